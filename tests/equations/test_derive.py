@@ -8,7 +8,7 @@ import pytest
 import linkwise as lw
 from linkwise import robots
 from linkwise.equations.derive import TITLES, derive
-from linkwise.equations.evaluation import evaluated
+from linkwise.equations.document import evaluated
 from linkwise.errors import ArgumentError
 from support.random_mechanisms import FLOATING, variant
 

@@ -5,7 +5,6 @@ import pytest
 import sympy
 
 from linkwise import robots
-from linkwise.equations.equations_of_motion import symbols_of
 from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.sympy.symbols import number
@@ -23,7 +22,7 @@ def value(given, matrix, assignments):
 @pytest.mark.parametrize("name", [*FIXED[:3], *FLOATING[:2], FLOATING[-1]])
 def test_kernels_of_any_mechanism(name: str) -> None:
     made = variant(name)
-    symbols = symbols_of(made)
+    symbols = made.equations("graph")
     q, qd, _ = random_state(made, 1)
     for algorithm, given in (("mass_matrix", [symbols.q]), ("coriolis_matrix", [symbols.q, symbols.qd])):
         scalars = [scalar for column in given for scalar in column]
@@ -79,7 +78,7 @@ def test_shared_parts_are_one_object_and_nothing_grows() -> None:
 
 def test_shapes() -> None:
     arm = robots.planar_2r()
-    q = symbols_of(arm).q
+    q = arm.equations("graph").q
     assert to_sympy(arm.kernel("forward_kinematics").tape, q)["T"].shape == (4, 4)
     assert to_sympy(arm.kernel("link_poses").tape, q)["T"].shape == (8, 4)
     energy = to_sympy(arm.kernel("potential_energy").tape, q)

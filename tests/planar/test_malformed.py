@@ -114,7 +114,7 @@ def test_refused_with_the_field_the_value_and_what_was_expected(
 def test_every_problem_is_told_at_once() -> None:
     with pytest.raises(ModelError) as caught:
         Link(BOW, "hinge", a=NAN, name="arm")
-    assert [problem.field for problem in caught.value.problems] == ["joint", "polygons", "a"]
+    assert [problem.field for problem in caught.value.problems] == ["polygons", "joint", "a"]
     assert {problem.item for problem in caught.value.problems} == {"link 'arm'"}
 
 

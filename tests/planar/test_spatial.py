@@ -87,7 +87,7 @@ def test_the_inertia_about_the_joint_is_that_of_the_parallel_axis() -> None:
 
 def test_gravity_must_be_said_where_there_is_mass() -> None:
     made = Mechanism([Link(name="rod", mass=1.0)])
-    with pytest.raises(ArgumentError, match=r"gravity is not said, and 'rod' has mass; expected \(0, -9.81\)"):
+    with pytest.raises(ArgumentError, match=r"gravity is not given, and 'rod' has mass; expected \(0, -9.81\)"):
         made.spatial()
     assert made.spatial((0, -9.81)).gravity.tolist() == [0.0, -9.81, 0.0]
     assert Mechanism([Link()]).spatial().gravity.tolist() == [0.0, 0.0, 0.0]

@@ -100,10 +100,7 @@ def refused(mechanism: Mechanism, **options: Any) -> list[str]:
     return str(caught.value).split("\n")
 
 
-AXIS = (
-    "expected an axis along x, y or z (not against it) of a frame of {} that turns by joints alone, one frame for all that "
-    "hangs there"
-)
+AXIS = "expected an axis along x, y or z of a frame of {}, turned by joints alone, the same for all axes there"
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_what_is_out_of_reach_is_an_error() -> None:
     [
         (
             lambda: rt_ikine(rt_twolink(), np.eye(4)),
-            "rt_ikine: mask is missing; 2 joints cannot reach every pose, so say in six of 0 or 1 what counts",
+            "rt_ikine: mask is missing; 2 joints cannot reach every pose; expected six of 0 or 1",
         ),
         (
             lambda: rt_ikine(rt_twolink(), np.eye(4), [0, 0], [1, 1, 1, 0, 0, 0]),

@@ -199,8 +199,8 @@ NO_CONVENTION = "; expected 'standard' or 'modified', or a beginning of one with
 MATRIX = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
 FRICTION = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
 FIELDS = (
-    "what can be assigned is 'alpha', 'A', 'theta', 'D', 'sigma', 'mdh', 'offset', 'm', 'r', 'I', 'Jm', 'G', 'B', 'Tc', "
-    "'qlim', 'dh' and 'dyn'"
+    "fields that can be assigned are 'alpha', 'A', 'theta', 'D', 'sigma', 'mdh', 'offset', 'm', 'r', 'I', 'Jm', 'G', 'B', "
+    "'Tc', 'qlim', 'dh' and 'dyn'"
 )
 
 REFUSED: list[tuple[Callable[[rt_link], Any], type[LinkwiseError], str]] = [
@@ -269,7 +269,7 @@ REFUSED: list[tuple[Callable[[rt_link], Any], type[LinkwiseError], str]] = [
         ArgumentError,
         "dyn takes a row of 16 to 20 numbers; assign dh for a row of 4 or 5",
     ),
-    (lambda link: setattr(link, "RP", 1), FieldError, f"a link tells RP and does not take it; {FIELDS}"),
+    (lambda link: setattr(link, "RP", 1), FieldError, f"a link does not take RP; {FIELDS}"),
     (lambda link: setattr(link, "mass", 1), FieldError, f"a link has no field 'mass'; {FIELDS}"),
     (lambda link: delattr(link, "m"), FieldError, "the fields of a link stay; assign another value to m"),
     (
@@ -309,7 +309,7 @@ def test_all_wrong_numbers_of_a_row_are_told() -> None:
 
 
 def test_an_error_of_a_field_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="tells RP"):
+    with pytest.raises(AttributeError, match="RP"):
         rt_link().RP = 1
 
 
@@ -429,7 +429,7 @@ def test_the_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     rt_showlink(ll)
     assert capsys.readouterr().out == SHOWN
     assert ll.RP == "R"
-    with pytest.raises(AttributeError, match="a link tells RP and does not take it"):
+    with pytest.raises(AttributeError, match="a link does not take RP"):
         ll.RP = 1
     ll.sigma = 1
     assert ll.RP == "P"

@@ -283,7 +283,7 @@ def test_the_product_is_another_robot() -> None:
 # ── what is refused ───────────────────────────────────────────────────────────────────────────────
 
 FIELDS = (
-    "what can be assigned is 'name', 'manuf', 'comment', 'links', 'base', 'tool', 'gravity', 'friction', "
+    "fields that can be assigned are 'name', 'manuf', 'comment', 'links', 'base', 'tool', 'gravity', 'friction', "
     "'mdh', 'offset' and 'qlim'"
 )
 NO_ROW = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
@@ -374,11 +374,11 @@ REFUSED: list[tuple[Callable[[], Any], type[LinkwiseError], str]] = [
             for k in (1, 2)
         ),
     ),
-    (lambda: setattr(rods(), "n", 3), FieldError, f"a robot tells n and does not take it; {FIELDS}"),
+    (lambda: setattr(rods(), "n", 3), FieldError, f"a robot does not take n; {FIELDS}"),
     (
         lambda: setattr(rods(), "gravity_sign", "up"),
         FieldError,
-        f"a robot tells gravity_sign and does not take it; {FIELDS}",
+        f"a robot does not take gravity_sign; {FIELDS}",
     ),
     (lambda: setattr(rods(), "grav", 3), FieldError, f"a robot has no field 'grav'; {FIELDS}"),
     (lambda: rt_robot().mechanism(), ModelError, "mechanism 'noname': links is []; expected one Link or more"),

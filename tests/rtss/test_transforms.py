@@ -200,7 +200,7 @@ def test_unit() -> None:
         (lambda: rt_transl(1, 2), "rt_transl takes x, y, z, or a vector, or transforms; two numbers were given"),
         (
             lambda: rt_transl([1, 2]),
-            "rt_transl: x has the shape (2,); expected a vector of 3 numbers, or transforms (..., 4, 4)",
+            "rt_transl: x has the shape (2,); expected 3 numbers or transforms (..., 4, 4)",
         ),
         (lambda: rt_eul2tr([1, 2]), "rt_eul2tr: phi has the shape (2,); expected finite numbers (..., 3)"),
         (lambda: rt_rpy2tr(1, 2), "rt_rpy2tr: yaw is missing; expected three angles, or one array (..., 3)"),

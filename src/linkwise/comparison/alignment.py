@@ -237,13 +237,11 @@ class Aligner:
                 rows.append(across @ moved)
                 sides.append(across @ (wanted.point - turn @ axis.point - place))
                 place = place + (turn - state.rotations[k + 1]) @ axis.point
+                place = place + axis.pitch * state.offsets[k] * (turn @ axis.direction)
             else:
                 moved = moved.copy()
                 moved[:, 3 + slides.index(k)] = turn @ axis.direction
-            if axis.has_line:
-                place = place + axis.pitch * state.offsets[k] * (turn @ axis.direction)
-        width = 3 + len(slides)
-        return (np.concatenate(rows), np.concatenate(sides)) if rows else (np.zeros((0, width)), np.zeros(0))
+        return np.concatenate([moved[:0], *rows]), np.concatenate([np.zeros(0), *sides])
 
     def _places(self, state: _State) -> tuple[FloatArray, float]:
         """The base's place and the offsets of prismatic joints, and the distance of the axis that fits worst, m."""
@@ -482,9 +480,8 @@ def with_followers(first: Chain, second: Chain, alignment: Alignment, ties: Sequ
 
 def tie_error(second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> float:
     """By how much the offsets fulfil the worst tie not, rad or m."""
-    return max(
-        (abs(tie.error(second.axes[tie.joint].periodic, alignment.signs, alignment.offsets)) for tie in ties), default=0.0
-    )
+    errors = (tie.error(second.axes[tie.joint].periodic, alignment.signs, alignment.offsets) for tie in ties)
+    return max(map(abs, errors), default=0.0)
 
 
 def _lapped(second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:

@@ -373,7 +373,7 @@ def limit_differences(
     first: Sequence[Axis], second: Sequence[Axis], signs: FloatArray, offsets: FloatArray, tol: float
 ) -> list[str]:
     """Joints whose limits are not the same, those of the second said in values of the first."""
-    found = []
+    texts = []
     for k, (one, other) in enumerate(zip(first, second, strict=True)):
         low, high = sorted(signs[k] * (limit - offsets[k]) for limit in other.limits)
         if one.periodic and np.isfinite(low) and np.isfinite(one.limits[0]):
@@ -382,6 +382,6 @@ def limit_differences(
         mine = one.limits
         if any(a != b and not abs(a - b) <= tol for a, b in zip(mine, (low, high), strict=True)):
             write = degrees if one.has_line else lambda value: f"{number(value)} m"
-            texts = [f"{write(a)} to {write(b)}" if np.isfinite([a, b]).any() else "none" for a, b in (mine, (low, high))]
-            found.append(f"limits of {_joint(first, second, k)}: {texts[0]} against {texts[1]}, in values of the first")
-    return found
+            ranges = [f"{write(a)} to {write(b)}" if np.isfinite([a, b]).any() else "none" for a, b in (mine, (low, high))]
+            texts.append(f"limits of {_joint(first, second, k)}: {ranges[0]} against {ranges[1]}, in values of the first")
+    return texts

@@ -519,9 +519,8 @@ def _checked(first: Chain, second: Chain, alignment: Alignment, tol: float, seed
     turned = np.swapaxes(one[:, :3, :3], 1, 2) @ other[:, :3, :3]
     rotation = float(np.max(axis_and_angle(turned)[1]))
     same = max(position, rotation) <= tol
-    left = f"at best the ends stay up to {position:.3g} m and {rotation:.3g} rad from each other"
-    result = replace(result, position_error=position, rotation_error=rotation)
-    return replace(result, same=same, differences=() if same else (left,))
+    differences = () if same else (f"at best the ends stay up to {position:.3g} m and {rotation:.3g} rad from each other",)
+    return replace(result, same=same, position_error=position, rotation_error=rotation, differences=differences)
 
 
 def samples(chain: Chain, seed: int) -> FloatArray:

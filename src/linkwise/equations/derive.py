@@ -1,11 +1,10 @@
-"""Kinematics and dynamics of a mechanism, derived: in one of three forms, and written in any of the ways there are."""
+"""Derivation of kinematics and dynamics in one of three forms, which writes itself in several languages."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,8 @@ from linkwise.dynamics.base_parameters.symbolic import combination_text
 from linkwise.equations.closed_form.closed_form import closed_form
 from linkwise.equations.closed_form.forward_dynamics import forward_listing
 from linkwise.equations.closed_form.listing import base_section
-from linkwise.equations.document import Listing, given_meanings, names_in
+from linkwise.equations.document import Listing, by_output, evaluated, given_meanings, names_in, operations, written_terms
 from linkwise.equations.equations_of_motion import algorithm_name
-from linkwise.equations.evaluation import evaluated, operations, written_terms
 from linkwise.equations.recursive.document_from_tape import CONSTANTS, labels_of, recursive_listing
 from linkwise.equations.recursive.symbol_names import meanings_of, slot_values
 from linkwise.equations.writers.latex import to_latex
@@ -95,7 +93,7 @@ class Derivation:
 
     @cached_property
     def operations(self) -> dict[str, int]:
-        """How many operations it takes as it is written, by kind (`linkwise.equations.evaluation.operations`)."""
+        """How many operations it takes as it is written, by kind (`linkwise.equations.document.operations`)."""
         return operations(self.listing)
 
     @cached_property
@@ -112,10 +110,9 @@ class Derivation:
         """
         points = np.random.default_rng(0).uniform(0.2, 1.3, (self.tape.input_count, 3))
         with np.errstate(all="ignore"):
-            found = evaluated(self.listing, dict(zip(labels_of(self.tape), points, strict=True)))
-        wanted = _outputs(self.tape, points)
-        pairs = [(found[name], wanted[name]) for name in wanted]
-        return max((_relative(*pair) for pair in pairs), default=0.0)
+            values = evaluated(self.listing, dict(zip(labels_of(self.tape), points, strict=True)))
+        wanted = by_output(slot_values(self.tape, points)[list(self.tape.results)].T, self.tape.outputs)
+        return max((_relative(values[name], wanted[name]) for name in wanted), default=0.0)
 
     def to_text(self, *, digits: int = 6, width: int = 100, plain: bool = False, abbreviate: bool = True) -> str:
         """Plain text; see `linkwise.equations.writers.text.to_text`."""
@@ -158,9 +155,9 @@ class Derivation:
             return None
         return f"$\\displaystyle {source.replace('align*', 'aligned')}$"
 
-    def _check_size(self, way: str) -> None:
+    def _check_size(self, language: str) -> None:
         if self.terms > MOST_TERMS:
-            problem = f"{self.what} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {way}"
+            problem = f"{self.what} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {language}"
             advice = "the recursive form is short; significance= drops small terms of the harmonic one"
             raise ArgumentError(f"{problem}; {advice}; .listing has all of them")
 
@@ -247,12 +244,11 @@ def _written_out(
 
 def _in_base_parameters(tree: Tree, what: str) -> Listing:
     """The recursion on bodies in base parameters, and what these are."""
-    made = base_bodies(tree)
-    tape = base_tape(made, what)
-    labels_of(tape)
-    listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=made.bodies))
-    texts = [combination_text(parts) for parts in made.definitions.values()]
-    sections = base_section(tree, made.names, made.values, texts, names_in(listing))
+    base = base_bodies(tree)
+    tape = base_tape(base, what)
+    listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=base.bodies))
+    texts = [combination_text(parts) for parts in base.definitions.values()]
+    sections = base_section(tree, base.names, base.values, texts, names_in(listing))
     return replace(listing, sections=(*sections, *listing.sections))
 
 
@@ -289,32 +285,21 @@ def counted(count: dict[str, int]) -> str:
     >>> counted({"mul": 2, "add": 1, "sin": 1, "cos": 2})
     '2 products, 1 sum, 3 sines and cosines'
     """
-    found = {"product": count.get("mul", 0), "sum": count.get("add", 0), "quotient": count.get("div", 0)}
-    words = [f"{number:,} {name}{'s' * (number != 1)}" for name, number in found.items() if number or name != "quotient"]
+    numbers = {"product": count.get("mul", 0), "sum": count.get("add", 0), "quotient": count.get("div", 0)}
+    words = [f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items() if number or name != "quotient"]
     waves = count.get("sin", 0) + count.get("cos", 0)
     words += [f"{waves} sine{'s and cosines' if waves > 1 else ' or cosine'}"] if waves else []
-    return ", ".join(
-        words + [f"{count[kind]} {kind}" for kind in ("sqrt", "atan2", "abs", "sign", "select") if kind in count]
-    )
+    words += [f"{count[kind]} {kind}" for kind in ("sqrt", "atan2", "abs", "sign", "select") if kind in count]
+    return ", ".join(words)
 
 
-def _outputs(tape: Tape, points: FloatArray) -> dict[str, FloatArray]:
-    """What a tape gives at points (inputs, K): each output (K, its shape)."""
-    values, start, found = slot_values(tape, points), 0, {}
-    for name, shape in tape.outputs.items():
-        slots = list(tape.results[start : start + prod(shape)])
-        start += prod(shape)
-        found[name] = values[slots].T.reshape(points.shape[1], *shape)
-    return found
-
-
-def _relative(found: FloatArray, wanted: FloatArray) -> float:
+def _relative(values: FloatArray, wanted: FloatArray) -> float:
     """The difference where there is a value at all: constraint forces have none where loops are open."""
-    found, there = np.broadcast_to(found, wanted.shape), np.isfinite(wanted)
+    values, there = np.broadcast_to(values, wanted.shape), np.isfinite(wanted)
     if wanted.size and not there.any():
         return float("nan")
     scale = max(np.abs(wanted[there]).max(initial=0.0), 1e-300)
-    return float(np.abs(found[there] - wanted[there]).max(initial=0.0) / scale)
+    return float(np.abs(values[there] - wanted[there]).max(initial=0.0) / scale)
 
 
 def _cut(text: str) -> str:
@@ -325,6 +310,5 @@ def _cut(text: str) -> str:
     kept = lines[:SHOWN_LINES]
     while kept and sum(line == "$$" for line in kept) % 2:
         kept.pop()
-    return "\n".join(
-        [*kept, "", f"... {len(lines) - len(kept)} more lines: print(derivation), or its to_latex and to_markdown"]
-    )
+    more = f"... {len(lines) - len(kept)} more lines: print(derivation), or its to_latex and to_markdown"
+    return "\n".join([*kept, "", more])

@@ -1,21 +1,21 @@
-"""What is printed, in a form that belongs to no language: names, products, sums and assignments in readable order.
-
-What the given names of a listing mean: coordinates, speeds, efforts, and parameters of standard names.
-"""
+"""Equations in a form that belongs to no language: names, products, sums and assignments, their meanings and values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from linkwise.expr.node import Expr, is_parameter
 from linkwise.kernel.tape import Tape
 from linkwise.model.inertia import Inertia
 from linkwise.model.motor import Motor
 from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,27 @@ def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
     return (shape[0] if shape else 1), 1
 
 
+def element_name(name: str, index: Sequence[int]) -> str:
+    """What an element of a result is called, counted from 1.
+
+    Examples
+    --------
+    >>> element_name("M", (0, 1)), element_name("tau", (11,)), element_name("C", (1, 11)), element_name("E", ())
+    ('M12', 'tau12', 'C2_12', 'E')
+    """
+    words = [str(place + 1) for place in index]
+    return name + ("_" if len(words) > 1 and max(map(len, words)) > 1 else "").join(words)
+
+
+def by_output(flat: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Each result (..., its shape), by name, from all elements (..., N) of the results one after the other."""
+    arrays, start = {}, 0
+    for name, shape in shapes.items():
+        arrays[name] = flat[..., start : start + prod(shape)].reshape(*flat.shape[:-1], *shape)
+        start += prod(shape)
+    return arrays
+
+
 @dataclass(frozen=True)
 class Listing:
     """Everything that is printed of one result.
@@ -130,15 +151,12 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     """What the names that a listing uses and does not assign mean, where that is known."""
     used = names_in(listing)
     meanings: dict[str, str] = {}
-    slides = {tree.coordinates[k]: link.joint == "prismatic" for k, link in enumerate(tree.links) if link.moves}
-    names = dict(zip(range(tree.n), tree.joint_names, strict=True)) if hasattr(tree, "joint_names") else {}
-    for letter, what, unit in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
+    for letter, kind, per in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
         for k in range(tree.n):
             if f"{letter}{k + 1}" in used:
-                called = f" ({names[k]})" if k in names else ""
-                meanings[f"{letter}{k + 1}"] = f"{what} of joint {k + 1}{called}, {'m' if slides.get(k) else 'rad'}{unit}"
-    if "tau" in tape.inputs and any(f"tau{k + 1}" in used for k in range(tree.n)):
-        meanings.update({f"tau{k + 1}": f"effort at joint {k + 1}" for k in range(tree.n) if f"tau{k + 1}" in used})
+                meanings[f"{letter}{k + 1}"] = f"{kind} of joint {k + 1}, {'m' if tree.slides[k] else 'rad'}{per}"
+    if "tau" in tape.inputs:
+        meanings |= {f"tau{k}": f"effort at joint {k}" for k in range(1, tree.n + 1) if f"tau{k}" in used}
     meanings |= {name: text for name, text in sorted(symbol_meanings(tree).items()) if name in used}
     return _shortened(meanings)
 
@@ -166,7 +184,8 @@ def _fields(tree: Tree) -> Iterator[tuple[Any, str]]:
         else:
             yield from ((value, f"place of joint {k} on the link before it, m") for value in link.before[:3, 3])
             yield from ((value, f"place of link {k} on its joint, m") for value in link.after[:3, 3])
-        yield link.offset, f"value that is added to coordinate {k}, {'m' if link.joint == 'prismatic' else 'rad'}"
+        unit = "m" if link.joint_model.is_length else "rad"
+        yield link.offset, f"value that is added to coordinate {k}, {unit}"
         yield link.pitch, f"pitch of joint {k}, m/rad"
         yield from _of_body(link.body, f"link {k}")
         if link.motor is not None:
@@ -205,25 +224,139 @@ def names_in(listing: Listing) -> set[str]:
                 if isinstance(factor.base, Name):
                     names.add(factor.base.text)
                 else:
-                    waiting += _inner(factor.base)
+                    waiting += factor.base.arguments if isinstance(factor.base, Call) else (factor.base,)
     return names
 
 
-def _inner(base: Call | Sum) -> Iterable[Sum]:
-    return base.arguments if isinstance(base, Call) else (base,)
-
-
-def _shortened(found: dict[str, str]) -> dict[str, str]:
+def _shortened(meanings: dict[str, str]) -> dict[str, str]:
     """One line for each kind of thing: where many names say the same of other numbers, the first tells how it goes on."""
     kinds: dict[str, list[str]] = {}
-    for name, text in found.items():
+    for name, text in meanings.items():
         kinds.setdefault(re.sub(r"\d+( \(.*?\))?", "#", text, count=1), []).append(name)
-    made = {}
+    shortened = {}
     for names in kinds.values():
-        text = found[names[0]]
         letters = list(dict.fromkeys(re.sub(r"\d+$", "", name) for name in names))
-        alike = len(names) > 1
         others = names[1:2] if len(letters) == 1 else [next(n for n in names if n.startswith(x)) for x in letters[1:]]
-        more = ", ..." if len(names) > 1 + len(others) else ""
-        made[names[0]] = f"{text}; {', '.join(f'`{other}`' for other in others)}{more} alike" if alike else text
-    return made
+        alike = [*(f"`{other}`" for other in others), *(["..."] if len(names) > 1 + len(others) else [])]
+        shortened[names[0]] = meanings[names[0]] + (f"; {', '.join(alike)} alike" if alike else "")
+    return shortened
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "sign": np.sign,
+    "atan2": np.arctan2,
+    "select": lambda c, x, y: np.where(c > 0, x, y),
+}
+
+
+def evaluated(listing: Listing, inputs: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Compute what is printed, line by line.
+
+    Parameters
+    ----------
+    listing : Listing
+        What to compute.
+    inputs : mapping of str to float or ndarray
+        A number, or an array of any one shape (...), for each name that is not assigned.
+
+    Returns
+    -------
+    dict
+        Each output (..., shape of the output); elements that are not listed are 0.
+
+    Raises
+    ------
+    KeyError
+        Where a name is neither given nor assigned before it is used.
+
+    Examples
+    --------
+    >>> from linkwise.equations.document import Assignment, Section
+    >>> square = Sum((Term(2.0, (Power(Name("x"), 2),)),))
+    >>> made = Listing("y", (Section("", (Assignment("y", (0,), square),)),), {"y": (2,)})
+    >>> evaluated(made, {"x": 3.0})
+    {'y': array([18.,  0.])}
+    """
+    known: dict[str, Any] = {name: np.asarray(value, dtype=float) for name, value in inputs.items()}
+    batch = np.broadcast_shapes(*(value.shape for value in known.values()))
+    outputs = {name: np.zeros((*batch, *shape)) for name, shape in listing.outputs.items()}
+    for section in listing.sections:
+        for line in section.assignments:
+            value = _sum(line.value, known)
+            if line.name in outputs and len(line.index) == len(listing.outputs[line.name]):
+                outputs[line.name].T[line.index[::-1]] = np.asarray(value).T
+                known[element_name(line.name, line.index)] = value
+            else:
+                known[line.name] = value
+    return outputs
+
+
+def _sum(value: Sum, known: Mapping[str, Any]) -> Any:
+    total: Any = 0.0
+    for term in value.terms:
+        total = total + _term(term, known)
+    return total
+
+
+def _term(term: Term, known: Mapping[str, Any]) -> Any:
+    product: Any = term.number
+    for factor in term.factors:
+        base = factor.base
+        if isinstance(base, Name):
+            value = known[base.text]
+        elif isinstance(base, Call):
+            value = FUNCTIONS[base.function](*(_sum(argument, known) for argument in base.arguments))
+        else:
+            value = _sum(base, known)
+        product = product * value**factor.exponent if factor.exponent > 0 else product / value**-factor.exponent
+    return product
+
+
+def operations(listing: Listing) -> dict[str, int]:
+    """Count what a listing takes: a product of k factors is k - 1 products, a sum of k terms k - 1 sums; signs are free.
+
+    Numbers other than 1 and -1 are factors; a whole power e of something is e - 1 products. A function counts once for each
+    time that it is written with another argument, and the sum in an argument once.
+    """
+    count = {"mul": 0, "add": 0, "div": 0}
+    calls: dict[Call, None] = {}
+    angles: set[Sum] = set()
+    waiting = [line.value for section in listing.sections for line in section.assignments]
+    while waiting:
+        value = waiting.pop()
+        count["add"] += max(0, len(value.terms) - 1)
+        for term in value.terms:
+            below = [factor for factor in term.factors if factor.exponent < 0]
+            above = sum(factor.exponent for factor in term.factors if factor.exponent > 0)
+            above += abs(term.number) != 1 or (above == 0 and bool(below))
+            under = -sum(factor.exponent for factor in below)
+            count["mul"] += max(0, above - 1) + max(0, under - 1)
+            count["div"] += bool(below)
+            for factor in term.factors:
+                _inside(factor, waiting, calls, angles)
+    for call in calls:
+        count[call.function] = count.get(call.function, 0) + 1
+    return {kind: number for kind, number in count.items() if number}
+
+
+def written_terms(value: Sum) -> int:
+    """How many terms a sum has, with those in brackets in it."""
+    count, waiting = 0, [value]
+    while waiting:
+        terms = waiting.pop().terms
+        count += len(terms)
+        waiting += [factor.base for term in terms for factor in term.factors if isinstance(factor.base, Sum)]
+    return count
+
+
+def _inside(factor: Power, waiting: list[Sum], calls: dict[Call, None], angles: set[Sum]) -> None:
+    if isinstance(factor.base, Sum):
+        waiting.append(factor.base)
+    elif isinstance(factor.base, Call) and factor.base not in calls:
+        calls[factor.base] = None
+        waiting += [argument for argument in factor.base.arguments if argument not in angles]
+        angles.update(factor.base.arguments)

@@ -1,23 +1,18 @@
-"""The equations of motion of a mechanism as SymPy matrices.
-
-SymPy symbols for the coordinates of a mechanism and their derivatives in time.
-
-The short names of algorithms, as equations call them: M, C, g.
-"""
+"""The equations of motion of a mechanism as SymPy matrices, and the short names of algorithms in equations: M, C, g."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm import ALGORITHMS, kernel_of, refuse_loops
-from linkwise.equations.closed_form.closed_form import ClosedForm, harmonic
+from linkwise.equations.closed_form.closed_form import ClosedFormResult, harmonic
 from linkwise.equations.closed_form.harmonic import HarmonicForm, HarmonicSum
+from linkwise.equations.polynomials.expansion import coordinate_words
 from linkwise.equations.tape_to_sympy import steps, to_sympy, written_size
 from linkwise.equations.writers.names import LatexNames
 from linkwise.equations.writers.sympy import to_sympy as listed
@@ -25,45 +20,7 @@ from linkwise.equations.writers.writer import checked_digits
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.expr.sympy.symbols import number, parameter_symbols
 from linkwise.extras import sympy_module
-from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_SPEEDS, Tree
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """Real SymPy symbols of a mechanism, as column matrices.
-
-    Attributes
-    ----------
-    q, qd, qdd : sympy.ImmutableMatrix
-        Coordinates (nq, 1), speeds and accelerations (nv, 1): ``q1``, ``qd1``, ``qdd1`` and so on, in the order of the joint
-        coordinates. Those of a floating base stand before them: ``base_x``, ``base_vx``, ``base_vx_dot`` and so on.
-    latex : dict
-        How each is written where its name does not tell.
-    """
-
-    q: Any
-    qd: Any
-    qdd: Any
-    latex: dict[Any, str]
-
-
-def symbols_of(tree: Tree) -> Symbols:
-    """Make the symbols of a mechanism; equal ones at every call."""
-    numbers = range(1, tree.n + 1)
-    base = (BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS) if tree.floating else ((), (), ())
-    names = [[*own, *(f"{letter}{k}" for k in numbers)] for own, letter in zip(base, ("q", "qd", "qdd"), strict=True)]
-    q, qd, qdd = (_column(group) for group in names)
-    written: dict[Any, str] = {}
-    for k in numbers:
-        written[qd[qd.rows - tree.n + k - 1]] = rf"\dot{{q}}_{{{k}}}"
-        written[qdd[qdd.rows - tree.n + k - 1]] = rf"\ddot{{q}}_{{{k}}}"
-    return Symbols(q, qd, qdd, written)
-
-
-def _column(names: Sequence[str]) -> Any:
-    sympy = sympy_module()
-    return sympy.ImmutableMatrix(len(names), 1, [sympy.Symbol(name, real=True) for name in names])
-
+from linkwise.model.tree import Tree
 
 FORMS = ("harmonic", "graph")
 
@@ -130,22 +87,22 @@ class Equations:
     def __init__(self, tree: Tree, form: str | None = None) -> None:
         if form is not None and not (isinstance(form, str) and form in FORMS):
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
-        self._symbols: Symbols = symbols_of(tree)
         self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)
-        self._closed: dict[str, ClosedForm] = {}
+        self._closed: dict[str, ClosedFormResult] = {}
         self.tree = tree
         self.harmonics: HarmonicForm | None = None
         if tree.loops:
             refuse_loops(tree, "equations")
-        coordinates = {str(name) for group in (self.q, self.qd, self.qdd) for name in group}
-        both = [name for name in tree.symbols if name in coordinates]
+        words = coordinate_words(tree)
+        self._columns = {key: _column(group) for key, group in words.items()}
+        both = [name for name in tree.symbols if any(name in group for group in words.values())]
         if both:
             problem = f"{tree.name!r} has a symbol {choices(both)}, which is the name of a coordinate in the equations"
             raise ArgumentError(f"{problem}; substitute() puts another in its place")
         if form != "graph":
             try:
                 if self.parameters:
-                    self._closed = {what: self._closed_form(what) for what in "Mg"}
+                    self._closed = {letter: harmonic(tree, _SOURCES[letter]) for letter in "Mg"}
                 else:
                     self.harmonics = HarmonicForm(tree)
             except ArgumentError:
@@ -156,49 +113,32 @@ class Equations:
     @property
     def q(self) -> Any:
         """Coordinates (nq, 1), rad or m."""
-        return self._symbols.q
+        return self._columns["q"]
 
     @property
     def qd(self) -> Any:
         """Speeds (nv, 1)."""
-        return self._symbols.qd
+        return self._columns["qd"]
 
     @property
     def qdd(self) -> Any:
         """Accelerations (nv, 1)."""
-        return self._symbols.qdd
+        return self._columns["qdd"]
 
     @cached_property
     def M(self) -> Any:
         """The mass matrix (nv, nv), rotors counted."""
-        if self.harmonics is None:
-            return self._otherwise("M")
-        rows = self.harmonics.M
-        self._check_size("M", sum(entry.terms for row in rows for entry in row))
-        return self._matrix([[self._write(entry) for entry in row] for row in rows])
+        return self._matrix("M")
 
     @cached_property
     def C(self) -> Any:
         """The Coriolis matrix (nv, nv) in Christoffel form: dM/dt - 2 C is skew-symmetric."""
-        if self.harmonics is None:
-            return self._otherwise("C")
-        M, joints = self.harmonics.M, range(self.tree.n)
-        least = sum(M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
-        self._check_size("C", least, "at least ")
-        table = self.harmonics.christoffel
-        self._check_size("C", sum(entry.terms for rows in table for row in rows for entry in row))
-        add, qd, write = sympy_module().Add, list(self.qd), self._write
-        return self._matrix(
-            [[add(*(speed * write(c) for speed, c in zip(qd, row, strict=True))) for row in rows] for rows in table]
-        )
+        return self._matrix("C")
 
     @cached_property
     def g(self) -> Any:
         """The efforts of gravity (nv, 1)."""
-        if self.harmonics is None:
-            return self._otherwise("g")
-        self._check_size("g", sum(entry.terms for entry in self.harmonics.g))
-        return self._matrix([[self._write(entry)] for entry in self.harmonics.g])
+        return self._matrix("g")
 
     @cached_property
     def friction(self) -> Any:
@@ -218,14 +158,14 @@ class Equations:
             parts = [*products, *(part for part in (self.g[i], self.friction[i]) if part != 0)]
             return sympy.Add(*parts, evaluate=False) if parts else sympy.Integer(0)
 
-        return self._matrix([[total(i)] for i in range(self.qd.rows)])
+        return sympy.ImmutableDenseMatrix([[total(i)] for i in range(self.qd.rows)])
 
     @property
     def residual(self) -> float:
         """Largest difference from the kernels at random points, see `HarmonicForm.residual`; 0 for the graph form."""
         if self._closed:
             _ = self.C
-            return max(made.residual for made in self._closed.values())
+            return max(form.residual for form in self._closed.values())
         return 0.0 if self.harmonics is None else self.harmonics.residual
 
     def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
@@ -251,8 +191,8 @@ class Equations:
         ArgumentError
             Naming the matrices there are.
         """
-        name, given = self._source(what)
-        assignments, results = steps(kernel_of(self.tree, name, "numpy", {}).tape, given)
+        name, inputs = self._source(what)
+        assignments, results = steps(kernel_of(self.tree, name, "numpy", {}).tape, inputs)
         return assignments, next(iter(results.values()))
 
     def harmonic(self) -> Equations:
@@ -285,12 +225,17 @@ class Equations:
         M_{11} &= 1.67 + \cos{\left(q_{2} \right)} \\
         """
         checked_digits(digits)
-        names = LatexNames()
-        writer = _Lines(digits, {**self._symbols.latex, **{symbol: names(str(symbol)) for symbol in self.parameters}})
+        from sympy.printing.latex import LatexPrinter
+
+        names, n = LatexNames(), self.tree.n
+        words = {symbol: names(str(symbol)) for symbol in self.parameters}
+        for column, letter in ((self.qd, r"\dot"), (self.qdd, r"\ddot")):
+            words |= {column[column.rows - n + k]: rf"{letter}{{q}}_{{{k + 1}}}" for k in range(n)}
+        printer = LatexPrinter({"symbol_names": words, "full_prec": False})
         lines = [self._heading() + r" \\"]
         for left, right in self._entries():
             if right != 0:
-                lines += writer.lines(left, right)
+                lines += _lines(printer, digits, left, right)
         return "\n".join([r"\begin{align*}", *lines[:-1], lines[-1].removesuffix(r" \\"), r"\end{align*}"])
 
     def __repr__(self) -> str:
@@ -302,36 +247,40 @@ class Equations:
 
     # ── how they are made ─────────────────────────────────────────────────────────────────────────
 
-    @cached_property
-    def _write(self) -> _Harmonics:
-        return _Harmonics(self.q)
-
-    def _matrix(self, rows: Sequence[Sequence[Any]]) -> Any:
-        return sympy_module().ImmutableDenseMatrix(rows)
-
-    def _otherwise(self, what: str) -> Any:
-        """A matrix where there are no harmonics in numbers: in closed form with symbols, or from the graph."""
-        return self._from_closed_form(what) if self._closed else self._from_graph(what)
-
-    def _closed_form(self, what: str) -> ClosedForm:
-        return harmonic(self.tree, _SOURCES[what])
-
-    def _from_closed_form(self, what: str) -> Any:
-        if what not in self._closed:
-            self._closed[what] = self._closed_form(what)
-        made = self._closed[what]
-        self._check_size(what, sum(made.terms.values()))
-        constants, results = listed(made.listing())
+    def _matrix(self, what: str) -> Any:
+        """A matrix from the harmonics in numbers, in closed form with symbols, or from the graph."""
+        if self.harmonics is not None:
+            return sympy_module().ImmutableDenseMatrix(self._from_harmonics(self.harmonics, what))
+        if not self._closed:
+            return self._from_graph(what)
+        form = self._closed.get(what) or self._closed.setdefault(what, harmonic(self.tree, _SOURCES[what]))
+        self._check_size(what, sum(form.terms.values()))
+        constants, results = listed(form.listing())
         return next(iter(results.values())).xreplace(dict(constants))
 
+    def _from_harmonics(self, form: HarmonicForm, what: str) -> list[list[Any]]:
+        write = _HarmonicWriter(self.q)
+        if what != "C":
+            rows = form.M if what == "M" else tuple((entry,) for entry in form.g)
+            self._check_size(what, sum(entry.terms for row in rows for entry in row))
+            return [[write(entry) for entry in row] for row in rows]
+        joints = range(self.tree.n)
+        least = sum(form.M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
+        self._check_size("C", least, "at least ")
+        self._check_size("C", sum(entry.terms for rows in form.christoffel for row in rows for entry in row))
+        products = [
+            [[qd * write(c) for qd, c in zip(self.qd, row, strict=True)] for row in rows] for rows in form.christoffel
+        ]
+        return [[sympy_module().Add(*terms) for terms in rows] for rows in products]
+
     def _from_graph(self, what: str) -> Any:
-        name, given = self._source(what)
+        name, inputs = self._source(what)
         tape = kernel_of(self.tree, name, "numpy", {}).tape
         size = written_size(tape)
         if size > MOST_OPERATIONS:
             problem = f"{what} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
             raise ArgumentError(f"{self.tree.name}: {problem}; steps({what!r}) names shared parts")
-        return next(iter(to_sympy(tape, given).values()))
+        return next(iter(to_sympy(tape, inputs).values()))
 
     def _source(self, what: str) -> tuple[str, list[Any]]:
         """The algorithm that a matrix comes from, and what goes in."""
@@ -354,12 +303,15 @@ class Equations:
     def _entries(self) -> list[tuple[str, Any]]:
         """What stands left and right of each equation."""
         size = range(self.qd.rows)
-        made = []
-        for i in size:
-            made += [(_same("M", i, j), self.M[i, j]) for j in size if j >= i]
-        made += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
-        made += [(f"g_{_index(i)}", self.g[i]) for i in size]
-        return [*made, *((f"f_{_index(i)}", self.friction[i]) for i in size)]
+        entries = [(_same("M", i, j), self.M[i, j]) for i in size for j in size if j >= i]
+        entries += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
+        columns = {"g": self.g, "f": self.friction}
+        return entries + [(f"{letter}_{_index(i)}", column[i]) for letter, column in columns.items() for i in size]
+
+
+def _column(names: Sequence[str]) -> Any:
+    sympy = sympy_module()
+    return sympy.ImmutableDenseMatrix(len(names), 1, [sympy.Symbol(name, real=True) for name in names])
 
 
 def _index(*places: int) -> str:
@@ -373,88 +325,53 @@ def _same(letter: str, i: int, j: int) -> str:
     return f"{letter}_{_index(i, j)}" + (f" = {letter}_{_index(j, i)}" if i != j else "")
 
 
-class _Harmonics:
-    """Turns harmonic sums into SymPy expressions in the symbols q, each cosine and sine made once.
-
-    Parameters
-    ----------
-    q : sequence of sympy.Symbol
-        The coordinates.
-    """
+class _HarmonicWriter:
+    """Turns harmonic sums into SymPy expressions in the symbols q, each cosine and sine made once."""
 
     def __init__(self, q: Any) -> None:
-        self.sympy = sympy_module()
         self.q = list(q)
-        self._known: dict[bytes, tuple[Any, Any]] = {}
+        self._waves: dict[bytes, tuple[Any, Any]] = {}
 
     def __call__(self, entry: HarmonicSum) -> Any:
-        """The entry as an expression."""
-        terms = []
-        for h, p, c, s in zip(entry.harmonics, entry.powers, entry.cosine, entry.sine, strict=True):
-            length = self.sympy.Mul(*(self.q[k] ** int(p[k]) for k in np.flatnonzero(p)))
-            cosine, sine = self._waves(h)
-            terms += [number(float(x)) * wave * length for x, wave in ((c, cosine), (s, sine)) if x]
-        return self.sympy.Add(*terms)
-
-    def _waves(self, harmonics: Any) -> tuple[Any, Any]:
-        key = harmonics.tobytes()
-        if key not in self._known:
-            angle = self.sympy.Add(*(int(harmonics[k]) * self.q[k] for k in np.flatnonzero(harmonics)))
-            self._known[key] = (self.sympy.cos(angle), self.sympy.sin(angle))
-        return self._known[key]
+        sympy, terms = sympy_module(), []
+        for h, p, *coefficients in zip(entry.harmonics, entry.powers, entry.cosine, entry.sine, strict=True):
+            key = h.tobytes()
+            if key not in self._waves:
+                angle = sympy.Add(*(int(h[k]) * self.q[k] for k in np.flatnonzero(h)))
+                self._waves[key] = sympy.cos(angle), sympy.sin(angle)
+            length = sympy.Mul(*(self.q[k] ** int(p[k]) for k in np.flatnonzero(p)))
+            pairs = zip(coefficients, self._waves[key], strict=True)
+            terms += [number(float(x)) * wave * length for x, wave in pairs if x]
+        return sympy.Add(*terms)
 
 
-class _Lines:
-    r"""Turns equations into lines of an ``align*`` environment, sums broken where they grow long.
-
-    Parameters
-    ----------
-    digits : int
-        Significant digits of numbers.
-    names : dict
-        How symbols are written.
-    """
-
-    def __init__(self, digits: int, names: dict[Any, str]) -> None:
-        self.sympy = sympy_module()
-        from sympy.printing.latex import LatexPrinter
-
-        self.digits = digits
-        self.printer = LatexPrinter({"symbol_names": names, "full_prec": False})
-
-    def lines(self, left: str, right: Any) -> Iterator[str]:
-        """The equation ``left = right``, LaTeX source on the left, an expression on the right."""
-        line = rf"{left} &= "
-        for k, term in enumerate(_terms(self.sympy, right)):
-            text = self.text(term)
-            if k:
-                text = f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}"
-                if len(line) + len(text) > WIDTH:
-                    yield line + r" \\"
-                    line = r"&\quad"
-            line += text
-        yield line + r" \\"
-
-    def text(self, expression: Any) -> str:
-        """An expression with its numbers rounded."""
-        numbers = expression.atoms(self.sympy.Float)
-        return str(
-            self.printer.doprint(expression.xreplace({value: self.sympy.Float(value, self.digits) for value in numbers}))
-        )
+def _lines(printer: Any, digits: int, left: str, right: Any) -> Iterator[str]:
+    r"""Lines of ``align*`` for ``left = right``, LaTeX source and an expression; a sum is broken where it grows long."""
+    sympy = sympy_module()
+    line = rf"{left} &= "
+    for k, term in enumerate(_terms(right)):
+        rounded = term.xreplace({value: sympy.Float(value, digits) for value in term.atoms(sympy.Float)})
+        text = str(printer.doprint(rounded))
+        if k:
+            text = f" - {text[1:].lstrip()}" if text.startswith("-") else f" + {text}"
+            if len(line) + len(text) > WIDTH:
+                yield line + r" \\"
+                line = r"&\quad"
+        line += text
+    yield line + r" \\"
 
 
-def _terms(sympy: Any, expression: Any) -> list[Any]:
+def _terms(expression: Any) -> list[Any]:
     """The terms of a sum, those without angles first; a product with a sum is one term for each of the sum's."""
-    found = []
+    sympy, terms = sympy_module(), []
     for part in sympy.Add.make_args(expression):
-        factors = list(part.args) if isinstance(part, sympy.Mul) else [part]
-        sums = [factor for factor in factors if isinstance(factor, sympy.Add)]
-        if len(factors) > 1 and len(sums) == 1:
-            factors.remove(sums[0])
-            found += [sympy.Mul(*factors, term) for term in sums[0].args]
+        sums = [factor for factor in sympy.Mul.make_args(part) if isinstance(factor, sympy.Add)]
+        if sums == [part] or len(sums) != 1:
+            terms.append(part)
         else:
-            found.append(part)
-    return sorted(found, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
+            factors = [factor for factor in part.args if factor is not sums[0]]
+            terms += [sympy.Mul(*factors, term) for term in sums[0].args]
+    return sorted(terms, key=lambda term: (bool(term.free_symbols), -abs(term.as_coeff_Mul()[0])))
 
 
 #: Short names of what is mostly derived, and the algorithms.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count, islice
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from linkwise.equations.document import matrix_shape
 from linkwise.expr.sympy.symbols import number, parameter_symbols
 from linkwise.extras import sympy_module
 from linkwise.kernel.tape import Tape
@@ -130,38 +132,28 @@ def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int,
     """Run a tape on SymPy expressions; ``keep`` says what stands for the result in a slot."""
     sympy = sympy_module()
     table = operations(sympy, evaluate)
-    values = [*given, *map(number, tape.constants)]
-    if len(values) != tape.first_result:
-        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
+    values = _leaves(tape, given)
     for slot, instruction in enumerate(tape.code, tape.first_result):
         values.append(keep(slot, table[instruction.op](*(values[arg] for arg in instruction.args))))
-    results = iter([values[slot] for slot in tape.results])
-    made = {}
-    for name, shape in tape.outputs.items():
-        rows, columns = (*shape, 1, 1)[:2]
-        if len(shape) > 2:
-            rows, columns = prod(shape[:-1]), shape[-1]
-        made[name] = sympy.ImmutableDenseMatrix(rows, columns, list(islice(results, rows * columns)))
-    return made
+    elements = iter([values[slot] for slot in tape.results])
+    shapes = {name: matrix_shape(shape) for name, shape in tape.outputs.items()}
+    return {name: sympy.ImmutableDenseMatrix(*shape, list(islice(elements, prod(shape)))) for name, shape in shapes.items()}
+
+
+def _leaves(tape: Tape, given: Sequence[Any]) -> list[Any]:
+    """What stands in the slots of inputs and constants."""
+    if len(given) != tape.input_count:
+        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
+    return [*given, *map(number, tape.constants)]
 
 
 def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
     """What each operation of a tape is in SymPy."""
-
-    def plus(x: Any, y: Any) -> Any:
-        return sympy.Add(x, y, evaluate=evaluate)
-
-    def times(x: Any, y: Any) -> Any:
-        return sympy.Mul(x, y, evaluate=evaluate)
-
-    def power(x: Any, exponent: Any) -> Any:
-        return sympy.Pow(x, exponent, evaluate=evaluate)
+    plus, times, power = (partial(function, evaluate=evaluate) for function in (sympy.Add, sympy.Mul, sympy.Pow))
+    minus = partial(times, sympy.Integer(-1))
 
     def chosen(c: Any, x: Any, y: Any) -> Any:
         return sympy.Piecewise((x, sympy.Gt(c, 0, evaluate=evaluate)), (y, True), evaluate=evaluate)
-
-    def minus(x: Any) -> Any:
-        return times(sympy.Integer(-1), x)
 
     return {
         "add": plus,
@@ -193,9 +185,7 @@ def decided(tape: Tape, given: Sequence[Any]) -> list[Any]:
     >>> decided(made, sympy.symbols("a,")), decided(made, [sympy.Integer(0)])
     ([1/a], [7])
     """
-    known: dict[int, Any] = dict(enumerate([*given, *map(number, tape.constants)]))
-    if len(known) != tape.first_result:
-        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
+    known: dict[int, Any] = dict(enumerate(_leaves(tape, given)))
     table = operations(sympy_module(), True)
     waiting = list(reversed(tape.results))
     while waiting:

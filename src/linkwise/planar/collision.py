@@ -314,7 +314,7 @@ def _bodies(mechanism: PlanarTree) -> list[int]:
     """For each link the first of those fixed to each other to which it belongs, -1 for the ground."""
     bodies = list(range(len(mechanism.links)))
     for k in mechanism.order:
-        if mechanism.links[k].joint == "fixed":
+        if not mechanism.links[k].variables:
             parent = mechanism.parents[k]
             bodies[k] = -1 if parent < 0 else bodies[parent]
     return bodies
@@ -337,7 +337,7 @@ def _meeting(mechanism: PlanarTree) -> set[frozenset[int]]:
     poses = np.asarray(evaluated(mechanism, "poses", drawn))
     carriers, points = [], []
     for k, parent in enumerate(mechanism.parents):
-        on_parent = parent >= 0 and mechanism.links[k].joint != "prismatic"
+        on_parent = parent >= 0 and "a" not in mechanism.links[k].variables
         carriers.append({k, parent} if on_parent else {k})
         points.append(poses[:, k, :2, 2])
     for loop in mechanism.loops:
@@ -387,21 +387,21 @@ class PlacedPolygon:
         self.vertices = vertices
         self.still = vertices.ndim == 2
         self.low, self.high = _least(vertices), -_least(-vertices)
-        self._made: Any = None
+        self._shapes: Any = None
 
     def at(self, chosen: NDArray[np.intp]) -> Any:
         """Return the library's shapes in the chosen configurations, or the one that stands still."""
         shapely = library()
         if self.still:
-            if self._made is None:
-                self._made = shapely.polygons(self.vertices)
-                shapely.prepare(self._made)
-            return self._made
-        if self._made is None:
-            self._made = np.full(len(self.vertices), None, dtype=object)
-        missing = chosen[shapely.is_missing(self._made[chosen])]
-        self._made[missing] = shapely.polygons(self.vertices[missing])
-        return self._made[chosen]
+            if self._shapes is None:
+                self._shapes = shapely.polygons(self.vertices)
+                shapely.prepare(self._shapes)
+            return self._shapes
+        if self._shapes is None:
+            self._shapes = np.full(len(self.vertices), None, dtype=object)
+        missing = chosen[shapely.is_missing(self._shapes[chosen])]
+        self._shapes[missing] = shapely.polygons(self.vertices[missing])
+        return self._shapes[chosen]
 
 
 def _least(vertices: FloatArray) -> FloatArray:

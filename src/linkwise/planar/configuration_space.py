@@ -1,13 +1,11 @@
-"""The configuration space of two joints on a grid: occupied configurations, and regions proved to be free.
-
-The picture of a configuration space: the pairs that collide, the free region that is proved; beside it the workspace.
-"""
+"""The configuration space of two joints on a grid: occupied and provably free configurations, and their picture."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,7 +16,7 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import find_index
 from linkwise.planar import drawing_symbols as symbols
-from linkwise.planar.collision import BoolArray, Check, IndexPair, Obstacles, read_margin
+from linkwise.planar.collision import BoolArray, Check, Obstacles, read_margin
 from linkwise.planar.drawing import bounds, on, settled, workspace
 from linkwise.planar.link import Link
 from linkwise.planar.transforms import evaluated, place_polygons
@@ -46,8 +44,7 @@ def draw(space: Any, path: Any = None, *, into: Any = None) -> Any:
     picture = figure(11.5, 5.6) if into is None else into
     left, right = picture.subplots(1, 2)
     _workspace(left, space, route)
-    handles = _regions(right, space)
-    handles += _posture(right, space) if route is None else _overlay(right, space, route)
+    handles = [*_regions(right, space), *(_posture(right, space) if route is None else _overlay(right, space, route))]
     _axes(right, space)
     look: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 9}
     names = [name for _, name in handles]
@@ -96,18 +93,14 @@ def _regions(axes: Any, space: Any) -> list[tuple[Any, str]]:
     from matplotlib.patches import Patch
 
     groups = _groups(space)
-    hits = np.stack([space.by_pair[..., members].any(axis=-1) for _, members in groups], axis=-1) if groups else None
     image = np.ones((*space.occupied.shape, 3))
     image[space.near] = to_rgb(UNSURE)
     handles = []
-    if hits is not None:
-        count = hits.sum(axis=-1)
-        for k, (name, _) in enumerate(groups):
-            image[hits[..., k] & (count == 1)] = to_rgb(colour(k))
-            if hits[..., k].any():
-                handles.append((Patch(facecolor=colour(k)), name))
-        image = np.where((count > 1)[..., None], _stripes(hits), image)
-        if (count > 1).any():
+    if groups:
+        hits = np.stack([space.by_pair[..., members].any(axis=-1) for members in groups.values()], axis=-1)
+        image = np.where(space.occupied[..., None], _stripes(hits), image)
+        handles = [(Patch(facecolor=colour(k)), name) for k, name in enumerate(groups) if hits[..., k].any()]
+        if (hits.sum(axis=-1) > 1).any():
             handles.append((Patch(facecolor="none", edgecolor="0.3", hatch="////"), "stripes: all of these colours"))
     if (space.near & ~space.occupied).any():
         handles.append((Patch(facecolor=UNSURE), "free at the grid's points, not proved between them"))
@@ -118,7 +111,7 @@ def _regions(axes: Any, space: Any) -> list[tuple[Any, str]]:
 
 
 def _stripes(hits: BoolArray) -> FloatArray:
-    """Colours (n, m, 3) where several things collide (n, m, k): theirs in turn, along diagonals."""
+    """Colours (n, m, 3) where one thing collides, or several (n, m, k): theirs in turn, along diagonals."""
     from matplotlib.colors import to_rgb
 
     n, m, groups = hits.shape
@@ -130,14 +123,13 @@ def _stripes(hits: BoolArray) -> FloatArray:
     return np.asarray(palette[chosen])
 
 
-def _groups(space: Any) -> list[tuple[str, list[int]]]:
-    """Pairs with names: each alone, or, where there are many, by obstacle, and links with links."""
-    if len(space.pairs) <= MOST:
-        return [(f"{first} meets {second}", [k]) for k, (first, second) in enumerate(space.pairs)]
+def _groups(space: Any) -> dict[str, list[int]]:
+    """Pairs by name: each alone, or, where there are many, by obstacle, and links with links."""
     groups: dict[str, list[int]] = {}
-    for k, (_, second) in enumerate(space.pairs):
-        groups.setdefault(f"a link meets {second}" if second in space.check.obstacles else "two links meet", []).append(k)
-    return list(groups.items())
+    for k, (first, second) in enumerate(space.pairs):
+        many = f"a link meets {second}" if second in space.check.obstacles else "two links meet"
+        groups.setdefault(many if len(space.pairs) > MOST else f"{first} meets {second}", []).append(k)
+    return groups
 
 
 def _edges(values: FloatArray) -> FloatArray:
@@ -181,13 +173,11 @@ def _parts_of_pi(which: Any) -> None:
 
 def _of_pi(value: float) -> str:
     """Write a multiple of half pi."""
-    halves = round(value / (0.5 * math.pi))
-    if halves == 0:
+    part = Fraction(round(value / (0.5 * math.pi)), 2)
+    if part == 0:
         return "0"
-    sign, count = "−" if halves < 0 else "", abs(halves)
-    if count % 2 == 0:
-        return f"{sign}{'' if count == 2 else count // 2}π"
-    return f"{sign}{'' if count == 1 else count}π/2"
+    count = "" if abs(part.numerator) == 1 else abs(part.numerator)
+    return f"{'−' if part < 0 else ''}{count}π{'/2' if part.denominator == 2 else ''}"
 
 
 def _ends(axes: Any, space: Any) -> None:
@@ -386,10 +376,8 @@ class ConfigurationSpace:
         """The other joints and their values, in words; empty where there are none."""
         mechanism = self.check.mechanism
         others = [k for k in range(mechanism.nq) if k not in self.joints]
-        values = [
-            f"{plain(mechanism.coordinate_names[k])} at {self.at[k]:.4g} {'rad' if mechanism.turns[k] else 'm'}"
-            for k in others
-        ]
+        units = ["rad" if turns else "m" for turns in mechanism.turns]
+        values = [f"{plain(mechanism.coordinate_names[k])} at {self.at[k]:.4g} {units[k]}" for k in others]
         return f"held: {', '.join(values)}" if values else ""
 
     def __str__(self) -> str:
@@ -469,40 +457,22 @@ def configuration_space(
     (True, True)
     """
     if mechanism.loops:
-        raise ArgumentError(
-            "configuration_space: the mechanism has loops, so its coordinates depend on each other; expected an open one"
-        )
+        raise ArgumentError("configuration_space: the mechanism has loops; expected one whose coordinates are independent")
     check = Check.of(mechanism, obstacles, pairs)
     chosen = _joints(mechanism, joints)
     held = _held(check, chosen, at)
     wanted = (None, None) if limits is None else _given(limits)
-    ranges = [_range(mechanism, k, ends) for k, ends in zip(chosen, wanted, strict=True)]
+    lows, highs, wraps = zip(*(_range(mechanism, k, ends) for k, ends in zip(chosen, wanted, strict=True)), strict=True)
     counts = _counts(points)
-    first, second = (np.linspace(low, high, count) for (low, high, _), count in zip(ranges, counts, strict=True))
-    grid = first, second
+    grid = np.linspace(lows[0], highs[0], counts[0]), np.linspace(lows[1], highs[1], counts[1])
     q = _configurations(held, chosen, grid).reshape(-1, mechanism.nq)
-    steps = [0.5 * (high - low) / (count - 1) for (low, high, _), count in zip(ranges, counts, strict=True)]
-    moved = movements(check, dict(zip(chosen, steps, strict=True)), q[[0, -1]])
-    near, by_pair = _look(check, q, read_margin(margin), moved)
-    return ConfigurationSpace(
-        check,
-        chosen,
-        held,
-        grid,
-        (ranges[0][2], ranges[1][2]),
-        by_pair.reshape(*counts, -1),
-        near.reshape(counts),
-        float(moved.max(initial=0.0)),
-        float(margin),
-    )
-
-
-def _look(check: Check, q: FloatArray, margin: float, moved: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Where collision is near (N,), and which pairs are in collision (N, P): nowhere else."""
-    near = np.asarray(check.each(q, margin + moved).any(axis=-1))
-    by_pair = np.zeros((len(q), len(check.pairs)), dtype=bool)
-    by_pair[near] = check.each(q[near], np.full(len(check.pairs), margin))
-    return near, by_pair
+    steps = {k: 0.5 * (highs[i] - lows[i]) / (counts[i] - 1) for i, k in enumerate(chosen)}
+    moved, clearance = movements(check, steps, q[[0, -1]]), read_margin(margin)
+    near = np.asarray(check.each(q, clearance + moved).any(axis=-1))
+    by_pair = np.zeros((len(q), len(check.pairs)), dtype=bool)  # where nothing is near, nothing is in collision
+    by_pair[near] = check.each(q[near], np.full(len(check.pairs), clearance))
+    arrays = by_pair.reshape(*counts, -1), near.reshape(counts)
+    return ConfigurationSpace(check, chosen, held, grid, wraps, *arrays, float(moved.max(initial=0.0)), clearance)
 
 
 def _held(check: Check, joints: tuple[int, int], at: Any) -> FloatArray:
@@ -598,7 +568,10 @@ def movements(check: Check, steps: Mapping[int, float], corners: FloatArray) -> 
         m.
     """
     reaches = {k: _reaches(check.mechanism, k, corners) for k in steps}
-    bounds = [sum(step * _between(reaches[k], pair) for k, step in steps.items()) for pair in check.pairs]
+    bounds = []
+    for pair in check.pairs:
+        moved = {k: [reach[link] for link in pair if link in reach] for k, reach in reaches.items()}
+        bounds.append(sum(step * moved[k][0] for k, step in steps.items() if len(moved[k]) == 1))
     return (1.0 + 1e-9) * np.array(bounds) + _rounding(check, corners)
 
 
@@ -612,21 +585,15 @@ def _rounding(check: Check, corners: FloatArray) -> float:
     return ROUNDING * farthest * turned
 
 
-def _between(reaches: Mapping[int, float], pair: IndexPair) -> float:
-    moved = [reaches[k] for k in pair if k in reaches]
-    return moved[0] if len(moved) == 1 else 0.0
-
-
 def _reaches(mechanism: PlanarTree, coordinate: int, corners: FloatArray) -> dict[int, float]:
     """For each link that a coordinate moves, how far a point of it moves at most for one unit of the coordinate."""
     owner = mechanism.owner[coordinate]
-    turns = mechanism.turns[coordinate]
     away = {owner: 0.0}  # bounds of the distances of the links' origins from that of the joint
     for k in mechanism.order:
         parent = mechanism.parents[k]
         if parent in away and k != owner:
             away[k] = away[parent] + _offset(mechanism, k, parent, corners)
-    if not turns:
+    if not mechanism.turns[coordinate]:
         return dict.fromkeys(away, 1.0)
     return {k: away[k] + _size(mechanism.links[k]) for k in away}
 

@@ -153,51 +153,39 @@ def on(
 
     Faint: its bodies only. With ``fill`` all its bodies have that one colour, else each its own.
     """
-    poses = lifted(evaluated(mechanism, "poses", q))
-    links = [primitive for k in range(len(mechanism.links)) for primitive in link_primitives(mechanism, k, fill)]
-    bodies = [primitive for primitive in links if primitive.kind == "polygon"]
-    painter = PlanePainter(axes, PIN * size, faint=faint)
-    painter.add(bodies if faint else [*links, *ground_primitives(mechanism), *loop_primitives(mechanism)])
-    painter.move(poses)
+    poses = dict(enumerate(evaluated(mechanism, "poses", q)))
+    links = [primitive for k in poses for primitive in link_primitives(mechanism, k, fill)]
+    if faint:
+        paint(axes, [primitive for primitive in links if primitive.kind == "polygon"], poses, PIN * size, faint=True)
+        return
+    paint(axes, [*links, *ground_primitives(mechanism), *loop_primitives(mechanism)], poses, PIN * size)
     length = _frame_length(mechanism, q, size)
-    for k, pose in enumerate(poses[1:] if frames and not faint else (), 1):
-        symbols.frame(axes, in_plane(pose), length, str(k))
+    for k, pose in poses.items() if frames else ():
+        symbols.frame(axes, pose, length, str(k + 1))
 
 
 # ── the scene ─────────────────────────────────────────────────────────────────────────────────────
 
 
-class PlanePainter:
-    """Draws primitives in the plane z = 0, seen along z.
+def paint(
+    axes: Any, primitives: Iterable[Primitive], poses: Mapping[int, FloatArray], radius: float, *, faint: bool = False
+) -> None:
+    """Draw primitives in the plane z = 0, seen along z, at the poses (3, 3) of the links.
 
-    Parameters
-    ----------
-    axes : Axes
-        Where to draw.
-    radius : float
-        Of a pin, m; all signs are sized by it.
-    faint : bool
-        Whether only a trace is drawn.
+    All signs are sized by the radius of a pin, m. Faint: only a trace is drawn.
     """
+    for primitive in primitives:
+        place = poses.get(primitive.link, np.eye(3)) @ primitive.frame[np.ix_([0, 1, 3], [0, 1, 3])]
+        if primitive.surface is not None:
+            corners, hatched = moved(primitive.surface.vertices[:, :2], place), primitive.role == "ground"
+            symbols.body(axes, corners, primitive.colour, hatched=hatched, faint=faint)
+        else:
+            SIGNS[primitive.kind](axes, place[:2, 2], math.atan2(place[1, 0], place[0, 0]), radius)
 
-    def __init__(self, axes: Any, radius: float, *, faint: bool = False) -> None:
-        self.axes, self.radius, self.faint = axes, radius, faint
 
-    def add(self, primitives: Iterable[Primitive]) -> None:
-        """Take what is to be drawn."""
-        self._primitives = list(primitives)
-
-    def move(self, poses: Mapping[int, FloatArray] | FloatArray) -> None:
-        """Draw everything at the frames (4, 4) of the base, and of the links from 1 on."""
-        for primitive in self._primitives:
-            place = in_plane(poses[1 + primitive.link] @ primitive.frame)
-            if primitive.surface is not None:
-                corners = primitive.surface.vertices[:, :2] @ place[:2, :2].T + place[:2, 2]
-                hatched = primitive.role == "ground"
-                symbols.body(self.axes, [corners], primitive.colour, hatched=hatched, faint=self.faint)
-            else:
-                turned = math.atan2(place[1, 0], place[0, 0])
-                SIGNS[primitive.kind](self.axes, place[:2, 2], turned, self.radius)
+def moved(points: FloatArray, pose: FloatArray) -> FloatArray:
+    """Points (m, 2) of a body at a pose (3, 3)."""
+    return np.asarray(points @ pose[:2, :2].T + pose[:2, 2])
 
 
 #: The sign of each kind of joint, of the ground below one, and of a closed loop.
@@ -229,7 +217,7 @@ def ground_primitives(mechanism: PlanarTree) -> Iterator[Primitive]:
         if link.joint == "prismatic":
             yield Primitive(k, "foot", "ground", frame=_turned(link))
         else:
-            x, y, _ = step(link, [0.0])
+            x, y, _ = step(link, [0.0] * len(link.variables))
             yield Primitive(-1, "foot", "ground", frame=transform(np.eye(3), [x, y, 0.0]))
 
 
@@ -245,25 +233,9 @@ def _turned(link: Link) -> FloatArray:
     return transform(rotation_z(-float(link.theta) if link.joint == "prismatic" else 0.0).astype(float))
 
 
-def lifted(poses: FloatArray) -> FloatArray:
-    """The frames (1 + L, 4, 4) of base and links in the plane z = 0 from poses (L, 3, 3)."""
-    frames = np.tile(np.eye(4), (1 + len(poses), 1, 1))
-    frames[1:, :2, :2], frames[1:, :2, 3] = poses[:, :2, :2], poses[:, :2, 2]
-    return frames
-
-
-def in_plane(frame: FloatArray) -> FloatArray:
-    """The pose (3, 3) in the plane of a frame (4, 4)."""
-    return np.asarray(frame[np.ix_([0, 1, 3], [0, 1, 3])])
-
-
 def grounded(mechanism: PlanarTree, k: int) -> bool:
     """Whether a link is fixed to the ground."""
-    while mechanism.links[k].joint == "fixed":
-        k = mechanism.parents[k]
-        if k < 0:
-            return True
-    return False
+    return not any(mechanism.links[part].variables for part in mechanism.path(k))
 
 
 def name_links(picture: Any, mechanism: PlanarTree, obstacles: Mapping[str, FloatArray]) -> None:
@@ -275,9 +247,8 @@ def name_links(picture: Any, mechanism: PlanarTree, obstacles: Mapping[str, Floa
     for k, link in enumerate(mechanism.links):
         if link.polygons:
             still = grounded(mechanism, k)
-            fill = symbols.GROUND if still else colour(k)
-            look: dict[str, Any] = {"facecolor": to_rgba(fill, 0.38), "edgecolor": fill, "hatch": "////" if still else None}
-            handles[str(link.name)] = Patch(**look)
+            fill, hatch = (symbols.GROUND, "////") if still else (colour(k), None)
+            handles[str(link.name)] = Patch(facecolor=to_rgba(fill, 0.38), edgecolor=fill, hatch=hatch)
     handles |= {name: Patch(facecolor=symbols.OBSTACLE, edgecolor=symbols.INK) for name in obstacles}
     if handles:
         legend(picture, [*handles.values()], [*handles], loc="outside right upper", frameon=False, fontsize=9)

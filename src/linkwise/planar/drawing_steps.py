@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.planar import drawing_symbols as symbols
-from linkwise.planar.drawing import PlanePainter, lifted, link_primitives, one, settled
+from linkwise.planar.drawing import link_primitives, moved, one, paint, settled
 from linkwise.planar.link import Link
 from linkwise.planar.polygon import rounded_bar
 from linkwise.planar.transforms import evaluated
@@ -122,38 +121,34 @@ def _place(into: Any) -> tuple[Any, Any]:
 
 def _pair(axes: Any, mechanism: PlanarTree, k: int, T_parent_link: FloatArray, *, dimensions: bool) -> None:
     link, parent = mechanism.links[k], mechanism.links[mechanism.parents[k]]
-    moved = [polygon @ T_parent_link[:2, :2].T + T_parent_link[:2, 2] for polygon in link.polygons]
-    at = T_parent_link[:2, 2]
-    points = np.concatenate([[np.zeros(2), at], *parent.polygons, *moved])
+    at, corners = T_parent_link[:2, 2], _corners(mechanism, k, T_parent_link)
+    points = np.concatenate([np.zeros((1, 2)), *parent.polygons, corners])
     size = float(np.ptp(points, axis=0).max()) or 1.0
     carrier = [p for p in link_primitives(mechanism, mechanism.parents[k]) if p.kind in {"polygon", "revolute"}]
-    painter = PlanePainter(axes, PIN * size)
-    painter.add([*carrier, *link_primitives(mechanism, k)])
-    frames = lifted(np.stack([np.eye(3), T_parent_link]))
-    painter.move({1 + mechanism.parents[k]: frames[1], 1 + k: frames[2]})
+    poses = {mechanism.parents[k]: np.eye(3), k: T_parent_link}
+    paint(axes, [*carrier, *link_primitives(mechanism, k)], poses, PIN * size)
     numbers = mechanism.parents[k] + 1, k + 1
-    _label(axes, 0.5 * at if np.hypot(*at) > 0.3 * size else _middle([*parent.polygons, np.zeros((1, 2))]), numbers[0])
-    _label(axes, at + 1.5 * (_middle([*moved, at[None]]) - at), numbers[1])
+    beside = 0.5 * at if np.hypot(*at) > 0.3 * size else _middle(_corners(mechanism, mechanism.parents[k], np.eye(3)))
+    _label(axes, beside, numbers[0], 13.0)
+    _label(axes, at + 1.5 * (_middle(corners) - at), numbers[1], 13.0)
     seen = points
     if dimensions:
         symbols.frame(axes, np.eye(3), FRAME * size, str(numbers[0]))
         symbols.frame(axes, T_parent_link, FRAME * size, str(numbers[1]))
-        low = float(min([0.0, *(polygon[:, 1].min() for polygon in parent.polygons)]))
-        drawn = _dimensions(axes, link, T_parent_link, numbers, size, low)
+        lowest = float(min([0.0, *(polygon[:, 1].min() for polygon in parent.polygons)]))
+        drawn = _dimensions(axes, link, T_parent_link, numbers, size, lowest)
         tips = 1.2 * FRAME * size * np.concatenate([np.eye(2), T_parent_link[:2, :2].T])
         seen = np.concatenate([points, drawn, tips + np.repeat([np.zeros(2), at], 2, axis=0)])
-    low_left, high_right = seen.min(axis=0) - 0.07 * size, seen.max(axis=0) + 0.07 * size
-    axes.set(xlim=(low_left[0], high_right[0]), ylim=(low_left[1], high_right[1]))
-    axes.set_aspect("equal")
+    low, high = seen.min(axis=0) - 0.07 * size, seen.max(axis=0) + 0.07 * size
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.set_axis_off()
 
 
-def _label(axes: Any, at: FloatArray, number: int) -> None:
-    symbols.words(axes, at, rf"$\mathcal{{A}}_{{{number}}}$", size=13.0)
+def _label(axes: Any, at: FloatArray, number: int, size: float) -> None:
+    symbols.words(axes, at, rf"$\mathcal{{A}}_{{{number}}}$", size=size)
 
 
-def _middle(polygons: Sequence[FloatArray]) -> FloatArray:
-    points = np.concatenate(polygons)
+def _middle(points: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (points.min(axis=0) + points.max(axis=0)))
 
 
@@ -263,21 +258,16 @@ def _title(chain: list[int], number: int) -> str:
 
 def _motion(T_parent_link: FloatArray) -> str:
     """What a transform does, in the order in which it does it."""
-    angle = _rounded(math.degrees(math.atan2(T_parent_link[1, 0], T_parent_link[0, 0])), 1)
-    x, y = (_rounded(value, 3) for value in T_parent_link[:2, 2])
+    angle = round(math.degrees(math.atan2(T_parent_link[1, 0], T_parent_link[0, 0])), 1)
+    x, y = T_parent_link[:2, 2].round(3) + 0.0
     shift = f"shift by ({x:g}, {y:g}) m" if y else f"shift by {x:g} m"
     turn = f"turn by {angle:g}°" if angle else "no turn"
     return f"{turn}, then {shift}" if x or y else f"{turn}, no shift"
 
 
-def _rounded(value: float, digits: int) -> float:
-    return round(float(value), digits) + 0.0
-
-
 def _corners(mechanism: PlanarTree, k: int, pose: FloatArray) -> FloatArray:
     """The origin and the corners (m, 2) of a link at a pose (3, 3)."""
-    polygons = [polygon @ pose[:2, :2].T + pose[:2, 2] for polygon in mechanism.links[k].polygons]
-    return np.concatenate([pose[None, :2, 2], *polygons])
+    return np.concatenate([pose[None, :2, 2], *(moved(polygon, pose) for polygon in mechanism.links[k].polygons)])
 
 
 def _view(mechanism: PlanarTree, placed: dict[int, FloatArray]) -> tuple[FloatArray, FloatArray]:
@@ -289,17 +279,12 @@ def _view(mechanism: PlanarTree, placed: dict[int, FloatArray]) -> tuple[FloatAr
 
 
 def _panel(axes: Any, mechanism: PlanarTree, placed: dict[int, FloatArray], half: float) -> None:
-    painter = PlanePainter(axes, PIN * half)
-    painter.add(primitive for k in placed for primitive in link_primitives(mechanism, k))
-    painter.move({1 + k: lifted(pose[None])[1] for k, pose in placed.items()})
+    paint(axes, [primitive for k in placed for primitive in link_primitives(mechanism, k)], placed, PIN * half)
     for k, pose in placed.items():
         corners = _corners(mechanism, k, pose)[1:]
         if len(corners):
-            middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-            symbols.words(axes, pose[:2, 2] + 1.25 * (middle - pose[:2, 2]), rf"$\mathcal{{A}}_{{{k + 1}}}$", size=11.0)
+            _label(axes, pose[:2, 2] + 1.25 * (_middle(corners) - pose[:2, 2]), k + 1, 11.0)
     symbols.frame(axes, np.eye(3), 1.3 * FRAME * half)
     for line in (axes.axhline, axes.axvline):
         line(0.0, color="0.8", linewidth=0.8, zorder=0)
-    axes.set_aspect("equal")
-    axes.set_xticks([])
-    axes.set_yticks([])
+    axes.set(aspect="equal", xticks=[], yticks=[])

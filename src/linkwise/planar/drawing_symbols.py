@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,19 +20,15 @@ X, Y = "#b3261e", "#1b7f3b"
 BELOW, BODY, JOINT, FRAME, WORDS = 1.0, 2.0, 4.0, 5.0, 7.0
 
 
-def body(axes: Any, polygons: Iterable[FloatArray], fill: Any, *, hatched: bool = False, faint: bool = False) -> None:
-    """Fill polygons (m, 2), with a thin outline; what never moves is hatched, what is only a trace is faint."""
+def body(axes: Any, polygon: FloatArray, fill: Any, *, hatched: bool = False, faint: bool = False) -> None:
+    """Fill a polygon (m, 2), with a thin outline; what never moves is hatched, what is only a trace is faint."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
-    strength = 0.10 if faint else 0.38
-    edge = to_rgba(fill, 0.45) if faint else fill
-    for polygon in polygons:
-        look = {"facecolor": to_rgba(fill, strength), "edgecolor": edge, "linewidth": 0.8 if faint else 1.1}
-        order = BELOW if faint else BODY
-        axes.add_patch(
-            Polygon(polygon, closed=True, joinstyle="round", hatch="////" if hatched else None, zorder=order, **look)
-        )
+    look: dict[str, Any] = {"facecolor": to_rgba(fill, 0.38), "edgecolor": fill, "linewidth": 1.1, "zorder": BODY}
+    if faint:
+        look = {"facecolor": to_rgba(fill, 0.10), "edgecolor": to_rgba(fill, 0.45), "linewidth": 0.8, "zorder": BELOW}
+    axes.add_patch(Polygon(polygon, closed=True, joinstyle="round", hatch="////" if hatched else None, **look))
 
 
 def obstacle(axes: Any, polygon: FloatArray) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.loops.planar_loop_geometry import frames_at_zero
 from linkwise.model.loop import Loop as SpatialLoop
-from linkwise.planar.link import WORLD, Link, Loop
+from linkwise.planar.link import JOINTS, WORLD, Link, Loop
 from linkwise.planar.mechanism import Mechanism
 from linkwise.planar.polygon import bar
 from linkwise.planar.transforms import matrix, step
@@ -100,10 +100,8 @@ class _Flattening:
 
     def _body(self, k: int) -> FloatArray:
         """The pose (4, 4), in the plane's frame, of the planar body frame of a link."""
-        if self.mechanism.links[k].joint == "revolute":
-            turned = self.joints[k] @ self.mechanism.links[k].motion(0.0)
-            return flattened(turned)
-        return flattened(self.frames[k])
+        turning = self.mechanism.links[k].joint == "revolute"
+        return flattened(self.joints[k] @ self.mechanism.links[k].motion(0.0) if turning else self.frames[k])
 
     def link(self, k: int) -> Link:
         """The planar link."""
@@ -149,37 +147,31 @@ class _Flattening:
 
     def loop(self, loop: SpatialLoop) -> Loop:
         """The planar loop; notes a problem where it cannot close in the plane."""
-        first_end, second_end = self._end(loop.first, loop.first_frame), self._end(loop.second, loop.second_frame)
-        item = f"loop {loop.name!r}" if loop.name else "loop"
-        scale = max(1.0, *(float(np.abs(end[:3, 3]).max()) for end in (first_end[0], second_end[0])))
-        apart = float(second_end[1] - first_end[1])
-        if abs(apart) > FLAT * scale:
-            self.problems.append(Problem(item, "second_frame", apart, "both ends in one plane; they are this far apart, m"))
-        turned = first_end[0][:3, :3] @ second_end[0][:3, :3].T
-        axes = (
-            [turned[:, 2]]
-            if loop.kind == "full"
-            else [end[0][:3, 2] * first_end[0][2, 2] for end in (first_end, second_end)]
+        (first, first_height), (second, second_height) = (
+            self._end(*end) for end in ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
         )
-        if loop.kind != "point" and max(float(np.linalg.norm(axis - np.eye(3)[2])) for axis in axes) > FLAT:
-            expected = "axes along the normal of the plane, of one sense" if loop.kind == "hinge" else "a turn in the plane"
-            self.problems.append(Problem(item, "second_frame", loop.second_frame.round(6).tolist(), expected))
-        first, second = (WORLD if name == "base" else name for name in (loop.first, loop.second))
+        item = f"loop {loop.name!r}" if loop.name else "loop"
+        apart = float(second_height - first_height)
+        if abs(apart) > FLAT * max(1.0, float(np.abs([first[:3, 3], second[:3, 3]]).max())):
+            self.problems.append(Problem(item, "second_frame", apart, "both ends in one plane; they are this far apart, m"))
+        turned = first[:3, :3] @ second[:3, :3].T
         rigid: dict[str, Any] = {}
+        axes = [end[:3, 2] * first[2, 2] for end in (first, second)]
+        expected = "axes along the normal of the plane, of one sense"
         if loop.kind == "full":
             rigid = {"joint": "fixed", "angle": _swept(angle_of(transform(turned)), DUST)}
-        return Loop(
-            first, self._point(first_end[0][:2, 3]), second, self._point(second_end[0][:2, 3]), name=loop.name, **rigid
-        )
+            axes, expected = [turned[:, 2]], "a turn in the plane"
+        if loop.kind != "point" and max(float(np.linalg.norm(axis - np.eye(3)[2])) for axis in axes) > FLAT:
+            self.problems.append(Problem(item, "second_frame", loop.second_frame.round(6).tolist(), expected))
+        names = [WORLD if name == "base" else name for name in (loop.first, loop.second)]
+        points = [self._point(end[:2, 3]) for end in (first, second)]
+        return Loop(names[0], points[0], names[1], points[1], name=loop.name, **rigid)
 
     def _end(self, name: str, frame: FloatArray) -> tuple[FloatArray, float]:
         """A loop's frame in the planar body frame, and its height over the plane."""
-        if name == "base":
-            pose = self.ground @ frame
-            return pose, float(pose[2, 3])
-        k = self.mechanism.link_index(name)
-        pose = self.frames[k] @ frame
-        return inverse(self.bodies[k]) @ pose, float(pose[2, 3])
+        k = -1 if name == "base" else self.mechanism.link_index(name)
+        pose = (self.ground if k < 0 else self.frames[k]) @ frame
+        return pose if k < 0 else inverse(self.bodies[k]) @ pose, float(pose[2, 3])
 
 
 def _swept(value: float, dust: float) -> float:
@@ -191,7 +183,7 @@ def _check_kinds(mechanism: SpatialMechanism) -> None:
     """Refuse what a planar mechanism has no word for."""
     problems = []
     for link in mechanism.links:
-        if link.joint == "screw":
+        if link.joint not in JOINTS:
             problems.append(Problem(f"link {link.name!r}", "joint", link.joint, "'revolute', 'prismatic' or 'fixed'"))
         if link.mimic is not None:
             problems.append(Problem(f"link {link.name!r}", "mimic", link.mimic, "None: each joint has its own coordinate"))
@@ -208,12 +200,13 @@ def _check_kinds(mechanism: SpatialMechanism) -> None:
 def _freed(links: list[Link]) -> list[Link]:
     """The links, each three that `spatial` makes of a free one as one again."""
     freed: list[Link] = []
-    k = 0
-    while k < len(links):
-        three = links[k : k + 3]
-        free = _is_free(three) and all(sum(link.parent == slide.name for link in links) == 1 for slide in three[:2])
-        freed.append(_free(three) if free else links[k])
-        k += 3 if free else 1
+    for k, link in enumerate(links):
+        freed.append(link)
+        three = links[max(0, k - 2) : k + 1]
+        if _is_free(three) and all(sum(other.parent == slide.name for other in links) == 1 for slide in three[:2]):
+            bounds = np.concatenate([part.bounds for part in three])
+            limits = bounds if np.isfinite(bounds).any() else None
+            freed[-3:] = [link.replace(joint="free", joint_name=None, parent=WORLD, limits=limits)]
     return freed
 
 
@@ -226,12 +219,6 @@ def _is_free(three: list[Link]) -> bool:
     plain = x.parent == WORLD and not any(link.mass or link.inertia for link in (x, y))
     right = y.at[2] == np.pi / 2 and y.at[:2] == (0.0, 0.0) and y.theta == -np.pi / 2
     return named and plain and right and not any((x.a, x.theta, *x.at, y.a, body.a, body.theta, *body.at))
-
-
-def _free(three: list[Link]) -> Link:
-    body = three[2]
-    bounds = np.concatenate([link.bounds for link in three])
-    return body.replace(joint="free", joint_name=None, parent=WORLD, limits=bounds if np.isfinite(bounds).any() else None)
 
 
 def _shapes(mechanism: Mechanism, polygons: Any) -> dict[str, Any]:
@@ -260,19 +247,15 @@ def plane_of(mechanism: SpatialMechanism, joints: Sequence[FloatArray]) -> Float
         Where there is no such plane: the links that move out of it.
     """
     axes = {k: joints[k][:3, :3] @ link.axis for k, link in enumerate(mechanism.links) if link.moves}
-    turning = {k: axis for k, axis in axes.items() if mechanism.links[k].joint == "revolute"}
-    sliding = {k: axis for k, axis in axes.items() if mechanism.links[k].joint == "prismatic"}
-    normal = next(iter(turning.values()), None)
-    if normal is None:
-        normal = next(candidate for candidate in _normals([*sliding.values()]))
+    turning = [k for k in axes if not mechanism.links[k].joint_model.is_length]
+    normal = axes[turning[0]] if turning else next(_normals([*axes.values()]))
     problems = []
-    for k, axis in turning.items():
-        if np.linalg.norm(axis - normal) > FLAT:
-            first = mechanism.links[next(iter(turning))].name
+    for k, axis in axes.items():
+        if k in turning and np.linalg.norm(axis - normal) > FLAT:
+            first = mechanism.links[turning[0]].name
             expected = f"that of {first!r}, {_row(normal)}, at the zero position: all parallel, and of one sense"
             problems.append(Problem(f"link {mechanism.links[k].name!r}", "axis", _row(axis), expected))
-    for k, axis in sliding.items():
-        if abs(axis @ normal) > FLAT:
+        elif k not in turning and abs(axis @ normal) > FLAT:
             expected = f"in the plane across {_row(normal)}, at the zero position"
             problems.append(Problem(f"link {mechanism.links[k].name!r}", "axis", _row(axis), expected))
     if problems:

@@ -1,15 +1,11 @@
-"""A link in the plane: its polygons, and the joint that carries it, with the constants of the transform T_i.
-
-Common base of planar links and loops: frozen fields, equality by value, checked replacement.
-
-A loop in the plane: a pin or a rigid connection between two links of the tree.
-"""
+"""Links and loops in the plane: a link's polygons and the joint that carries it; the closures that open a tree's loops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 
@@ -22,9 +18,30 @@ from linkwise.planar.polygon import given_polygons
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
+#: Checks the value of a field, reports what is wrong with it, and returns it in the form in which it is kept.
+Read = Callable[[Checker, str, Any], Any]
+
 
 class PlanarRecord(Record):
-    """A link or a loop of the plane."""
+    """A link or a loop of the plane: its fields are read as their annotations say, then checked together."""
+
+    name: Any
+    _reads: ClassVar[dict[str, Read]]
+
+    def __init_subclass__(cls) -> None:
+        hints = get_type_hints(cls, include_extras=True).items()
+        cls._reads = {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__.lower()
+        check = Checker(f"{kind} {self.name!r}" if self.name else kind)
+        arguments = self._values()
+        self._assign({name: read(check, name, arguments[name]) for name, read in self._reads.items()})
+        self._check(check, arguments)
+        check.finish()
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        """Report fields that do not go with each other."""
 
     def replace(self, **changes: Any) -> Self:
         """The same with other values for some fields (any argument of the constructor); checked again.
@@ -48,11 +65,11 @@ class PlanarRecord(Record):
 
 
 def word(check: Checker, field: str, value: Any, expected: str = "a word, or None") -> str | None:
-    """A word; None after a report."""
-    if isinstance(value, str) and value.strip():
-        return value
-    check.report(field, value, expected)
-    return None
+    """A word, or None."""
+    if value is not None and not (isinstance(value, str) and value.strip()):
+        check.report(field, value, expected)
+        return None
+    return value
 
 
 def number_text(value: Any) -> str:
@@ -65,18 +82,31 @@ def point_text(point: Any) -> str:
     return f"({', '.join(map(number_text, point))})"
 
 
-JointKind = Literal["revolute", "prismatic", "fixed", "free"]
+#: For each kind of joint the numbers of T_i that its coordinates are added to: ``theta`` is an angle, rad, the others are
+#: lengths, m.
+JOINTS: dict[str, tuple[str, ...]] = {"revolute": ("theta",), "prismatic": ("a",), "fixed": (), "free": ("x", "y", "theta")}
 
-#: The coordinates that each kind of joint leaves: whether each is an angle, rad, or a length, m.
-JOINTS: dict[str, tuple[bool, ...]] = {
-    "revolute": (True,),
-    "prismatic": (False,),
-    "fixed": (),
-    "free": (False, False, True),
+#: What each kind of joint removes of the three degrees of freedom of a body.
+REMOVED = {
+    "revolute": "removes 2 (the place of one point; the angle stays free)",
+    "prismatic": "removes 2 (the angle, and one direction; the slide stays free)",
+    "fixed": "removes 3 (nothing stays free)",
+    "free": "removes nothing",
 }
 
 #: What stands in the place of a parent's name for the ground.
 WORLD = "world"
+
+
+def _at(check: Checker, field: str, at: Any) -> tuple[Any, Any, Any]:
+    x, y, phi = check.finite(field, at, (3,), "3 finite numbers: x, y (m) and the angle (rad)").tolist()
+    return x, y, check.angle(f"{field}, the angle,", phi)
+
+
+def _name(check: Checker, field: str, name: Any) -> str | None:
+    if name in (WORLD, "base"):
+        check.report(field, name, f"another word ({name!r} means the ground)")
+    return word(check, field, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,77 +163,51 @@ class Link(PlanarRecord):
 
     numeric = ("a", "theta", "at", "mass", "com", "inertia")
 
-    polygons: tuple[FloatArray, ...]
-    joint: JointKind
-    a: Any
-    theta: Any
-    at: tuple[Any, Any, Any]
-    parent: str | None
-    name: str | None
-    joint_name: str | None
-    limits: FloatArray | None
-    mass: Any
-    com: FloatArray
-    inertia: Any
+    polygons: Annotated[Any, given_polygons] = ()
+    joint: Annotated[str, partial(Checker.choice, allowed=JOINTS)] = "revolute"
+    _: KW_ONLY
+    a: Annotated[Any, Checker.number] = 0.0
+    theta: Annotated[Any, Checker.angle] = 0.0
+    at: Annotated[Any, _at] = (0.0, 0.0, 0.0)
+    parent: Annotated[str | None, word] = None
+    name: Annotated[str | None, _name] = None
+    joint_name: Annotated[str | None, word] = None
+    limits: Any = None
+    mass: Annotated[Any, partial(Checker.number, least=0.0)] = 0.0
+    com: Annotated[Any, partial(Checker.vector, size=2)] = (0.0, 0.0)
+    inertia: Annotated[Any, partial(Checker.number, least=0.0)] = 0.0
 
-    def __init__(
-        self,
-        polygons: Any = (),
-        joint: str = "revolute",
-        *,
-        a: Any = 0.0,
-        theta: Any = 0.0,
-        at: Any = (0.0, 0.0, 0.0),
-        parent: str | None = None,
-        name: str | None = None,
-        joint_name: str | None = None,
-        limits: Any = None,
-        mass: Any = 0.0,
-        com: Any = (0.0, 0.0),
-        inertia: Any = 0.0,
-    ) -> None:
-        check = Checker(f"link {name!r}" if name else "link")
-        kind = check.choice("joint", joint, JOINTS)
-        values: dict[str, Any] = {
-            "polygons": given_polygons(check, "polygons", polygons),
-            "joint": kind,
-            "a": check.number("a", a),
-            "theta": check.angle("theta", theta),
-            "at": _at(check, at),
-            "parent": parent if parent is None else word(check, "parent", parent),
-            "name": _name(check, name),
-            "joint_name": joint_name if joint_name is None else word(check, "joint_name", joint_name),
-            "limits": _limits(check, limits, str(kind)),
-            "mass": check.number("mass", mass, least=0.0),
-            "com": check.vector("com", com, 2),
-            "inertia": check.number("inertia", inertia, least=0.0),
-        }
-        if kind == "free":
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        self._assign({"limits": _limits(check, arguments["limits"], self.joint)})
+        if self.joint == "free":
             for field in ("a", "theta", "at"):
-                if any_nonzero(values[field]):
-                    check.report(field, values[field], "0 for a free link: its coordinates say where it is")
-        if joint_name is not None and len(JOINTS[kind]) != 1:
-            check.report("joint_name", joint_name, f"None, for a {kind} link has no joint with one coordinate")
-        check.finish()
-        self._assign(values)
+                if any_nonzero(getattr(self, field)):
+                    check.report(field, getattr(self, field), "0 for a free link: its coordinates say where it is")
+        if arguments["joint_name"] is not None and len(self.variables) != 1:
+            expected = f"None, for a {self.joint} link has no joint with one coordinate"
+            check.report("joint_name", arguments["joint_name"], expected)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of its coordinates: the joint's, or the link's; of a free link ``name.x``, ``name.y`` and ``name.theta``."""
         if self.joint == "free":
             return (f"{self.name}.x", f"{self.name}.y", f"{self.name}.theta")
-        return (str(self.joint_name or self.name),) * len(self.turns)
+        return (str(self.joint_name or self.name),) * len(self.variables)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The numbers of T_i that its coordinates are added to: of ``a``, ``theta``, ``x`` and ``y``."""
+        return JOINTS[self.joint]
 
     @property
     def turns(self) -> tuple[bool, ...]:
         """Whether each of its coordinates is an angle, rad (k,); the others are lengths, m."""
-        return JOINTS[self.joint]
+        return tuple(field == "theta" for field in self.variables)
 
     @property
     def bounds(self) -> FloatArray:
         """Least and greatest values of its coordinates (k, 2), infinite where there are none."""
-        count = len(self.turns)
-        return np.tile([-np.inf, np.inf], (count, 1)) if self.limits is None else self.limits.reshape(count, 2)
+        return np.tile([-np.inf, np.inf], (len(self.variables), 1)) if self.limits is None else self.limits.reshape(-1, 2)
 
     @property
     def body(self) -> Inertia:
@@ -214,25 +218,12 @@ class Link(PlanarRecord):
 
     def __repr__(self) -> str:
         parts = [repr(self.name), repr(self.joint)] if self.name else [repr(self.joint)]
-        parts += [
-            f"{field}={number_text(getattr(self, field))}" for field in ("a", "theta") if any_nonzero(getattr(self, field))
-        ]
-        parts += [f"at={point_text(self.at)}"] if any_nonzero(self.at) else []
+        fields = {"a": number_text(self.a), "theta": number_text(self.theta), "at": point_text(self.at)}
+        parts += [f"{field}={text}" for field, text in fields.items() if any_nonzero(getattr(self, field))]
         parts += [f"parent={self.parent!r}"] if self.parent else []
         count = len(self.polygons)
         parts.append("1 polygon" if count == 1 else f"{count} polygons")
         return f"Link({', '.join(parts)})"
-
-
-def _at(check: Checker, at: Any) -> tuple[Any, Any, Any]:
-    x, y, phi = check.finite("at", at, (3,), "3 finite numbers: x, y (m) and the angle (rad)").tolist()
-    return x, y, check.angle("at, the angle,", phi)
-
-
-def _name(check: Checker, name: Any) -> str | None:
-    if name in (WORLD, "base"):
-        check.report("name", name, f"another word ({name!r} means the ground)")
-    return name if name is None else word(check, "name", name)
 
 
 def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
@@ -255,7 +246,12 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
 #: Kinds of joints that are cut to open a loop.
 CLOSURES = ("revolute", "fixed")
 
-END = f"the name of a link, or {WORLD!r}"
+
+def _end(check: Checker, field: str, value: Any) -> str | None:
+    expected = f"the name of a link, or {WORLD!r}"
+    if value is None:
+        check.report(field, value, expected)
+    return word(check, field, value, expected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,40 +290,19 @@ class Loop(PlanarRecord):
     Loop('coupler', (0.12, 0), 'rocker', (0.08, 0), name='pin')
     """
 
-    first: str
-    first_point: FloatArray
-    second: str
-    second_point: FloatArray
-    joint: Literal["revolute", "fixed"]
-    angle: Any
-    name: str | None
+    first: Annotated[str, _end]
+    first_point: Annotated[Any, partial(Checker.vector, size=2)]
+    second: Annotated[str, _end]
+    second_point: Annotated[Any, partial(Checker.vector, size=2)]
+    joint: Annotated[str, partial(Checker.choice, allowed=CLOSURES)] = "revolute"
+    angle: Annotated[Any, Checker.number] = 0.0
+    name: Annotated[str | None, partial(word, expected="a word")] = None
 
-    def __init__(
-        self,
-        first: str,
-        first_point: Any,
-        second: str,
-        second_point: Any,
-        joint: str = "revolute",
-        angle: Any = 0.0,
-        name: str | None = None,
-    ) -> None:
-        check = Checker(f"loop {name!r}" if name else "loop")
-        values: dict[str, Any] = {
-            "first": word(check, "first", first, END),
-            "first_point": check.vector("first_point", first_point, 2),
-            "second": word(check, "second", second, END),
-            "second_point": check.vector("second_point", second_point, 2),
-            "joint": check.choice("joint", joint, CLOSURES),
-            "angle": check.number("angle", angle),
-            "name": name if name is None else word(check, "name", name, "a word"),
-        }
-        if not check.problems and first == second:
-            check.report("second", second, f"another link than {first!r}")
-        if values["joint"] == "revolute" and any_nonzero(values["angle"]):
-            check.report("angle", angle, "0 for a revolute joint, which leaves the angle free")
-        check.finish()
-        self._assign(values)
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        if not check.problems and self.first == self.second:
+            check.report("second", self.second, f"another link than {self.first!r}")
+        if self.joint == "revolute" and any_nonzero(self.angle):
+            check.report("angle", arguments["angle"], "0 for a revolute joint, which leaves the angle free")
 
     def __repr__(self) -> str:
         parts = [repr(self.first), point_text(self.first_point), repr(self.second), point_text(self.second_point)]

@@ -1,13 +1,10 @@
-"""The transforms T_i of planar links, their products along paths, and placed points, over scalars of any kind.
-
-Evaluation of planar transforms at configurations: by a compiled kernel, or on symbols by the same function.
-"""
+"""The transforms T_i of planar links, their products along paths, and placed points, by compiled kernels or on symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +15,7 @@ from linkwise.expr.node import Expr, origins_of
 from linkwise.kernel import Kernel, trace
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.validation import Checker
-from linkwise.planar.link import Link
+from linkwise.planar.link import JOINTS, Link
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
 from linkwise.spatial.validation import real
@@ -33,13 +30,13 @@ def step(link: Link, values: Sequence[Any] | Array) -> Step:
     The turn by theta_i and the shift by a_{i-1} along x (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3), in a
     frame that stands at `Link.at` in the parent's.
     """
-    if link.joint == "free":
-        return values[0], values[1], values[2]
     x, y, phi = link.at
-    a = _plus(link.a, values[0]) if link.joint == "prismatic" else link.a
-    theta = _plus(link.theta, values[0]) if link.joint == "revolute" else link.theta
+    terms = {"x": x, "y": y, "a": link.a, "theta": link.theta}
+    for variable, value in zip(link.variables, values, strict=True):
+        terms[variable] = _plus(terms[variable], value)
     c, s = cos_sin(phi)
-    return _plus(x, _times(a, c)), _plus(y, _times(a, s)), _plus(phi, theta)
+    x, y = _plus(terms["x"], _times(terms["a"], c)), _plus(terms["y"], _times(terms["a"], s))
+    return x, y, _plus(phi, terms["theta"])
 
 
 def matrix(place: Step) -> Array:
@@ -88,7 +85,7 @@ def gaps(mechanism: PlanarTree, q: Array) -> Array:
         first, second = (placed.get(name, (0.0, 0.0, 0.0)) for name in (loop.first, loop.second))
         (x1, y1), (x2, y2) = apply(matrix(first), loop.first_point), apply(matrix(second), loop.second_point)
         turned = _plus(_plus(second[2], -first[2]), -loop.angle)
-        openings[k] = [x2 - x1, y2 - y1, cos_sin(turned)[1] if loop.joint == "fixed" else 0.0]
+        openings[k] = [x2 - x1, y2 - y1, 0.0 if JOINTS[loop.joint] else cos_sin(turned)[1]]
     return openings
 
 
@@ -117,13 +114,8 @@ def placing() -> Kernel:
 
 
 def _steps(mechanism: PlanarTree, q: Array) -> list[Step]:
-    first = 0
-    steps = []
-    for link in mechanism.links:
-        count = len(link.coordinate_names)
-        steps.append(step(link, q[first : first + count]))
-        first += count
-    return steps
+    values = iter(q)
+    return [step(link, list(islice(values, len(link.variables)))) for link in mechanism.links]
 
 
 def _plus(a: Any, b: Any) -> Any:
@@ -142,12 +134,7 @@ def _is(value: Any, number: float) -> bool:
     return isinstance(value, (float, int)) and value == number
 
 
-_FUNCTIONS = {
-    "transforms": transforms,
-    "poses": poses,
-    "gaps": gaps,
-    "place": place,
-}
+_FUNCTIONS = {function.__name__: function for function in (transforms, poses, gaps, place)}
 
 #: Up to so many points of polygons, placing them is one kernel; the time to compile it is in proportion.
 FEW = 200
@@ -229,21 +216,20 @@ def _given(mechanism: PlanarTree, configuration: npt.ArrayLike) -> Array:
         return configuration
     try:
         values: Array = np.asarray(configuration)
-    except ValueError:
-        values = np.empty(0, dtype=object)
-    symbolic = values.dtype == object
-    ours = symbolic and any(isinstance(value, Expr) for value in values.flat)
-    theirs = symbolic and any(bool(getattr(value, "free_symbols", None)) for value in values.flat)
+    except ValueError:  # rows of several lengths
+        values = np.empty(0)
+    elements = list(values.flat) if values.dtype == object else []
+    ours = any(isinstance(value, Expr) for value in elements)
+    theirs = any(bool(getattr(value, "free_symbols", None)) for value in elements)
     if ours and theirs:
-        raise ArgumentError(
-            f"configuration is {shown(configuration)}; expected symbols of SymPy or of Linkwise, not of both"
-        )
+        problem = f"configuration is {shown(configuration)}"
+        raise ArgumentError(f"{problem}; expected symbols of SymPy or of Linkwise, not of both")
     if not (ours or theirs):
         try:
             values = real(configuration)
         except TypeError as error:
-            wrong = shown(configuration)
-            raise ArgumentError(f"configuration is {wrong}; expected real numbers (..., {mechanism.nq})") from error
+            expected = f"real numbers (..., {mechanism.nq})"
+            raise ArgumentError(f"configuration is {shown(configuration)}; expected {expected}") from error
     if values.shape[-1:] != (mechanism.nq,):
         named = f" for {members(mechanism.coordinate_names)}" if mechanism.nq else ""
         raise ArgumentError(f"configuration has the shape {values.shape}; expected (..., {mechanism.nq}){named}")

@@ -110,11 +110,12 @@ def _check_names(check: Checker, links: Sequence[Link], parents: Sequence[int]) 
     for k, name in enumerate(coordinates):
         if name in coordinates[:k] and names.count(name) < 2:
             check.report("links", name, "joint names that differ; this one stands twice")
-    for k, link in enumerate(links):
-        for name in link.coordinate_names if link.joint == "free" else ():
-            if name in names:
+    for parent, link in zip(parents, links, strict=True):
+        if len(link.variables) < 3:
+            continue
+        for name in names:
+            if name in link.coordinate_names:
                 check.report("links", name, f"another name (this one is a coordinate of the free link {link.name!r})")
-        if link.joint == "free" and parents[k] >= 0:
-            expected = f"{WORLD!r}, for a free link hangs on nothing (or another joint: 'revolute', 'prismatic' or 'fixed')"
-            parent = link.parent or links[parents[k]].name
-            check.problems.append(Problem(f"link {link.name!r}", "parent", parent, expected))
+        if parent >= 0:
+            expected = f"{WORLD!r}, for a free link hangs on nothing, or another kind of joint"
+            check.problems.append(Problem(f"link {link.name!r}", "parent", link.parent or links[parent].name, expected))

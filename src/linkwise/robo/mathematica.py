@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -98,9 +99,8 @@ def _tokens(text: str) -> Iterator[_Token]:
             raise ArgumentError(f"line {line}: {text[place]!r} is not read; expected Mathematica's lists, names and numbers")
         if match.lastgroup == "number" and (exponent := _EXPONENT.match(text, match.end())):
             number = shown(match[0] + exponent[0], 40)
-            raise ArgumentError(
-                f"line {line}: {number}; expected {match[0][:40]}*^{exponent[1][:40]}, or a blank for a product"
-            )
+            expected = f"{match[0][:40]}*^{exponent[1][:40]}, or a blank for a product"
+            raise ArgumentError(f"line {line}: {number}; expected {expected}")
         if match.lastgroup != "space":
             yield _Token(str(match.lastgroup), match[0], line)
         line += match[0] == "\n"
@@ -258,9 +258,8 @@ class _Reader:
         self._take(end, f"{end} or a comma")
         size = 1 + sum(self.sizes.get(id(value), 0) if isinstance(value, list) else 1 for value in values)
         if size > LARGEST:
-            self._refuse(
-                self.tokens[self.place - 1], f"a list of {size} values", f"at most {LARGEST}, with those of lists in it"
-            )
+            expected = f"at most {LARGEST}, with those of lists in it"
+            self._refuse(self.tokens[self.place - 1], f"a list of {size} values", expected)
         self.sizes[id(values)] = size
         return values
 
@@ -275,7 +274,12 @@ class _Reader:
         return value
 
     def _combined(self, token: _Token, left: Any, right: Any) -> Any:
-        return self._computed(token, lambda: _OPERATIONS[token.text][1](left, right), [left, right])
+        def compute() -> Any:
+            if isinstance(left, (list, str)) or isinstance(right, (list, str)):  # Python would join or repeat them
+                raise TypeError
+            return _OPERATIONS[token.text][1](left, right)
+
+        return self._computed(token, compute, [left, right])
 
     def _computed(self, token: _Token, compute: Callable[[], Any], args: list[Any]) -> Any:
         """A result that is a finite number, an expression or a list; anything else is refused."""
@@ -326,11 +330,8 @@ class _Reader:
 def _brief(value: Any) -> str:
     """A value in few characters, however long it would be written out."""
     if isinstance(value, list):
-        return (
-            "{...}"
-            if len(value) > 3
-            else "{" + ", ".join(_brief(item) if isinstance(item, float | int) else "..." for item in value) + "}"
-        )
+        items = [_brief(item) if isinstance(item, float | int) else "..." for item in value[:4]]
+        return f"{{{', '.join(items) if len(value) < 4 else '...'}}}"
     return shown(value, 40) if isinstance(value, str | int | float) or not value.args else "an expression"
 
 
@@ -346,27 +347,15 @@ def _raised(base: Any, exponent: Any) -> Any:
     return base**exponent if isinstance(base, Expr) else float(base) ** float(exponent)
 
 
-def _multiplied(left: Any, right: Any) -> Any:
-    if isinstance(left, (list, str)) or isinstance(right, (list, str)):  # Python would repeat it
-        raise TypeError
-    return left * right
-
-
-def _added(left: Any, right: Any) -> Any:
-    if isinstance(left, (list, str)):  # Python would join them
-        raise TypeError
-    return left + right
-
-
 #: How tightly a sign and a power bind, beside the operations of the table.
 SIGN, POWER = 3, 4
 
 #: How tightly each binds, and what it computes.
 _OPERATIONS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
-    "+": (1, _added),
-    "-": (1, lambda left, right: left - right),
-    "*": (2, _multiplied),
-    "/": (2, lambda left, right: left / right),
+    "+": (1, operator.add),
+    "-": (1, operator.sub),
+    "*": (2, operator.mul),
+    "/": (2, operator.truediv),
     "^": (POWER, _raised),
 }
 

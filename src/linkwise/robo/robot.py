@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
@@ -337,9 +337,8 @@ def _tree(links: Sequence[Link]) -> Iterator[Problem]:
         if link.previous not in base_numbers(links) and (link.previous not in known or ring):
             others = sorted(n for n in known if n != link.number and link.number not in _inward(known, n))
             expected = f"0 (the base){f' or another link, {members(others)}' if others else ''}"
-            yield Problem(
-                item, "previous", link.previous, expected + ("; links hang on each other in a ring" if ring else "")
-            )
+            expected += "; links hang on each other in a ring" if ring else ""
+            yield Problem(item, "previous", link.previous, expected)
         hanging = tuple(sorted(other.number for other in links if other.previous == link.number)) or (0,)
         if tuple(sorted(link.connected)) != hanging:
             named = "0" if hanging == (0,) else members(hanging)
@@ -494,9 +493,8 @@ def robot(
     rotor_motors = _rotors(link_items, carried, rotors, problems)
     check = Checker("robot")
     T_link_tool = check.rigid("tool", tool)
-    problems += check.problems
-    if problems:
-        raise ModelError(problems)
+    check.problems[:0] = problems
+    check.finish()
     ordered = outward(link_items)
     if l_from == "own":
         T_link_tool = translation(*ordered[-1].l) @ T_link_tool
@@ -526,8 +524,7 @@ def _body(link: Link, about: str, physical: bool, problems: list[Problem]) -> In
     check = Checker(f"link {link.number}")
     tensor = np.array(link.inertia)
     if about == "joint":
-        p = np.array(link.p)
-        tensor = tensor - link.mass * around(np.outer(p, p))
+        tensor = tensor - link.mass * around(np.outer(link.p, link.p))
     inertia = Inertia.checked(check, link.mass, link.p, tensor, physical)
     problems += check.problems
     return inertia
@@ -548,10 +545,7 @@ def _link(link: Link, place: tuple[float, float, float], body: Inertia, links: S
         offset=link.a,
         name=name_of(link.number),
         parent="base" if link.previous in base_numbers(links) else name_of(link.previous),
-        mass=body.mass,
-        com=body.com,
-        inertia=body.tensor,
-        physical=body.physical,
+        body=body,
     )
 
 
@@ -584,8 +578,6 @@ def _carried(
                 joint=name_of(motor.driven_joint),
             )
         except ModelError as error:
-            item = f"motor {motor.number}"
-            problems += [
-                Problem(item, _FIELDS.get(problem.field, problem.field), problem.value, problem.expected)
-                for problem in error.problems
-            ]
+            for problem in error.problems:
+                field = _FIELDS.get(problem.field, problem.field)
+                problems.append(replace(problem, item=f"motor {motor.number}", field=field))

@@ -80,9 +80,7 @@ def _lists(
     if by_keyword:
         raise ArgumentError(f"{name}: Motors comes twice; expected it once")
     if not _is_list(motors, Motor):
-        raise ArgumentError(
-            f"{name}: Motors is {shown(motors)}; expected a list of motors after Links, [] where there are none"
-        )
+        raise ArgumentError(f"{name}: Motors is {shown(motors)}; expected a list of motors after Links, or []")
     return links, motors, args
 
 

@@ -112,24 +112,18 @@ def _turn(mechanism: Mechanism, k: int, frame: FloatArray, letter: int) -> tuple
         if not has_symbols(direction) and abs(direction @ axis) < SAME:
             for other in np.delete(np.eye(3), letter, axis=0):
                 turns.append(float(np.arctan2(axis @ np.cross(direction, other), direction @ other)))
-    best: tuple[float, list[int]] | None = None
+    candidates = []
     for turn in sorted(turns, key=abs):
         rotation = rotation_about(axis, turn)
-        wrong = [link for link, direction in axes if letter_of(rotation @ direction) < 0]
-        if best is None or len(wrong) < len(best[1]):
-            best = turn, wrong
-    assert best is not None
-    return best
+        candidates.append((turn, [link for link, direction in axes if letter_of(rotation @ direction) < 0]))
+    return min(candidates, key=lambda candidate: len(candidate[1]))
 
 
 def _axis_problem(mechanism: Mechanism, k: int) -> Problem:
     link = mechanism.links[k]
-    before = mechanism.link_names[mechanism.parents[k]] if mechanism.parents[k] >= 0 else "the base"
-    expected = (
-        f"an axis along x, y or z (not against it) of a frame of {before!r} that turns by joints alone, one frame for all "
-        "that hangs there"
-    )
-    return Problem(f"link {link.name!r}", "axis", link.axis.tolist(), expected.replace("'the base'", "the base"))
+    before = repr(mechanism.link_names[mechanism.parents[k]]) if mechanism.parents[k] >= 0 else "the base"
+    expected = f"an axis along x, y or z of a frame of {before}, turned by joints alone, the same for all axes there"
+    return Problem(f"link {link.name!r}", "axis", link.axis.tolist(), expected)
 
 
 def _rounded(moved: FloatArray) -> FloatArray:

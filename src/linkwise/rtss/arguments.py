@@ -88,9 +88,8 @@ def also(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def run(*args: P.args, **kwargs: P.kwargs) -> R:
             for other in names.keys() & kwargs.keys():
                 if names[other] in kwargs or names[other] in by_place[: len(args)]:
-                    raise ArgumentError(
-                        f"{function.__name__}: {other} and {names[other]} are the same; expected one of them"
-                    )
+                    both = f"{other} and {names[other]}"
+                    raise ArgumentError(f"{function.__name__}: {both} are the same; expected one of them")
                 kwargs[names[other]] = kwargs.pop(other)
             return function(*args, **kwargs)
 

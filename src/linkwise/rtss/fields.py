@@ -68,19 +68,11 @@ class Fields:
         check = Checker(item or self._kind)
         for name, value in values.items():
             if holds_symbols(value):
-                advice = (
-                    "a symbol stands in a linkwise.Mechanism: robot.mechanism().symbolic() puts some, or Link.dh takes yours"
-                )
-                check.report(name, value, f"numbers ({advice})")
+                check.report(name, value, "numbers; linkwise.Link.dh and robot.mechanism().symbolic() take symbols")
         check.finish()
-        checked = {name: type(self)._field(name).check(check, name, value) for name, value in values.items()}
+        checked = {name: getattr(type(self), name).check(check, name, value) for name, value in values.items()}
         check.finish()
         self.__dict__.update(checked, _stamp=object())
-
-    @classmethod
-    def _field(cls, name: str) -> Field[Any]:
-        field: Field[Any] = getattr(cls, name)
-        return field
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -94,19 +86,19 @@ class Fields:
 
     def __setattr__(self, name: str, value: Any) -> None:
         member = getattr(type(self), name, None)
-        if isinstance(member, Field) or (isinstance(member, property) and member.fset is not None):
+        if _is_settable(member):
             object.__setattr__(self, name, value)
             return
-        settable = [
-            key
-            for key, attribute in vars(type(self)).items()
-            if isinstance(attribute, Field) or getattr(attribute, "fset", None)
-        ]
-        problem = f"has no field {name!r}" if member is None else f"tells {name} and does not take it"
-        raise FieldError(f"a {self._kind} {problem}; what can be assigned is {members(settable)}")
+        settable = [key for key, member in vars(type(self)).items() if _is_settable(member)]
+        problem = f"has no field {name!r}" if member is None else f"does not take {name}"
+        raise FieldError(f"a {self._kind} {problem}; fields that can be assigned are {members(settable)}")
 
     def __delattr__(self, name: str) -> None:
         raise FieldError(f"the fields of a {self._kind} stay; assign another value to {name}")
+
+
+def _is_settable(member: Any) -> bool:
+    return isinstance(member, Field) or (isinstance(member, property) and member.fset is not None)
 
 
 # ── checks ────────────────────────────────────────────────────────────────────────────────────────
@@ -149,8 +141,7 @@ def convention(check: Checker, field: str, value: Any) -> int:
     number = _real(value)
     if number.ndim or number not in (0.0, 1.0):
         check.report(field, value, "0 (standard) or 1 (modified)")
-        return 0
-    return int(number)
+    return int(not number.ndim and bool(number))
 
 
 def vector3(check: Checker, field: str, value: Any) -> FloatArray:
@@ -165,13 +156,11 @@ def tensor(check: Checker, field: str, value: Any) -> FloatArray:
 
 def coulomb(check: Checker, field: str, value: Any) -> FloatArray:
     """Tc+ >= 0 and Tc- <= 0, or one number for both."""
-    expected = "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0"
     pair = _real(value)
     if pair.ndim == 0:
         pair = np.array([pair, -pair])
     if pair.shape != (2,) or not np.isfinite(pair).all() or pair[0] < 0 or pair[1] > 0:
-        check.report(field, value, expected)
-        pair = np.zeros(2)
+        check.report(field, value, "one number >= 0 for both directions, or Tc+ >= 0 and Tc- <= 0")
     return frozen(pair + 0.0)
 
 
@@ -180,7 +169,6 @@ def limits(check: Checker, field: str, value: Any) -> FloatArray:
     pair = _real(value).copy()
     if pair.shape != (2,) or not pair[0] <= pair[1]:
         check.report(field, value, "two numbers, the least and the greatest coordinate, or None")
-        pair = np.zeros(2)
     return frozen(pair)
 
 

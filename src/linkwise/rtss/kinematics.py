@@ -209,10 +209,8 @@ def rt_ikine(
         if not answer.success:
             which = f" {place[0]} of T" if place else ""
             errors = f"{answer.position_error:.3g} m and {answer.rotation_error:.3g} rad"
-            raise ArgumentError(
-                f"rt_ikine: pose{which} is not reached, {errors} are left after {answer.iterations} steps: "
-                f"{REASONS[str(answer.reason)]}"
-            )
+            missed = f"pose{which} is not reached, {errors} are left after {answer.iterations} steps"
+            raise ArgumentError(f"rt_ikine: {missed}: {REASONS[str(answer.reason)]}")
         solutions[place] = q = answer.q
     return solutions
 
@@ -220,9 +218,7 @@ def rt_ikine(
 def _mask(value: Any, n: int) -> FloatArray | None:
     if value is None:
         if n < 6:
-            raise ArgumentError(
-                f"rt_ikine: mask is missing; {n} joints cannot reach every pose, so say in six of 0 or 1 what counts"
-            )
+            raise ArgumentError(f"rt_ikine: mask is missing; {n} joints cannot reach every pose; expected six of 0 or 1")
         return None
     mask = vector("rt_ikine: mask", value, 6)
     if not np.isin(mask, (0.0, 1.0)).all() or (n < 6 and mask.sum() != n) or not mask.any():
@@ -510,10 +506,9 @@ def _three(
         return [first[..., k * n : (k + 1) * n] for k in range(3)], list(values[1:])
     missing = [name for name, value in zip(names, values, strict=True) if value is None]
     if missing:
-        raise ArgumentError(
-            f"{function}: {' and '.join(missing)} missing; expected {', '.join(names)} (..., {n}), or all in one array "
-            f"(..., {3 * n}), and {names[0]} has the shape {first.shape}"
-        )
+        expected = f"{', '.join(names)} (..., {n}), or all in one array (..., {3 * n})"
+        shape = f"{names[0]} has the shape {first.shape}"
+        raise ArgumentError(f"{function}: {' and '.join(missing)} missing; expected {expected}, and {shape}")
     return [first, *values[1:]], []
 
 
@@ -564,8 +559,7 @@ def rt_friction(robot: rt_robot | rt_link | Mechanism, qd: npt.ArrayLike, *, sid
     choice("rt_friction: side", side, SIDES)
     if isinstance(robot, rt_link):
         speeds = numbers("rt_friction: qd", qd, "joint speeds", finite=False)
-        alone = rt_link()
-        alone.assign({"B": robot.B, "Tc": robot.Tc, "G": robot.G})
+        alone = _changed(rt_link(), B=robot.B, Tc=robot.Tc, G=robot.G)
         return rt_friction(rt_robot([alone]), speeds[..., None], side=side)[..., 0]
     if side == "motor" and isinstance(robot, rt_robot):
         robot = rt_robot(robot, [_changed(link, G=1.0) for link in robot.links])
@@ -605,22 +599,25 @@ def rt_nofriction(robot: Some, which: str | None = None) -> Some:
     """
     if which is not None and (not isinstance(which, str) or which.lower() != "all"):
         raise ArgumentError(f"rt_nofriction: which is {shown(which)}; expected 'all' or None (Coulomb friction only)")
+    zeros = {"Tc": 0.0} if which is None else {"Tc": 0.0, "B": 0.0}
     without: Any
     if isinstance(robot, rt_link):
-        without = _link_without(robot, which)
+        without = _changed(robot, **zeros)
     elif isinstance(robot, rt_robot):
-        without = rt_robot(robot, [_link_without(link, which) for link in robot.links])
-        without.name = f"NF/{robot.name}"
-    else:
-        if not isinstance(robot, Mechanism):
-            raise ArgumentError(f"rt_nofriction: {shown(robot)} was given; expected an rt_robot, an rt_link or a Mechanism")
+        without = _named(f"NF/{robot.name}", robot, [_changed(link, **zeros) for link in robot.links])
+    elif isinstance(robot, Mechanism):
         without = robot.without_friction(viscous=which is not None).replace(name=f"NF/{robot.name}")
+    else:
+        raise ArgumentError(f"rt_nofriction: {shown(robot)} was given; expected an rt_robot, an rt_link or a Mechanism")
     result: Some = without
     return result
 
 
-def _link_without(link: rt_link, which: str | None) -> rt_link:
-    return _changed(link, Tc=0.0) if which is None else _changed(link, Tc=0.0, B=0.0)
+def _named(name: str, robot: rt_robot, links: list[rt_link]) -> rt_robot:
+    """The robot with other links, under another name."""
+    named = rt_robot(robot, links)
+    named.name = name
+    return named
 
 
 def _changed(link: rt_link, **values: Any) -> rt_link:
@@ -669,24 +666,15 @@ def rt_perturb(robot: Arm, p: float = 0.1, seed: int = 0) -> Arm:
     ('P/Puma 560', True)
     """
     perturbed = mechanism_of("rt_perturb", robot).perturb(p, seed)
-    changed: Any
+    changed: Any = perturbed.replace(name=f"P/{robot.name}")
     if isinstance(robot, rt_robot):
-        changed = rt_robot(robot, [_like(*pair) for pair in zip(robot.links, perturbed.links, strict=True)])
-        changed.name = f"P/{robot.name}"
-    else:
-        changed = perturbed.replace(name=f"P/{robot.name}")
+        links = [rt_link(link) for link in robot.links]
+        for link, other in zip(links, perturbed.links, strict=True):
+            values = {"m": other.body.mass, "I": other.body.tensor}  # as far as the link has any
+            link.assign({field: value for field, value in values.items() if not link.missing(field)})
+        changed = _named(f"P/{robot.name}", robot, links)
     result: Arm = changed
     return result
-
-
-def _like(link: rt_link, other: Any) -> rt_link:
-    """A copy of a link with the mass and the tensor of another, as far as it has any."""
-    changed = rt_link(link)
-    if link.m is not None:
-        changed.m = other.body.mass
-    if link.I is not None:
-        changed.I = other.body.tensor
-    return changed
 
 
 @also(tv="t")
@@ -909,13 +897,11 @@ def rt_fdyn(
     start = numbers("rt_fdyn: t0", t0, "a time, s")
     if start.ndim:
         raise ArgumentError(f"rt_fdyn: t0 has the shape {start.shape}; expected a time, s")
-    times = instants(
-        np.atleast_1d(numbers("rt_fdyn: t", t, "finite times (T,), s, ascending: 1 instant or more")), "rt_fdyn: t"
-    )
+    moments = numbers("rt_fdyn: t", t, "finite times (T,), s, ascending: 1 instant or more")
+    times = instants(np.atleast_1d(moments), "rt_fdyn: t")
     if times[0] < start or times[-1] <= start:
-        raise ArgumentError(
-            f"rt_fdyn: t is {shown(times.tolist())}; expected times from t0 = {float(start)!r} on, and after it"
-        )
+        expected = f"times from t0 = {float(start)!r} on, and after it"
+        raise ArgumentError(f"rt_fdyn: t is {shown(times.tolist())}; expected {expected}")
     before = int(times[0] > start)
     whole = np.concatenate([[float(start)], times]) if before else times
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, ModelError, Problem, members, shown
+from linkwise.errors import ArgumentError, ModelError, Problem, shown
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.validation import Checker
@@ -45,10 +45,8 @@ def convention_number(word: Any) -> int:
         for value, name in enumerate(CONVENTIONS):
             if name.startswith(word):
                 return value
-    raise ArgumentError(
-        f"convention is {shown(word)}; expected 'standard' or 'modified', or a beginning of one with three letters or more"
-        " ('sta', 'mod')"
-    )
+    expected = "'standard' or 'modified', or a beginning of one with three letters or more ('sta', 'mod')"
+    raise ArgumentError(f"convention is {shown(word)}; expected {expected}")
 
 
 def means_convention(word: Any) -> bool:
@@ -247,13 +245,12 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
         """
         missing = self.missing("m", "r", "I", "Jm")
         if missing:
-            raise ArgumentError(
-                f"{item} has no {' and no '.join(missing)}; a row of dyn needs {members(('m', 'r', 'I', 'Jm'))}"
-            )
-        tensor = self.I if self.I is not None else np.zeros((3, 3))
-        six = tensor[[0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]]
+            raise ArgumentError(f"{item} has no {' and no '.join(missing)}; a row of dyn needs 'm', 'r', 'I' and 'Jm'")
+        assert self.r is not None
+        assert self.I is not None
+        six = self.I[[0, 1, 2, 0, 1, 0], [0, 1, 2, 1, 2, 2]]
         motor = [self.Jm, 1.0 if self.G is None else self.G, self.B, *self.Tc]
-        return np.array([*self.dh, self.m, *(() if self.r is None else self.r), *six, *motor], dtype=np.float64)
+        return np.array([*self.dh, self.m, *self.r, *six, *motor], dtype=np.float64)
 
     def misplaced(self, item: str) -> list[Problem]:
         """What is wrong with a constant in the place of the coordinate; `item` is what messages call the link."""

@@ -172,9 +172,8 @@ class rt_quaternion:  # noqa: N801  (the name that its users know)
             with np.errstate(over="ignore", invalid="ignore"):
                 power_of_self = self._raised(abs(int(power)))
         except ArgumentError as error:  # of a product that is too large
-            raise ArgumentError(
-                f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite"
-            ) from error
+            problem = f"the power {shown(power)} of a quaternion of length {self.norm():.6g} is not finite"
+            raise ArgumentError(problem) from error
         return power_of_self.inv() if power < 0 else power_of_self
 
     def _raised(self, power: int) -> rt_quaternion:

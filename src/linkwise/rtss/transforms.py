@@ -133,9 +133,7 @@ def rt_transl(x: npt.ArrayLike, y: npt.ArrayLike | None = None, z: npt.ArrayLike
     if array.shape[-2:] == (4, 4):
         return np.asarray(array[..., :3, 3].copy())
     if array.shape not in {(3,), (1, 3), (3, 1)}:
-        raise ArgumentError(
-            f"rt_transl: x has the shape {array.shape}; expected a vector of 3 numbers, or transforms (..., 4, 4)"
-        )
+        raise ArgumentError(f"rt_transl: x has the shape {array.shape}; expected 3 numbers or transforms (..., 4, 4)")
     return transforms(np.eye(3), array.ravel())
 
 
@@ -290,10 +288,8 @@ def _from_oa(function: str, o: FloatArray, a: FloatArray) -> FloatArray:
     x = np.cross(y, z)
     sine = np.linalg.norm(x, axis=-1, keepdims=True)
     if not (there & (sine > PARALLEL)).all():
-        raise ArgumentError(
-            f"{function}: the y and z directions are {shown(o.tolist())} and {shown(a.tolist())}; expected "
-            "two that are neither zero nor parallel"
-        )
+        directions = f"{shown(o.tolist())} and {shown(a.tolist())}; expected two that are neither zero nor parallel"
+        raise ArgumentError(f"{function}: the y and z directions are {directions}")
     x = x / sine
     return np.stack([x, np.cross(z, x), z], axis=-1)
 

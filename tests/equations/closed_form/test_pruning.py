@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.equations.closed_form.closed_form import ClosedForm, explicit, harmonic
+from linkwise.equations.closed_form.closed_form import ClosedFormResult, explicit, harmonic
 from linkwise.errors import ArgumentError
 
 
 @pytest.fixture(scope="module", params=[explicit, harmonic], ids=["explicit", "harmonic"])
-def pair(request: pytest.FixtureRequest) -> tuple[ClosedForm, ClosedForm]:
+def pair(request: pytest.FixtureRequest) -> tuple[ClosedFormResult, ClosedFormResult]:
     arm = robots.puma560().without_friction()
     return request.param(arm, "inverse_dynamics"), request.param(arm, "inverse_dynamics", significance=0.01, speeds=2.0)
 
 
-def test_the_bound_holds(pair: tuple[ClosedForm, ClosedForm]) -> None:
+def test_the_bound_holds(pair: tuple[ClosedFormResult, ClosedFormResult]) -> None:
     whole, short = pair
     rng = np.random.default_rng(0)
     n = whole.tree.n
@@ -31,7 +31,7 @@ def test_the_bound_holds(pair: tuple[ClosedForm, ClosedForm]) -> None:
     assert short.bound == pytest.approx(short.effort_bounds(np.full(n, 2.0), np.ones(n)).max())
 
 
-def test_what_is_left(pair: tuple[ClosedForm, ClosedForm]) -> None:
+def test_what_is_left(pair: tuple[ClosedFormResult, ClosedFormResult]) -> None:
     whole, short = pair
     assert all(short.terms[name] < 0.75 * whole.terms[name] for name in "MCg")
     assert short.dropped is not None

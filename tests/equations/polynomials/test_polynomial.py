@@ -125,7 +125,7 @@ def test_each_operation() -> None:
 
 
 def test_what_has_no_closed_form_is_refused() -> None:
-    tail = "of an expression in the coordinates, which is no sum of sines and cosines"
+    tail = "of coordinates, which is no sum of sines and cosines"
     refused = {
         f"made takes sqrt {tail}": lambda x: [x[0].sqrt()],
         f"made takes abs {tail}": lambda x: [abs(x[0])],

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from linkwise import robots
-from linkwise.equations.document import Call, Listing, Name, Sum
-from linkwise.equations.evaluation import evaluated, operations
+from linkwise.equations.document import Call, Listing, Name, Sum, element_name, evaluated, operations
 from linkwise.equations.recursive.document_from_tape import labels_of, recursive_listing
 from linkwise.equations.recursive.symbol_names import meanings_of
-from linkwise.equations.writers.names import element_name
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import Tape, trace
 from support.random_mechanisms import FLOATING, variant

@@ -10,8 +10,7 @@ import pytest
 
 from linkwise import robots
 from linkwise.equations.derive import derive
-from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term
-from linkwise.equations.evaluation import evaluated
+from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term, evaluated
 from linkwise.equations.writers.abbreviation import abbreviated
 from linkwise.equations.writers.latex import measured, to_latex
 from linkwise.equations.writers.markdown import to_markdown

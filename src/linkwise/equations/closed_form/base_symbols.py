@@ -42,12 +42,12 @@ class BaseSymbols:
     values: Array
     zeros: frozenset[str]
 
-    def parameters(self, given: Tree, values: FloatArray) -> FloatArray:
+    def parameters(self, described: Tree, values: FloatArray) -> FloatArray:
         """Values (K, S) of the symbols of `tree`, from those (K, S') of the symbols of the mechanism that was given."""
-        own = dict(zip(self.symbols, self.values, strict=True))
+        by_name = dict(zip(self.symbols, self.values, strict=True))
         used = {str(node.value): node for node in self.tree.parameters_used}
-        wanted = [own.get(name, 0.0 if name in self.zeros else node) for name, node in used.items()]
-        rows = [evaluate(wanted, dict(zip(given.parameters_used, row, strict=True))) for row in values.tolist()]
+        wanted = [by_name.get(name, 0.0 if name in self.zeros else node) for name, node in used.items()]
+        rows = [evaluate(wanted, dict(zip(described.parameters_used, row, strict=True))) for row in values.tolist()]
         return np.array(rows, dtype=float).reshape(len(values), len(wanted))
 
 
@@ -74,16 +74,16 @@ def with_base_symbols(tree: Tree) -> BaseSymbols:
     names = {column: _free(f"{LINK[column % len(LINK)]}R{column // len(LINK) + 1}", used) for column in columns}
     links, zeros = [], set()
     for k, link in enumerate(tree.links):
-        own = [names.get(len(LINK) * k + place) for place in range(len(LINK))]
-        numbers: list[Any] = [0.0 if name is None else parameter(name) for name in own]
-        if own[0] is None:
+        symbols = [names.get(len(LINK) * k + place) for place in range(len(LINK))]
+        numbers: list[Any] = [0.0 if name is None else parameter(name) for name in symbols]
+        if symbols[0] is None:
             mass = _free(f"MR{k + 1}", used)
             zeros.add(mass)
             numbers[0] = parameter(mass)
         links.append(link.replace(body=Inertia.from_moments(numbers[0], numbers[1:4], numbers[4:], physical=False)))
-    made = tree.replace(links=links, payload=NO_PAYLOAD)
+    based = tree.replace(links=links, payload=NO_PAYLOAD)
     texts = tuple(forms.names[k] for k in seen)
-    return BaseSymbols(made, tuple(names.values()), texts, np.asarray(forms.values)[seen], frozenset(zeros))
+    return BaseSymbols(based, tuple(names.values()), texts, np.asarray(forms.values)[seen], frozenset(zeros))
 
 
 def _vanishes(forms: BaseForms, k: int) -> bool:

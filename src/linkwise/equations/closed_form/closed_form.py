@@ -1,18 +1,15 @@
 """Closed forms of kinematics and dynamics: every entry of a matrix written out, in symbols, numbers, and angles.
 
-Two of them. The explicit form has products of cosines and sines of angles, where those of joints with parallel axes are
+There are two. The explicit form has products of cosines and sines of angles, where those of joints with parallel axes are
 added up (c23), collected by the symbols in which it is linear. The harmonic form has one cosine or sine of a whole
 combination of angles in each term.
 
-Small terms left out of a closed form, and how far it is off then at most.
+The explicit form has fewer terms where cosines and sines of sums become products: for two angles a and b (or one angle
+twice), A cos(a + b) + B cos(a - b) is 2 A cos a cos b with A = B and -2 A sin a sin b with A = -B; in general it is
+2 A cos a cos b + (B - A) cos(a - b), so that sin^2 stands for 1 - cos^2. The same holds for sines.
 
-B. Armstrong, O. Khatib and J. Burdick abbreviated the equations of the PUMA 560 so ("The explicit dynamic model and inertial
-parameters of the PUMA 560 arm", ICRA 1986).
-
-Fewer terms: cosines and sines of sums as products, where that puts two terms into one.
-
-Two angles a and b (or one angle twice), A cos(a + b) + B cos(a - b): with A = B it is 2 A cos a cos b, with A = -B it is
--2 A sin a sin b; in general 2 A cos a cos b + (B - A) cos(a - b), so that sin^2 stands for 1 - cos^2. The same for sines.
+Small terms can be left out, with a bound of the error, as B. Armstrong, O. Khatib and J. Burdick abbreviated the equations
+of the PUMA 560 ("The explicit dynamic model and inertial parameters of the PUMA 560 arm", ICRA 1986).
 """
 
 from __future__ import annotations
@@ -20,38 +17,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import find, kernel_of
 from linkwise.equations.closed_form.base_symbols import BaseSymbols, with_base_symbols
-from linkwise.equations.closed_form.listing import Part, Terms, TermWriter, document, terms_of
-from linkwise.equations.document import Listing, Sum
+from linkwise.equations.closed_form.listing import Part, Terms, TermWriter, document, greatest, is_sine, terms_of
+from linkwise.equations.document import Listing, Sum, by_output
 from linkwise.equations.polynomials.expansion import Expansion, expansion, known_values, parallel_groups
-from linkwise.equations.polynomials.polynomial import ROUNDING, IntArray, Polynomial, Vector, Wave, Waves, identified, joined
+from linkwise.equations.polynomials.polynomial import ROUNDING, IntArray, Vector, Wave, Waves, identified, joined
 from linkwise.errors import ArgumentError, KernelError, members, shown
 from linkwise.expr.evaluate import evaluate
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
-#: A `linkwise.equations.closed_form.closed_form.ClosedForm`.
-Form = TypeVar("Form", bound=Any)
-
 
 def small_terms(
-    form: Form,
+    form: ClosedFormResult,
     significance: float,
     values: Mapping[str, float] | None = None,
     speeds: Any = 1.0,
     of_row: float = 0.0,
-) -> Form:
+) -> ClosedFormResult:
     """Leave out the terms whose amplitude is below a part of the largest one of their entry, or of their row.
 
     Parameters
     ----------
-    form : ClosedForm
+    form : ClosedFormResult
         All terms.
     significance : float
         The part, from 0, which leaves all in, to below 1.
@@ -80,7 +74,7 @@ def small_terms(
     return replace(form, data=kept, dropped=dropped, weights=np.abs(weights), speed=speed)
 
 
-def _weights(form: Any, values: Mapping[str, float], speed: FloatArray) -> FloatArray:
+def _weights(form: ClosedFormResult, values: Mapping[str, float], speed: FloatArray) -> FloatArray:
     """By owner, the product of its symbols, with sign, and the greatest of its speeds and coordinates."""
     tree = form.tree
     missing = [name for name in tree.symbols if name not in values]
@@ -103,27 +97,19 @@ def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float
     moving = [k for k in range(terms.powers.shape[1]) if k not in terms.made.symbols]
     _, motion = np.unique(terms.powers[:, moving], axis=0, return_inverse=True)
     rows = [terms.element[waves.owner], motion.reshape(-1)[waves.owner]]
-    signs = [np.array([1 if len(wave) == 1 and wave[0][0] == "sin" else 0 for wave in table]) for table in waves.tables]
     codes = waves.codes.T
     _, each = np.unique(identified([*rows, *codes]), return_inverse=True)
-    alone = len(codes) == 1  # then cosine and sine of an angle stand next to each other in the table
-    pair = [codes[0] - signs[0][codes[0]]] if alone else list(codes)
+    pair = list(codes)
+    if len(codes) == 1:  # then cosine and sine of an angle stand next to each other in the table
+        pair = [codes[0] - is_sine(waves.tables[0])[codes[0]]]
     _, both = np.unique(identified([*rows, *pair]), return_inverse=True)
     each, both = each.reshape(-1), both.reshape(-1)
     first = np.unique(each, return_index=True)[1]
     squares = np.bincount(each, waves.values * weights[waves.owner]) ** 2
     amplitude = np.sqrt(np.bincount(both[first], squares))[both]
     in_row = terms.rows()[rows[0]]
-    return np.asarray(
-        (amplitude < significance * _greatest(rows[0], amplitude)) | (amplitude < of_row * _greatest(in_row, amplitude))
-    )
-
-
-def _greatest(place: npt.NDArray[np.int64], amounts: FloatArray) -> FloatArray:
-    """For each amount the greatest of all with the same place."""
-    greatest = np.zeros(int(place.max(initial=-1)) + 1)
-    np.maximum.at(greatest, place, amounts)
-    return greatest[place]
+    least = np.maximum(significance * greatest(rows[0], amplitude), of_row * greatest(in_row, amplitude))
+    return np.asarray(amplitude < least)
 
 
 #: Terms above which only one order of the groups is tried.
@@ -145,34 +131,34 @@ class Pair:
     @property
     def difference(self) -> tuple[Vector, int]:
         """A - b, its first multiple positive, and with which sign; zeros where a is b."""
-        made = tuple(x - y for x, y in zip(self.a, self.b, strict=True))
-        sign = next((1 if x > 0 else -1 for x in made if x), 1)
-        return tuple(sign * x for x in made), sign
+        between = tuple(x - y for x, y in zip(self.a, self.b, strict=True))
+        positive = _positive(between)
+        return positive, 1 if positive == between else -1
 
 
-def with_products(made: Waves, sums: Sequence[Sequence[Vector]]) -> Waves:
+def with_products(waves: Waves, sums: Sequence[Sequence[Vector]]) -> Waves:
     """Rewrite terms with the sums of angles of each group.
 
     Which group comes first decides how well it goes; each owner gets the order that leaves it the fewest terms, of some.
 
     Parameters
     ----------
-    made : Waves
+    waves : Waves
         As `linkwise.equations.polynomials.polynomial.in_waves` gives them.
     sums : sequence of sequence of tuple
         For each group the combinations of its angles that are angles of their own.
     """
     pairs = [_pairs([_positive(vector) for vector in vectors]) for vectors in sums]
-    made = _with_all_products(made, pairs)
-    best = _rewritten(made, pairs, range(len(sums)))
-    owners = int(made.owner.max(initial=-1)) + 1
-    if made.terms <= MANY:
-        for first, way in product(range(len(sums)), (FREE, EVEN, ODD)):
+    waves = _with_all_products(waves, pairs)
+    best = _rewritten(waves, pairs, range(len(sums)))
+    owners = int(waves.owner.max(initial=-1)) + 1
+    if waves.terms <= MANY:
+        for first, style in product(range(len(sums)), (FREE, EVEN, ODD)):
             count = np.bincount(best.owner, minlength=owners)
-            hard = made.part(count[made.owner] > 2)
-            rest = [k for k in range(len(sums)) if k != first]
-            for order in (rest, rest[::-1]) if len(rest) > 1 else (rest,):
-                other = _rewritten(_rewritten(hard, pairs, (first,), way), pairs, order)
+            hard = waves.part(count[waves.owner] > 2)
+            others = [k for k in range(len(sums)) if k != first]
+            for order in (others, others[::-1]) if len(others) > 1 else (others,):
+                other = _rewritten(_rewritten(hard, pairs, (first,), style), pairs, order)
                 terms = np.bincount(other.owner, minlength=owners)
                 better = (terms > 0) & (terms < np.bincount(best.owner, minlength=owners))
                 best = joined(best.part(~better[best.owner]), other.part(better[other.owner]))
@@ -185,28 +171,24 @@ def _positive(vector: Vector) -> Vector:
 
 def _pairs(vectors: Sequence[Vector]) -> list[Pair]:
     """The sums of two of them, with the first multiple positive; the same sum once."""
-    found: dict[Vector, Pair] = {}
+    pairs: dict[Vector, Pair] = {}
     for i, a in enumerate(vectors):
         for b in vectors[i:]:
             total = tuple(x + y for x, y in zip(a, b, strict=True))
             if next((x for x in total if x), 0) > 0 and total not in vectors:
-                found.setdefault(total, Pair(total, a, b))
-    return list(found.values())
+                pairs.setdefault(total, Pair(total, a, b))
+    return list(pairs.values())
 
 
-def _with_all_products(made: Waves, pairs: Sequence[Sequence[Pair]]) -> Waves:
+def _with_all_products(waves: Waves, pairs: Sequence[Sequence[Pair]]) -> Waves:
     """The same with tables that have every wave that rewriting may need."""
-    tables = []
-    for before, some in zip(made.tables, pairs, strict=True):
-        table = list(before)
-        for pair in some:
-            for name in ("cos", "sin"):
-                if ((name, pair.total, 1),) in table:
-                    for wave in (_difference(pair, name), *_products(pair, name)):
-                        if wave is not None and wave not in table:
-                            table.append(wave)
-        tables.append(table)
-    return replace(made, tables=tuple(tables))
+    tables = tuple(map(list, waves.tables))
+    for table, some in zip(tables, pairs, strict=True):
+        for pair, name in product(some, ("cos", "sin")):
+            if ((name, pair.total, 1),) in table:
+                added = (_difference(pair, name), *_products(pair, name))
+                table += [wave for wave in added if wave is not None and wave not in table]
+    return replace(waves, tables=tables)
 
 
 def _difference(pair: Pair, name: str) -> Wave | None:
@@ -219,66 +201,65 @@ def _difference(pair: Pair, name: str) -> Wave | None:
 
 def _products(pair: Pair, name: str) -> tuple[Wave, Wave]:
     """Cos a cos b and sin a sin b for a cosine, sin a cos b and cos a sin b for a sine."""
-    pattern = ("cos", "cos", "sin", "sin") if name == "cos" else ("sin", "cos", "cos", "sin")
-    return _product((pattern[0], pair.a), (pattern[1], pair.b)), _product((pattern[2], pair.a), (pattern[3], pair.b))
+    other = "sin" if name == "cos" else "cos"
+    return _product((name, pair.a), ("cos", pair.b)), _product((other, pair.a), ("sin", pair.b))
 
 
-def _product(one: tuple[str, Vector], other: tuple[str, Vector]) -> Wave:
+def _product(first_wave: tuple[str, Vector], second_wave: tuple[str, Vector]) -> Wave:
     """A product of two waves; sines before cosines, so that equal ones look equal."""
-    if one == other:
-        return ((*one, 2),)
-    first, second = sorted((one, other), key=lambda wave: (wave[0] == "cos", wave[1][::-1]))
+    if first_wave == second_wave:
+        return ((*first_wave, 2),)
+    first, second = sorted((first_wave, second_wave), key=lambda wave: (wave[0] == "cos", wave[1][::-1]))
     return (*first, 1), (*second, 1)
 
 
-def _rewritten(made: Waves, pairs: Sequence[Sequence[Pair]], order: Sequence[int], way: int = FREE) -> Waves:
+def _rewritten(waves: Waves, pairs: Sequence[Sequence[Pair]], order: Sequence[int], style: int = FREE) -> Waves:
     """Rewrite one group after the other."""
     for group in order:
-        table = made.tables[group]
-        for pair in pairs[group]:
-            for name in ("cos", "sin"):
-                wave: Wave = ((name, pair.total, 1),)
-                if wave in table and (made.codes[:, group] == table.index(wave)).any():
-                    made = _put_together(made, group, pair, name, way)
-    return made
+        table = waves.tables[group]
+        for pair, name in product(pairs[group], ("cos", "sin")):
+            wave: Wave = ((name, pair.total, 1),)
+            if wave in table and (waves.codes[:, group] == table.index(wave)).any():
+                waves = _put_together(waves, group, pair, name, style)
+    return waves
 
 
-def _put_together(made: Waves, group: int, pair: Pair, name: str, way: int) -> Waves:
+def _put_together(waves: Waves, group: int, pair: Pair, name: str, style: int) -> Waves:
     """One cosine or sine of a sum, and its partner, rewritten in all terms."""
-    table = made.tables[group]
+    table = waves.tables[group]
     even, odd = (table.index(wave) for wave in _products(pair, name))
     partner = _difference(pair, name)
-    codes, values, sizes = made.codes.copy(), made.values.copy(), made.sizes.copy()
+    codes, values, sizes = waves.codes.copy(), waves.values.copy(), waves.sizes.copy()
     rows = np.flatnonzero(codes[:, group] == table.index(((name, pair.total, 1),)))
     if partner is None:  # sin 2a = 2 sin a cos a
         codes[rows, group], values[rows], sizes[rows] = even, 2 * values[rows], 2 * sizes[rows]
-        return Waves(made.owner, codes, values, sizes, made.tables)
+        return Waves(waves.owner, codes, values, sizes, waves.tables)
     sign = pair.difference[1] if name == "sin" else 1
-    rows, others = _partners(made, group, rows, table.index(partner))
+    rows, others = _partners(waves, group, rows, table.index(partner))
     a, b = values[rows], sign * values[others]
     near = ROUNDING * (sizes[rows] + sizes[others])
     same, opposite = np.abs(a - b) <= near, np.abs(a + b) <= near
-    other = opposite if way == FREE else np.full(len(rows), way == ODD)
+    other = opposite if style == FREE else np.full(len(rows), style == ODD)
     codes[rows, group] = np.where(other, odd, even)
     values[rows] = np.where(other, -2 * a if name == "cos" else 2 * a, 2 * a)
     values[others] = sign * np.where(other, np.where(opposite, 0.0, b + a), np.where(same, 0.0, b - a))
     sizes[others] = sizes[others] + sizes[rows]
     sizes[rows] *= 2
     kept = values != 0
-    return Waves(made.owner[kept], codes[kept], values[kept], sizes[kept], made.tables)
+    return Waves(waves.owner[kept], codes[kept], values[kept], sizes[kept], waves.tables)
 
 
-def _partners(made: Waves, group: int, rows: IntArray, partner: int) -> tuple[IntArray, IntArray]:
+def _partners(waves: Waves, group: int, rows: IntArray, partner: int) -> tuple[IntArray, IntArray]:
     """Of some terms those that have a partner, which differs in the wave of one group alone, and these partners."""
-    rest = made.codes.copy()
-    rest[:, group] = 0
-    ids = identified([made.owner, *rest.T])
-    candidates = np.flatnonzero(made.codes[:, group] == partner)
+    others = waves.codes.copy()
+    others[:, group] = 0
+    ids = identified([waves.owner, *others.T])
+    candidates = np.flatnonzero(waves.codes[:, group] == partner)
     order = candidates[np.argsort(ids[candidates], kind="stable")]
     place = np.searchsorted(ids[order], ids[rows])
-    found = place < len(order)
-    found[found] = ids[order[place[found]]] == ids[rows[found]]
-    return rows[found], order[place[found]]
+    matched = place < len(order)
+    matched[matched] = ids[order[place[matched]]] == ids[rows[matched]]
+    return rows[matched], order[place[matched]]
 
 
 #: A closed form that differs from the kernel by more, relative to the largest entry, is not handed out.
@@ -300,7 +281,7 @@ SYMMETRIC = frozenset({"M"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedForm:
+class ClosedFormResult:
     """An algorithm's result for one mechanism, in closed form.
 
     Made by `explicit` and `harmonic`, and compared with the kernels as it is made.
@@ -351,13 +332,8 @@ class ClosedForm:
     def entries(self) -> dict[str, Any]:
         """Each result as an array of `linkwise.equations.document.Sum`; of a symmetric matrix the upper half."""
         sums = TermWriter(self.data.made).sums(self.data)
-        made, start = {}, 0
-        for name, shape in self.data.shapes.items():
-            made[name] = np.empty(shape, dtype=object)
-            for place, index in enumerate(np.ndindex(*shape), start):
-                made[name][index] = sums.get(place, Sum())
-            start += made[name].size
-        return made
+        flat = np.array([*(sums.get(place, Sum()) for place in range(self.data.size)), None], dtype=object)
+        return by_output(flat[:-1], self.data.shapes)
 
     @property
     def speeds(self) -> FloatArray:
@@ -367,10 +343,11 @@ class ClosedForm:
     @property
     def assumed(self) -> str:
         """For which motions `bound` holds."""
-        said = "" if self.what not in {"inverse_dynamics", "coriolis_matrix"} else f"speeds up to {_words(self.speeds)}"
-        said += " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
-        slides = "sliding coordinates within their limits, or 1 m" if any(self.tree.slides) else ""
-        return " with ".join(word for word in (slides, said) if word)
+        phrases = ["sliding coordinates within their limits, or 1 m"] if any(self.tree.slides) else []
+        if "C" in RESULTS[self.what]:
+            further = " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
+            phrases.append(f"speeds up to {_words(self.speeds)}{further}")
+        return " with ".join(phrases)
 
     @property
     def bounds(self) -> dict[str, FloatArray]:
@@ -398,13 +375,11 @@ class ClosedForm:
         qd, qdd : (nv,) array_like
             The greatest speeds, at most those for which terms were left out, and accelerations.
         """
-        found = self.bounds
-        mass = np.triu(found["M"]) + np.triu(found["M"], 1).T
-        if np.any(np.abs(qd) > self.speeds):
-            raise ArgumentError(
-                f"speeds are {shown(np.asarray(qd).tolist())}; bounds are known up to {self.speeds.tolist()}"
-            )
-        return np.asarray(mass @ np.abs(qdd) + found["C"] @ np.abs(qd) + found["g"] + found["f"])
+        bounds = self.bounds
+        mass, speeds = np.triu(bounds["M"]) + np.triu(bounds["M"], 1).T, np.asarray(qd)
+        if np.any(np.abs(speeds) > self.speeds):
+            raise ArgumentError(f"speeds are {shown(speeds.tolist())}; bounds are known up to {self.speeds.tolist()}")
+        return np.asarray(mass @ np.abs(qdd) + bounds["C"] @ np.abs(qd) + bounds["g"] + bounds["f"])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -416,7 +391,7 @@ class ClosedForm:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} in {name}" for name, count in self.terms.items())
-        return f"<ClosedForm of {self.what}, {self.tree.name}, {self.form}: terms {counts}>"
+        return f"<ClosedFormResult of {self.what}, {self.tree.name}, {self.form}: terms {counts}>"
 
     def listing(self) -> Listing:
         """What is printed."""
@@ -424,30 +399,26 @@ class ClosedForm:
 
     def __call__(self, *given: Any) -> FloatArray:
         """The value at numbers: what the kernel of the same name takes, with the values of the symbols last."""
-        declared = find(self.what)
-        names = [*declared.inputs, *(("parameters",) if self.tree.symbols else ())]
+        names = [*find(self.what).inputs, *(("parameters",) if self.tree.symbols else ())]
         if len(given) != len(names):
             raise ArgumentError(f"{self.what} takes {members(names)}; {len(given)} were given")
-        arrays = dict(zip(names, (np.asarray(each, dtype=float) for each in given), strict=True))
-        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
-        found = self.results(
-            {name: np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]) for name, a in arrays.items()}
-        )
-        if self.what != "inverse_dynamics":
-            made = next(iter(found.values()))
-        else:
-            qd, qdd = (
-                np.broadcast_to(arrays[name], (*batch, self.tree.nv)).reshape(-1, self.tree.nv) for name in ("qd", "qdd")
-            )
-            made = (found["M"] * qdd[:, None]).sum(-1) + (found["C"] * qd[:, None]).sum(-1) + found["g"] + found["f"]
-        return np.asarray(made.reshape(*batch, *made.shape[1:]))
+        arrays = [np.asarray(array, dtype=float) for array in given]
+        batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        flat = [np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1]) for array in arrays]
+        inputs = dict(zip(names, flat, strict=True))
+        results = self.results(inputs)
+        value = next(iter(results.values()))
+        if self.what == "inverse_dynamics":
+            value = (results["M"] @ inputs["qdd"][..., None] + results["C"] @ inputs["qd"][..., None])[..., 0]
+            value = value + results["g"] + results["f"]
+        return np.asarray(value.reshape(*batch, *value.shape[1:]))
 
     def results(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
         """Each result (K, ...) for inputs (K, ...) by name; those that are not given are 0."""
-        found = self.data.values(self.known(arrays))
-        for name in SYMMETRIC & found.keys():
-            found[name] = np.triu(found[name]) + np.swapaxes(np.triu(found[name], 1), -1, -2)
-        return found
+        values = self.data.values(self.known(arrays))
+        for name in SYMMETRIC & values.keys():
+            values[name] = np.triu(values[name]) + np.swapaxes(np.triu(values[name], 1), -1, -2)
+        return values
 
     def known(self, arrays: Mapping[str, FloatArray]) -> FloatArray:
         """Values (K, V) of all variables, from inputs (K, ...) by name."""
@@ -468,7 +439,7 @@ def input_sizes(tree: Tree) -> dict[str, int]:
     return {"q": tree.nq, "qd": tree.nv, "qdd": tree.nv, "parameters": len(tree.symbols)}
 
 
-def explicit(tree: Tree, what: str, **options: Any) -> ClosedForm:
+def explicit(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
     """Write an algorithm's result explicitly: every entry a sum of products of symbols, cosines and sines.
 
     Parameters
@@ -486,7 +457,7 @@ def explicit(tree: Tree, what: str, **options: Any) -> ClosedForm:
 
     Returns
     -------
-    ClosedForm
+    ClosedFormResult
         Compared with the kernels.
 
     Raises
@@ -512,7 +483,7 @@ def explicit(tree: Tree, what: str, **options: Any) -> ClosedForm:
     return closed_form(tree, what, "explicit", **options)
 
 
-def harmonic(tree: Tree, what: str, **options: Any) -> ClosedForm:
+def harmonic(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
     """Write an algorithm's result in harmonic form.
 
     Parameters
@@ -530,7 +501,7 @@ def harmonic(tree: Tree, what: str, **options: Any) -> ClosedForm:
 
     Returns
     -------
-    ClosedForm
+    ClosedFormResult
         Compared with the kernels before anything was left out; its `bound` says how far it may be off.
 
     Raises
@@ -561,18 +532,18 @@ def closed_form(
     of_row: float = 0.0,
     base: bool = False,
     **options: Any,
-) -> ClosedForm:
+) -> ClosedFormResult:
     """Write an algorithm's result in one of the two forms; the rest as for `explicit` and `harmonic`."""
     based = with_base_symbols(tree) if base else None
-    made, shapes, parts = parts_of(tree, what, based, options)
+    expanded, shapes, parts = parts_of(tree, what, based, options)
     if form == "harmonic":
-        angles = [tuple(k for k, need in enumerate(made.needs) if need.harmonic)]
-        terms = terms_of(made, shapes, parts, angles)
+        angles = [tuple(k for k, need in enumerate(expanded.needs) if need.harmonic)]
+        terms = terms_of(expanded, shapes, parts, angles)
     else:
-        groups, sums = _groups(made)
-        terms = terms_of(made, shapes, parts, groups)
+        groups, sums = _groups(expanded)
+        terms = terms_of(expanded, shapes, parts, groups)
         terms = replace(terms, waves=with_products(terms.waves, sums))
-    whole = checked(ClosedForm(tree, what, form, terms, options, based=based))
+    whole = checked(ClosedFormResult(tree, what, form, terms, options, based=based))
     return small_terms(whole, significance, values, speeds, of_row)
 
 
@@ -588,25 +559,23 @@ def parts_of(
     if derived:
         del tapes["C"]
         tapes["M"] = ("mass_matrix", {})
-    made = expansion(tree if based is None else based.tree, tapes)
+    expanded = expansion(tree if based is None else based.tree, tapes)
     if based is not None:
-        made = made.without(based.zeros)
-    shapes = {name: (tree.nv, tree.nv) if name == "C" else made.results[name].shape for name in wanted}
+        expanded = expanded.without(based.zeros)
+    shapes = {name: (tree.nv, tree.nv) if name == "C" else expanded.results[name].shape for name in wanted}
     parts: list[Part] = []
     for name, shape in shapes.items():
         if name == "C" and derived:
-            n, first = tree.n, tree.nq
-            table = {index: cast(Polynomial, made.christoffel[index]) for index in np.ndindex(n, n, n)}
-            parts += [Part(name, index[:2], value, (first + index[2],)) for index, value in table.items()]
-            continue
-        for index in np.ndindex(*shape):
-            if name not in SYMMETRIC or index[0] <= index[1]:
-                entry = cast(Polynomial, made.results[name][index])
-                parts.append(Part(name, index, entry))
-    return made, shapes, parts
+            table: Any = expanded.christoffel
+            parts += [Part(name, index[:2], table[index], (tree.nq + index[2],)) for index in np.ndindex(*table.shape)]
+        else:
+            table = expanded.results[name]
+            places = (index for index in np.ndindex(*shape) if name not in SYMMETRIC or index[0] <= index[1])
+            parts += [Part(name, index, table[index]) for index in places]
+    return expanded, shapes, parts
 
 
-def checked(form: ClosedForm) -> ClosedForm:
+def checked(form: ClosedFormResult) -> ClosedFormResult:
     """The form with its residual, after a comparison with the kernels."""
     tree, rng = form.tree, np.random.default_rng(0)
     worst = 0.0
@@ -616,12 +585,12 @@ def checked(form: ClosedForm) -> ClosedForm:
     if tree.floating:
         arrays["q"][:, 3:7] /= np.linalg.norm(arrays["q"][:, 3:7], axis=1, keepdims=True)
     known, amounts = form.known(arrays), form.data.sizes(form.known(arrays))
-    found = form.data.values(known)
+    values = form.data.values(known)
     for name, algorithm in RESULTS[form.what].items():
         wanted = kernel_values(tree, algorithm, arrays, form.options if algorithm == form.what else {})
-        own = np.triu(wanted) if name in SYMMETRIC else wanted
+        upper = np.triu(wanted) if name in SYMMETRIC else wanted
         size = max(float(amounts[name].max(initial=0.0)), float(np.abs(wanted).max(initial=0.0)))
-        difference = float(np.abs(found[name] - own).max(initial=0.0))
+        difference = float(np.abs(values[name] - upper).max(initial=0.0))
         if difference > EXACT * size:
             size = max(size, _cancelled(tree, algorithm, arrays))
         worst = max(worst, difference / size if size else difference)

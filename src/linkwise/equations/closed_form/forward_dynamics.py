@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linkwise.equations.document import Assignment, Listing, Name, Power, Section, Sum, Term, leaf
-from linkwise.equations.writers.names import element_name
+from linkwise.equations.document import Assignment, Listing, Name, Power, Section, Sum, Term, element_name, leaf
 from linkwise.errors import ArgumentError, members
 from linkwise.model.tree import Tree
-
-#: A named element; None where it is zero.
-Value = Name | None
 
 
 def forward_listing(tree: Tree, listing: Listing) -> Listing:
@@ -25,73 +21,52 @@ def forward_listing(tree: Tree, listing: Listing) -> Listing:
         Where a symbol of the mechanism has a name that is needed.
     """
     n = tree.nv
-    kept, efforts = [], [Sum()] * n
-    for section in listing.sections:
-        own = tuple(line for line in section.assignments if line.name != "tau")
-        for line in section.assignments:
-            if line.name == "tau":
-                efforts[line.index[0]] = line.value
-        kept += [replace(section, assignments=own)] if own else []
+    every = (line for section in listing.sections for line in section.assignments)
+    efforts = {line.index[0]: line.value for line in every if line.name == "tau"}
+    others = (tuple(line for line in section.assignments if line.name != "tau") for section in listing.sections)
+    kept = [Section(section.title, lines) for section, lines in zip(listing.sections, others, strict=True) if lines]
     there = {line.name for section in kept for line in section.assignments}
     rises = {element_name("qdd", (k,)) for k in range(n)}
-    solving = _Solving(n, there, [_without(value, rises) for value in efforts])
+    lines, accelerations = _elimination(n, there, [_without(efforts.get(k, Sum()), rises) for k in range(n)])
     elements = {element_name(letter, (i, j)) for letter in "MC" for i in range(n) for j in range(n)}
     elements |= {element_name(letter, (i,)) for letter in "gf" for i in range(n)}
-    taken = sorted((elements | {line.name for line in solving.lines}) & set(tree.symbols))
+    taken = sorted((elements | {line.name for line in lines}) & set(tree.symbols))
     if taken:
         raise ArgumentError(f"{tree.name!r} has symbols {members(taken)}, which name steps of the forward dynamics")
-    results = tuple(Assignment("qdd", (k,), leaf(solving.found[k].text)) for k in range(n))
-    sections = (*kept, Section("Solving for the accelerations", tuple(solving.lines)), Section("Accelerations", results))
+    results = tuple(Assignment("qdd", (k,), leaf(accelerations[k].text)) for k in range(n))
+    sections = (*kept, Section("Solving for the accelerations", tuple(lines)), Section("Accelerations", results))
     return replace(listing, sections=sections, outputs={"qdd": (n,)})
 
 
-class _Solving:
-    """The elimination, line by line."""
+def _elimination(n: int, there: set[str], biases: list[Sum]) -> tuple[list[Assignment], list[Name]]:
+    """The elimination, line by line, and the names of the accelerations."""
+    lines: list[Assignment] = []
 
-    def __init__(self, n: int, there: set[str], rest: list[Sum]) -> None:
-        self.lines: list[Assignment] = []
-        lower: dict[tuple[int, int], Value] = {}
-        pivots: list[Name] = []
-        for j in range(n):
-            diagonal = [Term(1.0, (Power(_mass(j, j)),))]
-            for k in range(j):
-                factor = lower[j, k]
-                diagonal += [] if factor is None else [Term(-1.0, (Power(factor, 2), Power(pivots[k])))]
-            pivots.append(self._line("D", (j,), Sum(tuple(diagonal))))
-            for i in range(j + 1, n):
-                lower[i, j] = self._below(i, j, there, lower, pivots)
-        reduced: list[Name] = []
-        for i in range(n):
-            left = [Term(1.0, (Power(Name(element_name("tau", (i,)))),)), *rest[i].terms]
-            for j in range(i):
-                factor = lower[i, j]
-                left += [] if factor is None else [Term(-1.0, (Power(factor), Power(reduced[j])))]
-            reduced.append(self._line("b", (i,), Sum(tuple(left))))
-        self.found: dict[int, Name] = {}
-        for i in reversed(range(n)):
-            right = [Term(1.0, (Power(reduced[i]), Power(pivots[i], -1)))]
-            for j in range(i + 1, n):
-                factor = lower[j, i]
-                right += [] if factor is None else [Term(-1.0, (Power(factor), Power(self.found[j])))]
-            self.found[i] = self._line("x", (i,), Sum(tuple(right)))
+    def named(letter: str, index: tuple[int, ...], *terms: Term) -> Name:
+        lines.append(Assignment(element_name(letter, index), (), Sum(terms)))
+        return Name(lines[-1].name)
 
-    def _below(self, i: int, j: int, there: set[str], lower: dict[tuple[int, int], Value], pivots: list[Name]) -> Value:
-        """An element of L below the diagonal."""
-        terms = [Term(1.0, (Power(_mass(j, i)),))] if _mass(j, i).text in there else []
-        for k in range(j):
-            one, other = lower[i, k], lower[j, k]
-            if one is not None and other is not None:
-                terms.append(Term(-1.0, (Power(one), Power(other), Power(pivots[k]))))
-        if not terms:
-            return None
-        above = terms[0].factors if len(terms) == 1 else (Power(Sum(tuple(terms))),)
-        sign = terms[0].number if len(terms) == 1 else 1.0
-        return self._line("L", (i, j), Sum((Term(sign, (*above, Power(pivots[j], -1))),)))
-
-    def _line(self, letter: str, index: tuple[int, ...], value: Sum) -> Name:
-        name = element_name(letter, index)
-        self.lines.append(Assignment(name, (), value))
-        return Name(name)
+    lower: dict[tuple[int, int], Name] = {}  # what is not 0
+    pivots: list[Name] = []
+    for j in range(n):
+        squares = (Term(-1.0, (Power(lower[j, k], 2), Power(pivots[k]))) for k in range(j) if (j, k) in lower)
+        pivots.append(named("D", (j,), Term(1.0, (Power(_mass(j, j)),)), *squares))
+        for i in range(j + 1, n):
+            terms = [Term(1.0, (Power(_mass(j, i)),))] if _mass(j, i).text in there else []
+            both = (k for k in range(j) if (i, k) in lower and (j, k) in lower)
+            terms += [Term(-1.0, (Power(lower[i, k]), Power(lower[j, k]), Power(pivots[k]))) for k in both]
+            if terms:
+                above = terms[0] if len(terms) == 1 else Term(1.0, (Power(Sum(tuple(terms))),))
+                lower[i, j] = named("L", (i, j), Term(above.number, (*above.factors, Power(pivots[j], -1))))
+    reduced: list[Name] = []
+    for i in range(n):
+        products = (Term(-1.0, (Power(lower[i, j]), Power(reduced[j]))) for j in range(i) if (i, j) in lower)
+        reduced.append(named("b", (i,), *leaf(element_name("tau", (i,))).terms, *biases[i].terms, *products))
+    accelerations: dict[int, Name] = {}
+    for i in reversed(range(n)):
+        products = (Term(-1.0, (Power(lower[j, i]), Power(accelerations[j]))) for j in range(i + 1, n) if (j, i) in lower)
+        accelerations[i] = named("x", (i,), Term(1.0, (Power(reduced[i]), Power(pivots[i], -1))), *products)
+    return lines, [accelerations[i] for i in range(n)]
 
 
 def _mass(i: int, j: int) -> Name:

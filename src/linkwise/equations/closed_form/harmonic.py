@@ -3,8 +3,6 @@
 The kinetic energy is quadratic in the 4x4 transform of every joint, the potential energy linear. So each joint angle enters
 M(q) in harmonics up to 2 and g(q) up to 1, and each sliding coordinate in powers up to 2 and 1. The kernels' tapes are
 evaluated on such sums (see `linkwise.equations.polynomials.polynomial`), which settles them with no algebra and no samples.
-
-A sum of cosines and sines of whole combinations of coordinates, times powers of coordinates: the data of one entry.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 from math import prod
 
 import numpy as np
@@ -192,29 +191,28 @@ class HarmonicForm:
         if tree.floating:
             raise ArgumentError(f"{tree.name}: a floating base is placed by a quaternion, not by angles; {advice}")
         if tree.symbols:
-            raise ArgumentError(
-                f"{tree.name}: {members(tree.symbols)} are symbols; the harmonic form of numbers is for numbers"
-            )
+            raise ArgumentError(f"{tree.name} has the symbols {members(tree.symbols)}; the harmonic form is for numbers")
         self.tree = tree
+        self._residuals: dict[str, float] = {}
         self._surveys: dict[str, Survey] = {}
         for name, result, power in (("mass_matrix", "M", 2), ("gravity_torque", "g", 1)):
             try:
-                found = survey(kernel_of(tree, name, "numpy", {}).tape, tree.names, ())
-                _check_screws(found)
+                surveyed = survey(kernel_of(tree, name, "numpy", {}).tape, tree.names, ())
+                _check_screws(surveyed)
             except ArgumentError as error:
                 raise ArgumentError(f"{tree.name}: {result}(q) has no harmonic form: {error}; {advice}") from None
-            self._surveys[name] = found
-            self._check_size(found, power, advice)
+            self._surveys[name] = surveyed
+            self._check_size(surveyed, power, advice)
 
-    def _check_size(self, found: Survey, power: int, advice: str) -> None:
+    def _check_size(self, surveyed: Survey, power: int, advice: str) -> None:
         """Refuse what would be too long; of angles about parallel axes there are only two sums at once."""
         tree = self.tree
         reach = [sum(_steps(j.ratio) for j in tree.followers if j.coordinate == k) for k in range(tree.n)]
-        greatest = [min(need.harmonic, power * r) for need, r in zip(found.needs, reach, strict=False)]
+        greatest = [min(need.harmonic, power * r) for need, r in zip(surveyed.needs, reach, strict=False)]
         if max(greatest, default=0) > GREATEST:
             problem = f"sine and cosine of up to {max(greatest):,} times a coordinate, more than {GREATEST:,}"
             raise ArgumentError(f"{tree.name}: too many harmonics: {problem}; {advice}")
-        size = prod(1 + min(need.high, power * r) for need, r in zip(found.needs, reach, strict=False))
+        size = prod(1 + min(need.high, power * r) for need, r in zip(surveyed.needs, reach, strict=False))
         for group in parallel_groups(tree):
             there = [greatest[k] for k in group.coordinates if greatest[k]]
             alone = prod(2 * h + 1 for h in there)
@@ -225,9 +223,9 @@ class HarmonicForm:
             raise ArgumentError(f"{tree.name}: too many joints for the harmonic form: {problem}; {advice}")
 
     def _expanded(self, name: str) -> tuple[Fields, list[Polynomial]]:
-        found = self._surveys[name]
-        fields = Fields.of(found.needs)
-        return fields, expanded(found, fields)[0]
+        surveyed = self._surveys[name]
+        fields = Fields.of(surveyed.needs)
+        return fields, expanded(surveyed, fields)[0]
 
     @cached_property
     def M(self) -> Rows:
@@ -236,13 +234,12 @@ class HarmonicForm:
         fields, entries = self._expanded("mass_matrix")
         rotors = [number(-each, fields.words) for each in reflected_inertias(self.tree)]
         bodies = [float(np.abs((entries[i * n + i] + rotors[i]).values).sum()) for i in range(n)]
-        made: dict[tuple[int, int], HarmonicSum] = {}
-        for i in range(n):
-            for j in range(i, n):
-                entry = entries[i * n + j]
-                scale = 0.0 if i == j else (bodies[i] * bodies[j]) ** 0.5  # bounds the bodies' part: positive semidefinite
-                made[i, j] = made[j, i] = harmonic_sum_of(fields, entry, max(scale, float(np.abs(entry.values).sum())))
-        rows = tuple(tuple(made[i, j] for j in range(n)) for i in range(n))
+        sums: dict[tuple[int, int], HarmonicSum] = {}
+        for i, j in combinations_with_replacement(range(n), 2):
+            entry = entries[i * n + j]
+            scale = 0.0 if i == j else (bodies[i] * bodies[j]) ** 0.5  # bounds the bodies' part: positive semidefinite
+            sums[i, j] = sums[j, i] = harmonic_sum_of(fields, entry, max(scale, float(np.abs(entry.values).sum())))
+        rows = tuple(tuple(sums[i, j] for j in range(n)) for i in range(n))
         self._check("mass_matrix", lambda q, qd: matrix_value(rows, q), largest(rows))
         return rows
 
@@ -252,12 +249,12 @@ class HarmonicForm:
         pull = float(np.linalg.norm(self.tree.gravity))
         mass = sum(abs(float(body.inertia[3, 3])) for body in moving_bodies(coupling(self.tree).uncoupled).bodies)
         fields, entries = self._expanded("gravity_torque")
-        made = []
+        sums = []
         for i, entry in enumerate(entries):
             scale = max(float(np.abs(entry.values).sum()), pull * (mass * self.M[i][i].scale) ** 0.5)  # Cauchy and Schwarz
-            made.append(harmonic_sum_of(fields, entry, scale))
-        self._check("gravity_torque", lambda q, qd: vector_value(made, q), largest([made]))
-        return tuple(made)
+            sums.append(harmonic_sum_of(fields, entry, scale))
+        self._check("gravity_torque", lambda q, qd: vector_value(sums, q), largest([sums]))
+        return tuple(sums)
 
     @cached_property
     def christoffel(self) -> tuple[Rows, ...]:
@@ -271,7 +268,7 @@ class HarmonicForm:
             Where their terms might be more than `MOST_SYMBOLS`.
         """
         M, n = self.M, self.tree.n
-        triples = [(i, j, k) for i in range(n) for j in range(n) for k in range(j, n)]
+        triples = [(i, j, k) for i in range(n) for j, k in combinations_with_replacement(range(n), 2)]
         size = sum(M[i][j].depending(k) + M[i][k].depending(j) + M[j][k].depending(i) for i, j, k in triples)
         if size > MOST_SYMBOLS:
             problem = f"up to {size:,} terms, more than {MOST_SYMBOLS:,}"
@@ -284,9 +281,9 @@ class HarmonicForm:
     @cached_property
     def terms(self) -> dict[str, int]:
         """How many terms M (its upper half), C (as Christoffel symbols, c_ijk with j <= k) and g have."""
-        n = self.tree.n
-        mass = sum(self.M[i][j].terms for i in range(n) for j in range(i, n))
-        symbols = sum(self.christoffel[i][j][k].terms for i in range(n) for j in range(n) for k in range(j, n))
+        pairs = [*combinations_with_replacement(range(self.tree.n), 2)]
+        mass = sum(self.M[i][j].terms for i, j in pairs)
+        symbols = sum(rows[j][k].terms for rows in self.christoffel for j, k in pairs)
         return {"M": mass, "C": symbols, "g": sum(entry.terms for entry in self.g)}
 
     @property
@@ -298,10 +295,6 @@ class HarmonicForm:
         _ = self.M, self.g, self.christoffel
         return max(self._residuals.values())
 
-    @cached_property
-    def _residuals(self) -> dict[str, float]:
-        return {}
-
     def _check(self, name: str, function: Callable[[FloatArray, FloatArray], FloatArray], scale: float) -> None:
         """Compare with the kernel at random points; keep how large the difference is."""
         rng = np.random.default_rng(0)
@@ -311,15 +304,15 @@ class HarmonicForm:
         size = max(scale, float(np.abs(wanted).max(initial=0.0)))
         self._residuals[name] = difference / size if size else difference
         if not self._residuals[name] <= EXACT:
-            found = f"differs from {name} by {self._residuals[name]:.1e}, relative to the largest entry"
-            raise KernelError(f"{self.tree.name}: the harmonic form {found}; it is not exact for this mechanism")
+            problem = f"differs from {name} by {self._residuals[name]:.1e}, relative to the largest entry"
+            raise KernelError(f"{self.tree.name}: the harmonic form {problem}; it is not exact for this mechanism")
 
 
-def _check_screws(found: Survey) -> None:
+def _check_screws(surveyed: Survey) -> None:
     """Refuse coordinates that are an angle and a length at once."""
-    for k, need in enumerate(found.needs):
+    for k, need in enumerate(surveyed.needs):
         if need.harmonic and (need.low or need.high):
-            called = f"coordinate {found.names[k]!r}"
+            called = f"coordinate {surveyed.names[k]!r}"
             raise ArgumentError(f"{called} stands both inside and outside of sine and cosine, as a screw's does")
 
 

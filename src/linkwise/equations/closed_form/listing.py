@@ -1,7 +1,4 @@
-"""Closed forms as listings: terms collected by speeds and by the symbols in which they are linear.
-
-Matrices in closed form: every entry a sum of terms in symbols, speeds, and cosines and sines of angles.
-"""
+"""Terms of closed forms as arrays, and as listings: collected by speeds and by the symbols in which they are linear."""
 
 from __future__ import annotations
 
@@ -11,13 +8,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.equations.closed_form.base_symbols import BaseSymbols
-from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term, leaf
+from linkwise.equations.document import (
+    Assignment,
+    Call,
+    Listing,
+    Name,
+    Power,
+    Section,
+    Sum,
+    Term,
+    by_output,
+    element_name,
+    leaf,
+)
 from linkwise.equations.polynomials.expansion import Expansion, expansion_of
 from linkwise.equations.polynomials.polynomial import (
     ComplexArray,
@@ -27,12 +35,14 @@ from linkwise.equations.polynomials.polynomial import (
     Keys,
     Polynomial,
     Vector,
+    Wave,
     Waves,
     first_signs,
     groups,
     in_waves,
+    nothing,
 )
-from linkwise.equations.writers.names import Names, element_name
+from linkwise.equations.writers.names import Names
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr, origins_of
 from linkwise.model.symbolic import parameters_in
@@ -96,7 +106,7 @@ class Terms:
         ones = np.ones(self.count)
         if pairs:  # there is one group then, and a sine follows its cosine in the table
             table = self.waves.tables[0]
-            sine = np.array([len(wave) == 1 and wave[0][0] == "sin" for wave in table], dtype=bool)[self.waves.codes[:, 0]]
+            sine = is_sine(table)[self.waves.codes[:, 0]]
             ids = self.waves.owner * len(table) + self.waves.codes[:, 0]
             ones[sine & np.isin(ids - 1, ids[~sine])] = 0.0
         return self.totals(ones)
@@ -108,15 +118,15 @@ class Terms:
 
     def totals(self, amounts: FloatArray) -> dict[str, FloatArray]:
         """Amounts (T,), one for each term, added up for each element."""
-        flat = np.bincount(self.element[self.waves.owner], amounts, minlength=self._size)
-        return {name: made[0] for name, made in self._by_output(flat[None], np.float64).items()}
+        flat = np.bincount(self.element[self.waves.owner], amounts, minlength=self.size)
+        return by_output(flat, self.shapes)
 
     def sizes(self, known: FloatArray) -> dict[str, FloatArray]:
         """How large the terms of each element (K, ...) are at K points, added up without their signs, waves taken as 1."""
         owners = np.abs(self.monomials(known))
         place, amounts = self.element[self.waves.owner], np.abs(self.waves.values)
-        rows = [np.bincount(place, row[self.waves.owner] * amounts, minlength=self._size) for row in owners]
-        return self._by_output(np.array(rows).reshape(len(known), self._size), np.float64)
+        rows = [np.bincount(place, row[self.waves.owner] * amounts, minlength=self.size) for row in owners]
+        return by_output(np.array(rows).reshape(len(known), self.size), self.shapes)
 
     def monomials(self, known: FloatArray) -> FloatArray:
         """The products (K, O) of symbols, speeds and coordinates."""
@@ -129,7 +139,7 @@ class Terms:
         """Results (K, ...) at K points, given the values (K, V) of all variables."""
         owners = self.monomials(known)
         tables = [self._wave_values(group, known) for group in range(len(self.angles))]
-        place, total = self.element[self.waves.owner], np.zeros((len(known), self._size))
+        place, total = self.element[self.waves.owner], np.zeros((len(known), self.size))
         step = max(1, _AT_ONCE // max(1, self.count))
         for start in range(0, len(known), step):
             some = slice(start, start + step)
@@ -137,39 +147,32 @@ class Terms:
             for group, table in enumerate(tables):
                 term *= table[some][:, self.waves.codes[:, group]]
             for row, each in enumerate(term, start):
-                total[row] = np.bincount(place, each, minlength=self._size)
-        return self._by_output(total, np.float64)
+                total[row] = np.bincount(place, each, minlength=self.size)
+        return by_output(total, self.shapes)
 
     def _wave_values(self, group: int, known: FloatArray) -> FloatArray:
         angles = known[:, list(self.angles[group])]
-        found = np.ones((len(known), len(self.waves.tables[group])))
+        values = np.ones((len(known), len(self.waves.tables[group])))
         for k, wave in enumerate(self.waves.tables[group]):
             for name, vector, power in wave:
                 angle = angles @ np.array(vector, dtype=float)
-                found[:, k] *= (np.cos(angle) if name == "cos" else np.sin(angle)) ** power
-        return found
+                values[:, k] *= (np.cos(angle) if name == "cos" else np.sin(angle)) ** power
+        return values
 
     @property
-    def _size(self) -> int:
+    def size(self) -> int:
+        """How many elements all results have."""
         return sum(prod(shape) for shape in self.shapes.values())
-
-    def _by_output(self, flat: npt.NDArray[Any], kind: Any) -> dict[str, Any]:
-        made, start = {}, 0
-        for name, shape in self.shapes.items():
-            size = prod(shape)
-            made[name] = flat[:, start : start + size].reshape(len(flat), *shape).astype(kind)
-            start += size
-        return made
 
 
 def terms_of(
-    made: Expansion, shapes: Mapping[str, tuple[int, ...]], parts: Sequence[Part], angles: Sequence[Sequence[int]]
+    expansion: Expansion, shapes: Mapping[str, tuple[int, ...]], parts: Sequence[Part], angles: Sequence[Sequence[int]]
 ) -> Terms:
     """Gather polynomials into terms with one wave for each group of angles.
 
     Parameters
     ----------
-    made : Expansion
+    expansion : Expansion
         What the polynomials belong to.
     shapes : mapping of str to tuple of int
         Of the results.
@@ -180,48 +183,55 @@ def terms_of(
     """
     flat = [k for group in angles for k in group]
     parts = [part for part in parts if part.value.terms]
-    keys, which, values, sizes = _halves(made, parts, flat)
+    keys, which, values, sizes = _halves(expansion, parts, flat)
     if len(which) > LARGEST:
-        raise ArgumentError(f"{made.tree.name}: {len(which):,} terms are too many for a closed form, more than {LARGEST:,}")
-    order, first = groups(np.concatenate([which[None], made.fields.powers_alone(keys)]))
+        raise ArgumentError(
+            f"{expansion.tree.name}: {len(which):,} terms are too many for a closed form, more than {LARGEST:,}"
+        )
+    order, first = groups(np.concatenate([which[None], expansion.fields.powers_alone(keys)]))
     owner = np.empty(len(order), dtype=np.int64)
     owner[order] = np.repeat(np.arange(len(first)), np.diff([*first, len(order)]))
-    powers = made.fields.exponents(keys[:, order[first]], False)
+    powers = expansion.fields.exponents(keys[:, order[first]], False)
     part_of = which[order[first]]
     for place, part in enumerate(parts):
         for k in part.motion:
             powers[part_of == place, k] += 1
     start = dict(zip(shapes, np.cumsum([0, *map(prod, shapes.values())]), strict=False))
     element = [start[part.output] + int(np.ravel_multi_index(part.index, shapes[part.output])) for part in parts]
-    waves = in_waves(owner, made.fields.exponents(keys, True, flat), values, sizes, [len(group) for group in angles])
-    waves = waves.part(_seen(waves))
-    return Terms(made, shapes, np.array(element, dtype=np.int64)[part_of], powers, tuple(map(tuple, angles)), waves)
-
-
-def _seen(waves: Waves) -> npt.NDArray[np.bool_]:
-    """Which terms are not lost beside others of the same owner: angles that are nearly right leave such as 1e-22."""
+    waves = in_waves(owner, expansion.fields.exponents(keys, True, flat), values, sizes, [len(group) for group in angles])
     size = np.abs(waves.values)
-    largest = np.zeros(int(waves.owner.max(initial=-1)) + 1)
-    np.maximum.at(largest, waves.owner, size)
-    return np.asarray(size > TINY * largest[waves.owner])
+    waves = waves.part(size > TINY * greatest(waves.owner, size))  # angles that are nearly right leave such as 1e-22
+    return Terms(expansion, shapes, np.array(element, dtype=np.int64)[part_of], powers, tuple(map(tuple, angles)), waves)
+
+
+def is_sine(table: Sequence[Wave]) -> npt.NDArray[np.bool_]:
+    """Which waves are the sine of one angle."""
+    return np.array([len(wave) == 1 and wave[0][0] == "sin" for wave in table], dtype=bool)
+
+
+def greatest(place: IntArray, amounts: FloatArray) -> FloatArray:
+    """For each amount the greatest of all with the same place."""
+    largest = np.zeros(int(place.max(initial=-1)) + 1)
+    np.maximum.at(largest, place, amounts)
+    return largest[place]
 
 
 def _halves(
-    made: Expansion, parts: Sequence[Part], angles: Sequence[int]
+    expansion: Expansion, parts: Sequence[Part], angles: Sequence[int]
 ) -> tuple[Keys, IntArray, ComplexArray, FloatArray]:
     """The terms of all parts, of h and -h one: keys, the number of the part, coefficients, sizes."""
-    halves: list[tuple[Polynomial, int]] = []
-    known: dict[int, Polynomial] = {}
-    for place, part in enumerate(parts):
+    known: dict[int, Polynomial] = {}  # an element that stands in several parts is read once
+    for part in parts:
         if id(part.value) not in known:
-            kept = first_signs(made.fields.exponents(part.value.keys, True, angles)) >= 0
+            kept = first_signs(expansion.fields.exponents(part.value.keys, True, angles)) >= 0
             known[id(part.value)] = part.value.part(kept)
-        halves.append((known[id(part.value)], place))
+    halves = [known[id(part.value)] for part in parts]
+    every = [nothing(expansion.fields.words), *halves]
     return (
-        np.concatenate([np.zeros((made.fields.words, 0), np.int64), *(half.keys for half, _ in halves)], axis=1),
-        np.repeat(np.array([place for _, place in halves], dtype=np.int64), [half.terms for half, _ in halves]),
-        np.concatenate([np.zeros(0, np.complex128), *(half.values for half, _ in halves)]),
-        np.concatenate([np.zeros(0), *(half.sizes for half, _ in halves)]),
+        np.concatenate([half.keys for half in every], axis=1),
+        np.repeat(np.arange(len(parts)), [half.terms for half in halves]),
+        np.concatenate([half.values for half in every]),
+        np.concatenate([half.sizes for half in every]),
     )
 
 
@@ -251,10 +261,10 @@ class TermWriter:
         What the variables are.
     """
 
-    def __init__(self, made: Expansion) -> None:
-        self.made = made
-        self.linear = linear_symbols(made)
-        self._first_wave = len(made.needs)
+    def __init__(self, expansion: Expansion) -> None:
+        self.made = expansion
+        self.linear = linear_symbols(expansion)
+        self._first_wave = len(expansion.needs)
         self._bases: dict[int, Base] = {}
         self._waves: dict[tuple[str, tuple[tuple[int, int], ...]], int] = {}
 
@@ -306,8 +316,8 @@ class TermWriter:
         harmonics = self.made.fields.exponents(value.keys, True, angles)
         half = first_signs(harmonics) >= 0
         part = value.part(half)
-        own = np.arange(part.terms)
-        waves = in_waves(own, harmonics[half], part.values, part.sizes, [len(angles)])
+        owners = np.arange(part.terms)
+        waves = in_waves(owners, harmonics[half], part.values, part.sizes, [len(angles)])
         powers = self.made.fields.exponents(part.keys, False).tolist()
         table = [self.wave(angles, wave) for wave in waves.tables[0]]
         products = []
@@ -318,8 +328,8 @@ class TermWriter:
     def combination(self, products: Sequence[Product]) -> Sum:
         """Products of symbols, collected by those in which they are linear."""
         written: list[Term] = []
-        found = [(next((k for k in powers if k in self.linear), -1), number, powers) for number, powers in products]
-        for symbol, rows in groupby(sorted(found, key=lambda row: row[0]), key=lambda row: row[0]):
+        ordered = [(next((k for k in powers if k in self.linear), -1), number, powers) for number, powers in products]
+        for symbol, rows in groupby(sorted(ordered, key=lambda row: row[0]), key=lambda row: row[0]):
             outer = {symbol: 1} if symbol >= 0 else {}
             inner = [(number, {k: p for k, p in powers.items() if k != symbol}) for _, number, powers in rows]
             written += self._together(outer, inner)
@@ -327,23 +337,23 @@ class TermWriter:
 
     def _of_owner(self, powers: Sequence[int]) -> tuple[int, tuple[tuple[int, int], ...], dict[int, int]]:
         """The symbol that is collected (-1: none), speeds and accelerations, and all other powers."""
-        found = {k: p for k, p in enumerate(powers) if p}
-        symbol = next((k for k in found if k in self.linear), -1)
-        motion = tuple((k, p) for k, p in found.items() if k >= self.made.tree.nq and k not in self.made.symbols)
+        exponents = {k: p for k, p in enumerate(powers) if p}
+        symbol = next((k for k in exponents if k in self.linear), -1)
+        motion = tuple((k, p) for k, p in exponents.items() if k >= self.made.tree.nq and k not in self.made.symbols)
         seen = {symbol, *dict(motion)}
-        return symbol, motion, {k: p for k, p in found.items() if k not in seen}
+        return symbol, motion, {k: p for k, p in exponents.items() if k not in seen}
 
     def wave(self, angles: Sequence[int], wave: Iterable[tuple[str, Vector, int]]) -> dict[int, int]:
         """Exponents of cosines and sines, by number of the base."""
-        made = {}
+        exponents = {}
         for name, vector, power in wave:
             key = (name, tuple((k, h) for k, h in zip(angles, vector, strict=True) if h))
             if key not in self._waves:
                 self._waves[key] = self._first_wave + len(self._waves)
                 angle = Sum(tuple(Term(float(h), (Power(self._base(k)),)) for k, h in key[1]))
                 self._bases[self._waves[key]] = Call(name, (angle,))
-            made[self._waves[key]] = power
-        return made
+            exponents[self._waves[key]] = power
+        return exponents
 
     def _base(self, k: int) -> Base:
         """What a variable looks like."""
@@ -388,19 +398,18 @@ class TermWriter:
         return [Term(factor, (*written.factors, Power(Sum(tuple(inner)))))]
 
 
-def linear_symbols(made: Expansion) -> frozenset[int]:
+def linear_symbols(expansion: Expansion) -> frozenset[int]:
     """Symbols of which no term has two, and each at most once: as many as there are, those of inertia first."""
-    free = [
-        k for k in sorted(made.symbols) if (made.needs[k].low, made.needs[k].high) == (0, 1) and k not in made.needs[k].apart
-    ]
-    bodies = [*(link.body for link in made.tree.links), made.tree.payload]
+    needs = expansion.needs
+    free = [k for k in sorted(expansion.symbols) if (needs[k].low, needs[k].high) == (0, 1) and k not in needs[k].apart]
+    bodies = [*(link.body for link in expansion.tree.links), expansion.tree.payload]
     scales = parameters_in(value for body in bodies for value in (body.values if body.by_moments else body.values[::2]))
     inertial = {str(node.value) for node in scales}  # not the centres of mass, which multiply the masses
-    others = {k: len(made.needs[k].apart.intersection(free)) for k in free}
-    names = dict(enumerate(made.names))
+    others = {k: len(expansion.needs[k].apart.intersection(free)) for k in free}
+    names = dict(enumerate(expansion.names))
     chosen: set[int] = set()
     for k in sorted(free, key=lambda k: (names.get(k) not in inertial, others[k], k)):
-        if made.needs[k].apart.isdisjoint(chosen):
+        if expansion.needs[k].apart.isdisjoint(chosen):
             chosen.add(k)
     return frozenset(chosen)
 
@@ -452,19 +461,17 @@ def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool) ->
 def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignment]:
     """Tau = M qdd + C qd + g + f."""
     n, words = tree.nv, data.made.names
-    speeds, rises = words[tree.nq :], words[tree.nq + n :]
+    speeds, rises = words[tree.nq : tree.nq + n], words[tree.nq + n : tree.nq + 2 * n]
     for i in range(n):
-        terms = []
-        for j in range(n):
-            if sums.get(min(i, j) * n + max(i, j)):
-                terms.append(Term(1.0, (Power(Name(element_name("M", (min(i, j), max(i, j))))), Power(Name(rises[j])))))
-        for j in range(n):
-            if sums.get(n * n + i * n + j):
-                terms.append(Term(1.0, (Power(Name(element_name("C", (i, j)))), Power(Name(speeds[j])))))
-        for name, start in (("g", 2 * n * n), ("f", 2 * n * n + n)):
-            if sums.get(start + i):
-                terms.append(Term(1.0, (Power(Name(element_name(name, (i,)))),)))
-        yield Assignment("tau", (i,), Sum(tuple(terms)))
+        upper = [(min(i, j), max(i, j)) for j in range(n)]
+        factors: list[tuple[int, tuple[str, tuple[int, ...]], tuple[str, ...]]]
+        factors = [(j * n + k, ("M", (j, k)), (rise,)) for (j, k), rise in zip(upper, rises, strict=True)]
+        factors += [(n * n + i * n + j, ("C", (i, j)), (speed,)) for j, speed in enumerate(speeds)]
+        factors += [(2 * n * n + k * n + i, (name, (i,)), ()) for k, name in enumerate("gf")]
+        products = [(element_name(*element), *motion) for place, element, motion in factors if sums.get(place)]
+        yield Assignment(
+            "tau", (i,), Sum(tuple(Term(1.0, tuple(Power(Name(text)) for text in names)) for names in products))
+        )
 
 
 def _base_section(tree: Tree, data: Terms, based: BaseSymbols | None) -> list[Section]:
@@ -483,13 +490,13 @@ def base_section(
 
     A parameter of the mechanism itself needs no line.
     """
-    made = expansion_of(tree, {"B": np.asarray(values, dtype=object)})
-    writer, lines = TermWriter(made), []
+    expansion = expansion_of(tree, {"B": np.asarray(values, dtype=object)})
+    writer, lines = TermWriter(expansion), []
     for place, (name, text) in enumerate(zip(symbols, texts, strict=True)):
-        own = isinstance(values[place], Expr) and name in tree.symbols
-        if name in used and not own:
-            told = not isinstance(values[place], Expr) and text != name
-            lines.append(Assignment(name, (), writer.plain(made.results["B"][place]), text if told else ""))
+        is_own = isinstance(values[place], Expr) and name in tree.symbols
+        if name in used and not is_own:
+            explained = not isinstance(values[place], Expr) and text != name
+            lines.append(Assignment(name, (), writer.plain(expansion.results["B"][place]), text if explained else ""))
     return [Section("Base parameters", tuple(lines))] if lines else []
 
 
@@ -530,14 +537,14 @@ def _harmonic_sums(terms: Terms, writer: TermWriter, constants: _Constants) -> d
     order = np.lexsort([owner, code, rank[owner], element]).tolist()
     keys = list(zip(element.tolist(), rank[owner].tolist(), code.tolist(), strict=True))
     owners, values = owner.tolist(), terms.waves.values.tolist()
-    made: dict[int, list[Term]] = {}
+    sums: dict[int, list[Term]] = {}
     for (place, motion, wave), rows in groupby(order, key=keys.__getitem__):
         products: list[Product] = [(values[row], symbols[owners[row]]) for row in rows]
-        rest = {**dict(different[motion]), **table[wave]}
+        common = {**dict(different[motion]), **table[wave]}
         if len(products) == 1:
-            made.setdefault(place, []).append(writer.term(products[0][0], {**products[0][1], **rest}))
+            sums.setdefault(place, []).append(writer.term(products[0][0], {**products[0][1], **common}))
         else:
             number, name = constants.factor(products)
-            others = writer.term(number, rest)
-            made.setdefault(place, []).append(Term(number, (Power(Name(name)), *others.factors)))
-    return {place: Sum(tuple(some)) for place, some in made.items()}
+            others = writer.term(number, common)
+            sums.setdefault(place, []).append(Term(number, (Power(Name(name)), *others.factors)))
+    return {place: Sum(tuple(some)) for place, some in sums.items()}

@@ -1,17 +1,11 @@
 """The equations of a mechanism multiplied out: every entry a polynomial in symbols, and in sines and cosines of angles.
 
-The recursions are run once on symbols, which gives a tape, and the tape is evaluated on polynomials that are kept as arrays
-(see `linkwise.equations.polynomials.polynomial`). So numbers and symbols take the same way, and there is no algebra that
-simplifies: equal terms meet because their keys are equal. For a mass matrix it takes less time than sampling it, from which
-a Fourier transform would give the same harmonics: 0.1 s against 2 s for eight joints of any kind, 4 s against 21 s for ten.
-
-What a tape does to its variables: which are angles, which powers occur, and which functions of parameters there are.
-
-Read off the operations before anything is computed, so that the fields of the keys are known to be wide enough.
-
-A tape evaluated on polynomials: every result expanded, with equal terms collected.
-
-Angles of joints with parallel axes: their sums are what a closed form is written in (c23 for cos(q2 + q3)).
+The recursions are run once on symbols, which gives a tape. A survey of its operations finds which variables are angles,
+which powers occur, and which functions of parameters there are, so that the fields of the keys are wide enough. Then the
+tape is evaluated on polynomials that are kept as arrays (see `linkwise.equations.polynomials.polynomial`), with equal terms
+collected. So numbers and symbols are treated alike, and there is no algebra that simplifies: equal terms meet because their
+keys are equal. For a mass matrix it takes less time than sampling it, from which a Fourier transform would give the same
+harmonics: 0.1 s against 2 s for eight joints of any kind, 4 s against 21 s for ten.
 """
 
 from __future__ import annotations
@@ -21,11 +15,12 @@ import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import numpy as np
 
 from linkwise.algorithm import find
+from linkwise.equations.document import by_output
 from linkwise.equations.polynomials.polynomial import (
     Fields,
     FloatArray,
@@ -135,8 +130,8 @@ def survey(tape: Tape, names: tuple[str, ...], fixed: Iterable[int], signs: Iter
     ArgumentError
         Where a result is no polynomial in sines, cosines, coordinates and functions of parameters.
     """
-    found = Survey(tape, names, _bits(fixed), _bits(signs))
-    return _Walk(found).done()
+    result = Survey(tape, names, _bits(fixed), _bits(signs))
+    return _Walk(result).done()
 
 
 def _bits(places: Iterable[int]) -> int:
@@ -145,12 +140,12 @@ def _bits(places: Iterable[int]) -> int:
 
 def members(bits: int) -> list[int]:
     """The elements of a bit set."""
-    made = []
+    places = []
     while bits:
         lowest = bits & -bits
-        made.append(lowest.bit_length() - 1)
+        places.append(lowest.bit_length() - 1)
         bits ^= lowest
-    return made
+    return places
 
 
 class _Walk:
@@ -171,16 +166,15 @@ class _Walk:
     def done(self) -> Survey:
         """Go through the code, then see what the results need."""
         tape, found = self.found.tape, self.found
-        made: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
-        made |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
+        rules: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
+        rules |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
         for slot, each in enumerate(tape.code, tape.first_result):
             self.op = each.op
-            self.seen.append(made.get(each.op, self._atom)(slot, list(each.args)))
+            self.seen.append(rules.get(each.op, self._atom)(slot, list(each.args)))
         needed = [self.seen[slot] for slot in self._needed()]
-        every = [self.zero[None]]
-        harmonic = np.concatenate([*every, *(each.harmonic[None] for each in needed)]).max(axis=0)
-        low = np.concatenate([*every, *(each.low[None] for each in needed)]).min(axis=0)
-        high = np.concatenate([*every, *(each.high[None] for each in needed)]).max(axis=0)
+        harmonic = np.max([self.zero, *(each.harmonic for each in needed)], axis=0)
+        low = np.min([self.zero, *(each.low for each in needed)], axis=0)
+        high = np.max([self.zero, *(each.high for each in needed)], axis=0)
         apart = [frozenset(members(bits)) for bits in self.apart]
         found.needs = [Need(int(harmonic[k]), int(low[k]), int(high[k]), apart[k]) for k in range(found.count)]
         return found
@@ -282,26 +276,24 @@ class _Walk:
             if divisor is not None:
                 self.divisors[divisor] = k
         self.found.atoms[slot] = k
-        made = self._variable(k)
+        variable = self._variable(k)
         if of.all & ~self.found.fixed:
             self.found.signs |= 1 << k
         else:
             self.found.fixed |= 1 << k
-        return made
+        return variable
 
     def _refuse(self) -> NoReturn:
         name = self.found.tape.name
-        raise ArgumentError(
-            f"{name} takes {self.op} of an expression in the coordinates, which is no sum of sines and cosines"
-        )
+        raise ArgumentError(f"{name} takes {self.op} of coordinates, which is no sum of sines and cosines")
 
 
-def expanded(found: Survey, fields: Fields) -> tuple[list[Polynomial], Mapping[int, tuple[str, tuple[Polynomial, ...]]]]:
+def expanded(surveyed: Survey, fields: Fields) -> tuple[list[Polynomial], Mapping[int, tuple[str, tuple[Polynomial, ...]]]]:
     """The results of a tape as polynomials.
 
     Parameters
     ----------
-    found : Survey
+    surveyed : Survey
         Of the tape.
     fields : Fields
         Wide enough for what the survey says that variables need.
@@ -313,15 +305,15 @@ def expanded(found: Survey, fields: Fields) -> tuple[list[Polynomial], Mapping[i
     atoms : mapping of int to (str, tuple of Polynomial)
         By variable: the function, and its arguments; ``"div"`` is one divided by its argument.
     """
-    return _Evaluation(found, fields).done()
+    return _Evaluation(surveyed, fields).done()
 
 
 _SUMS: dict[str, Callable[..., Polynomial]] = {"add": operator.add, "sub": operator.sub, "neg": operator.neg}
 
 
 class _Evaluation:
-    def __init__(self, found: Survey, fields: Fields) -> None:
-        self.found, self.fields, self.tape = found, fields, found.tape
+    def __init__(self, surveyed: Survey, fields: Fields) -> None:
+        self.found, self.fields, self.tape = surveyed, fields, surveyed.tape
         self.values: dict[int, Polynomial] = {}
         self.atoms: dict[int, tuple[str, tuple[Polynomial, ...]]] = {}
         self.last = self._last_uses()
@@ -356,18 +348,18 @@ class _Evaluation:
     def _variable(self, k: int) -> Polynomial:
         return number(1.0, self.fields.words).moved(self.fields.step(k))
 
-    def _value(self, slot: int, each: Instruction) -> Polynomial:
+    def _value(self, slot: int, instruction: Instruction) -> Polynomial:
         if slot in self.found.waves:
-            return self._wave(self.found.waves[slot], each.op)
+            return self._wave(self.found.waves[slot], instruction.op)
         if slot in self.found.atoms:
-            return self._atom(slot, each)
-        if each.op == "mul":
-            return self._product(each.args)
-        args = [self._of(arg) for arg in each.args]
-        if each.op == "div":
+            return self._atom(slot, instruction)
+        if instruction.op == "mul":
+            return self._product(instruction.args)
+        args = [self._of(arg) for arg in instruction.args]
+        if instruction.op == "div":
             divisor = args[1]  # a single term
             return args[0] * Polynomial(-divisor.keys, 1.0 / divisor.values, 1.0 / np.abs(divisor.values))
-        return _SUMS[each.op](*args)
+        return _SUMS[instruction.op](*args)
 
     def _product(self, args: Sequence[int]) -> Polynomial:
         numbers = [self.tape.constant(arg) for arg in args]
@@ -386,13 +378,13 @@ class _Evaluation:
         turn = cmath.exp(1j * angle.offset) * (0.5 if op == "cos" else -0.5j)
         return collected(np.stack([step, -step], axis=1), np.array([turn, turn.conjugate()]), np.array([0.5, 0.5]))
 
-    def _atom(self, slot: int, each: Instruction) -> Polynomial:
+    def _atom(self, slot: int, instruction: Instruction) -> Polynomial:
         k = self.found.atoms[slot]
-        args = [self._of(arg) for arg in each.args]
-        if each.op == "div":
+        args = [self._of(arg) for arg in instruction.args]
+        if instruction.op == "div":
             self.atoms[k] = ("div", (args[1],))
             return args[0] * self._variable(k)
-        self.atoms[k] = (each.op, tuple(args))
+        self.atoms[k] = (instruction.op, tuple(args))
         return self._variable(k)
 
 
@@ -434,24 +426,23 @@ class Expansion:
     def symbols(self) -> frozenset[int]:
         """The variables that are symbols of the mechanism, or functions of these: all others change with the motion."""
         first = self.tree.nq + 2 * self.tree.nv
-        found: set[int] = set()
-        for k in range(first, len(self.needs)):
-            parts = self.atoms[k][1] if k in self.atoms else ()
-            used = {j for part in parts for j in np.flatnonzero(self.fields.exponents(part.keys, False).any(axis=0))}
-            used |= {j for part in parts for j in np.flatnonzero(self.fields.exponents(part.keys, True).any(axis=0))}
-            if used <= found | set(range(first, len(self.names))):
-                found.add(k)
-        return frozenset(found)
+        symbols = set(range(first, len(self.names)))
+        for k, (_, parts) in self.atoms.items():  # each after those that it depends on
+            tables = [self.fields.exponents(part.keys, harmonic) for part in parts for harmonic in (False, True)]
+            if symbols.issuperset(j for table in tables for j in np.flatnonzero(table.any(axis=0)).tolist()):
+                symbols.add(k)
+        return frozenset(symbols)
 
     def without(self, symbols: Collection[str]) -> Expansion:
         """The same where these symbols are 0."""
         gone = [self.names.index(name) for name in symbols if name in self.names]
-        made = {name: np.empty(array.shape, dtype=object) for name, array in self.results.items()}
-        for name, array in self.results.items():
-            for index in np.ndindex(*array.shape):
-                entry = cast(Polynomial, array[index])
-                made[name][index] = entry.part(np.asarray(~self.fields.exponents(entry.keys, False, gone).any(axis=1)))
-        return replace(self, results=made)
+
+        def kept(entry: Polynomial) -> Polynomial:
+            return entry.part(np.asarray(~self.fields.exponents(entry.keys, False, gone).any(axis=1)))
+
+        return replace(
+            self, results={name: np.vectorize(kept, otypes=[object])(array) for name, array in self.results.items()}
+        )
 
     @cached_property
     def christoffel(self) -> Array:
@@ -463,7 +454,7 @@ class Expansion:
         return christoffel(
             self.results["M"],
             lambda entry, k: self.derivative(entry, k).scaled(0.5),
-            lambda one, other, less: total([one, other, -less]),
+            lambda first, second, less: total([first, second, -less]),
         )
 
     def derivative(self, value: Polynomial, variable: int) -> Polynomial:
@@ -471,8 +462,7 @@ class Expansion:
         parts = []
         if self.needs[variable].harmonic:
             h = self.fields.exponent(value.keys, variable, True)
-            turned = Polynomial(value.keys, value.values * (1j * h), value.sizes * np.abs(h)).part(h != 0)
-            parts.append(turned)
+            parts.append(Polynomial(value.keys, value.values * (1j * h), value.sizes * np.abs(h)).part(h != 0))
         if self.needs[variable].low or self.needs[variable].high:
             p = self.fields.exponent(value.keys, variable, False)
             lowered = Polynomial(value.keys, value.values * p, value.sizes * np.abs(p)).part(p != 0)
@@ -518,15 +508,16 @@ def expansion(tree: Tree, results: Mapping[str, tuple[str, Mapping[str, Any]]]) 
         Where a result is no polynomial in sines, cosines, coordinates and functions of symbols, or has too many terms.
     """
     words = coordinate_words(tree)
-    given = {key: _symbols(group) for key, group in words.items()}
-    made = {}
+    variables = {key: _symbols(group) for key, group in words.items()}
+    arrays = {}
     for name, (algorithm, options) in results.items():
         declared = find(algorithm)
-        made[name] = np.asarray(declared.function(tree, *(given[key] for key in declared.inputs), **options), dtype=object)
-    return expansion_of(tree, made, given)
+        inputs = (variables[key] for key in declared.inputs)
+        arrays[name] = np.asarray(declared.function(tree, *inputs, **options), dtype=object)
+    return expansion_of(tree, arrays, variables)
 
 
-def expansion_of(tree: Tree, results: Mapping[str, Array], given: Mapping[str, Array] | None = None) -> Expansion:
+def expansion_of(tree: Tree, results: Mapping[str, Array], variables: Mapping[str, Array] | None = None) -> Expansion:
     """Multiply out expressions in coordinates, speeds, accelerations and symbols of a mechanism.
 
     Parameters
@@ -535,73 +526,68 @@ def expansion_of(tree: Tree, results: Mapping[str, Array], given: Mapping[str, A
         The mechanism.
     results : mapping of str to array of Expr
         What to multiply out.
-    given : mapping of str to array of Expr, optional
+    variables : mapping of str to array of Expr, optional
         The coordinates ``q`` and their derivatives ``qd`` and ``qdd`` in it; without, there are only symbols.
     """
     words = coordinate_words(tree)
-    inputs = dict(given or {key: _symbols(group) for key, group in words.items()})
+    inputs = dict(variables or {key: _symbols(group) for key, group in words.items()})
     if tree.symbols:
         inputs["parameters"] = np.array(tree.parameters_used, dtype=object)
     names = tuple(word for group in words.values() for word in group) + tuple(tree.symbols)
     tape = Tape.from_graph("equations", inputs, results)
     speeds, first = range(tree.nq, tree.nq + tree.nv), tree.nq + 2 * tree.nv
-    found = survey(tape, (*tree.coordinate_names, *names[tree.nq :]), range(first, len(names)), speeds)
-    fields = Fields.of(found.needs)
-    values, atoms = expanded(found, fields)
-    made, start = {}, 0
-    for name, shape in tape.outputs.items():
-        made[name] = np.empty(shape, dtype=object)
-        made[name].ravel()[:] = values[start : start + made[name].size]
-        start += made[name].size
-    return Expansion(tree, names, tuple(found.needs), fields, atoms, made)
+    surveyed = survey(tape, (*tree.coordinate_names, *names[tree.nq :]), range(first, len(names)), speeds)
+    fields = Fields.of(surveyed.needs)
+    values, atoms = expanded(surveyed, fields)
+    elements = np.empty(len(values), dtype=object)
+    elements[:] = values
+    return Expansion(tree, names, tuple(surveyed.needs), fields, atoms, by_output(elements, tape.outputs))
 
 
 def _symbols(words: Sequence[str]) -> Array:
-    made = np.empty(len(words), dtype=object)
-    made[:] = [symbol(word) for word in words]
-    return made
+    return np.array([symbol(word) for word in words], dtype=object)
 
 
 def coordinate_words(tree: Tree) -> dict[str, list[str]]:
     """What coordinates, speeds and accelerations are called: ``q1``, ``qd1``, ``qdd1``, those of a floating base before."""
     base = (BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS) if tree.floating else ((), (), ())
     numbers = range(1, tree.n + 1)
-    return {key: [*own, *(f"{key}{k}" for k in numbers)] for key, own in zip(("q", "qd", "qdd"), base, strict=True)}
+    return {key: [*words, *(f"{key}{k}" for k in numbers)] for key, words in zip(("q", "qd", "qdd"), base, strict=True)}
 
 
-def values(made: Expansion, entries: Sequence[Polynomial], points: FloatArray) -> FloatArray:
+def values(expansion: Expansion, entries: Sequence[Polynomial], points: FloatArray) -> FloatArray:
     """The values (K, E) of E polynomials at K points.
 
     Parameters
     ----------
-    made : Expansion
+    expansion : Expansion
         What they belong to.
     entries : sequence of Polynomial
         The polynomials.
     points : ndarray (K, V)
         The inputs of the expansion: coordinates, speeds, accelerations, symbols.
     """
-    return _values(made, entries, known_values(made, points))
+    return _values(expansion, entries, known_values(expansion, points))
 
 
-def known_values(made: Expansion, points: FloatArray) -> FloatArray:
+def known_values(expansion: Expansion, points: FloatArray) -> FloatArray:
     """The values (K, V) of all variables, those of the functions of symbols among them, at points (K, inputs)."""
-    known = np.zeros((len(points), len(made.needs)))
+    known = np.zeros((len(points), len(expansion.needs)))
     known[:, : points.shape[1]] = points
-    for k, (name, args) in made.atoms.items():  # each after those that it depends on
-        found = _values(made, args, known)
+    for k, (name, args) in expansion.atoms.items():  # each after those that it depends on
+        arguments = _values(expansion, args, known)
         if name == "div":
-            known[:, k] = 1.0 / found[:, 0]
+            known[:, k] = 1.0 / arguments[:, 0]
         else:
-            known[:, k] = [OPERATIONS[name].value(*row) for row in found.tolist()]
+            known[:, k] = [OPERATIONS[name].value(*row) for row in arguments.tolist()]
     return known
 
 
-def _values(made: Expansion, entries: Sequence[Polynomial], known: FloatArray) -> FloatArray:
+def _values(expansion: Expansion, entries: Sequence[Polynomial], known: FloatArray) -> FloatArray:
     total = np.zeros((len(known), len(entries)))
     for column, entry in enumerate(entries):
-        harmonics = made.fields.exponents(entry.keys, True)
-        powers = made.fields.exponents(entry.keys, False)
+        harmonics = expansion.fields.exponents(entry.keys, True)
+        powers = expansion.fields.exponents(entry.keys, False)
         step = max(1, _AT_ONCE // max(1, len(known)))
         for start in range(0, entry.terms, step):
             some = slice(start, start + step)
@@ -644,24 +630,23 @@ def parallel_groups(tree: Tree) -> list[Group]:
     >>> [group.coordinates for group in parallel_groups(robots.puma560())]
     [(0,), (1, 2), (3,), (4,), (5,)]
     """
-    how = coupling(tree)
-    made = moving_bodies(how.uncoupled)
+    joints = coupling(tree)
     axes: list[tuple[int, Array, dict[int, int]] | None] = []  # the group, its axis, and the angle about it, of each body
     sums: list[list[dict[int, int]]] = []
-    for body in made.bodies:
+    for body in moving_bodies(joints.uncoupled).bodies:
         above = axes[body.parent] if body.parent >= 0 else None
         seen = None if above is None else body.placement[:3, :3].T @ above[1]
         if not body.turns or body.free:
             axes.append(None if above is None or body.free else (above[0], np.asarray(seen), above[2]))
             continue
-        row = how.spread[body.speed, tree.nv - tree.n :]
-        own = {int(k) + how.base: round(row[k]) for k in np.flatnonzero(row)}
+        row = joints.spread[body.speed, tree.nv - tree.n :]
+        turned = {int(k) + joints.base: round(row[k]) for k in np.flatnonzero(row)}
         sign = 0 if seen is None else _along(seen)
         if above is None or not sign:
             sums.append([])
             above = (len(sums) - 1, np.zeros(3), {})
             sign = 1
-        angle = {k: above[2].get(k, 0) + sign * own.get(k, 0) for k in {**above[2], **own}}
+        angle = {k: above[2].get(k, 0) + sign * turned.get(k, 0) for k in {**above[2], **turned}}
         angle = {k: factor for k, factor in angle.items() if factor}
         sums[above[0]].append(angle)
         axes.append((above[0], np.array([0.0, 0.0, float(sign)]), angle))

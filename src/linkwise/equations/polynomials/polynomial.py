@@ -1,18 +1,15 @@
-"""Sparse polynomials in many variables and in sines and cosines of angles, as arrays: the arithmetic.
+"""Sparse polynomials in many variables and in sines and cosines of angles, as arrays.
 
 A term is a complex coefficient times exp(i h a) times x^p, with whole h for the angles a and whole p for the variables x. h
-and p of a term are fields of its key, one or more 64-bit words (see `linkwise.equations.polynomials.polynomial`), so that
-the key of a product is the sum of the keys: products and sums of polynomials are a few operations on whole arrays.
+and p of a term are fields of its key, one or more 64-bit words, so that adding keys adds all exponents at once: products and
+sums of polynomials are a few operations on whole arrays.
 
 With each coefficient goes its size, the sum of the absolute values of all that was added up to make it. A coefficient that
 is small beside its size is what rounding left of a zero; it is dropped at once.
 
-How the exponents of a term are packed into its key, so that adding keys adds all exponents at once.
-
-Polynomials written with cosines and sines: as one cosine or sine of a combination of angles, or as products of them.
-
-Every term is a coefficient, an owner (an entry of a matrix, with powers of symbols and speeds) and one wave for each group
-of angles. A wave is a product of cosines and sines of combinations of the angles of its group; 1 is wave 0.
+`Waves` are polynomials with cosines and sines. Every term is a coefficient, an owner (an entry of a matrix, with powers of
+symbols and speeds) and one wave for each group of angles. A wave is a product of cosines and sines of combinations of the
+angles of its group; 1 is wave 0.
 """
 
 from __future__ import annotations
@@ -277,12 +274,9 @@ class Fields:
 
     def powers_alone(self, keys: Keys) -> Keys:
         """The keys (W, T) without their harmonics."""
-        return self._alone(keys, False)
-
-    def _alone(self, keys: Keys, harmonic: bool) -> Keys:
         mask, bias = np.zeros(self.words, dtype=np.int64), np.zeros(self.words, dtype=np.int64)
         for each in self.fields:
-            if each.harmonic == harmonic:
+            if not each.harmonic:
                 mask[each.word] |= ((1 << each.width) - 1) << each.shift
                 bias[each.word] -= each.low << each.shift
         return np.asarray(((keys + self._bias[:, None]) & mask[:, None]) - bias[:, None])
@@ -348,22 +342,22 @@ class Waves:
         return Waves(self.owner[place], self.codes[place], values[kept], sizes[kept], self.tables)
 
 
-def joined(one: Waves, other: Waves) -> Waves:
+def joined(first: Waves, second: Waves) -> Waves:
     """The terms of both, which have the same tables."""
-    owner, codes = np.concatenate([one.owner, other.owner]), np.concatenate([one.codes, other.codes])
-    values, sizes = np.concatenate([one.values, other.values]), np.concatenate([one.sizes, other.sizes])
-    return Waves(owner, codes, values, sizes, one.tables)
+    owner, codes = np.concatenate([first.owner, second.owner]), np.concatenate([first.codes, second.codes])
+    values, sizes = np.concatenate([first.values, second.values]), np.concatenate([first.sizes, second.sizes])
+    return Waves(owner, codes, values, sizes, first.tables)
 
 
 def identified(columns: Sequence[IntArray]) -> IntArray:
     """One number for each row of columns of numbers from 0, the same for equal rows, in lexical order."""
     ids, size = columns[0], int(columns[0].max(initial=0)) + 1
     for column in columns[1:]:
-        own = int(column.max(initial=0)) + 1
-        if size * own >= 1 << 62:
-            found, ids = np.unique(ids, return_inverse=True)
-            size = len(found)
-        ids, size = ids * own + column, size * own
+        count = int(column.max(initial=0)) + 1
+        if size * count >= 1 << 62:
+            distinct, ids = np.unique(ids, return_inverse=True)
+            size = len(distinct)
+        ids, size = ids * count + column, size * count
     return np.asarray(ids)
 
 

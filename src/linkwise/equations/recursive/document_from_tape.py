@@ -1,20 +1,17 @@
-"""From a tape to a listing in readable order: named intermediate values, each computed once, and the results in these.
-
-Operations on the sums of a listing: how what stands in one line is put together, and how long it gets.
-"""
+"""From a tape to a listing in readable order: named intermediate values, each computed once, and the results in these."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Section, Sum, Term, leaf
-from linkwise.equations.writers.names import Names, element_name, input_names, wave_name
+from linkwise.equations.document import Assignment, Call, Listing, Power, Section, Sum, Term, by_output, element_name, leaf
+from linkwise.equations.writers.names import Names, input_names, wave_name
 from linkwise.errors import ArgumentError, members
 from linkwise.kernel.tape import Tape
 
@@ -59,18 +56,6 @@ def extent_after(op: str, args: Sequence[Extent]) -> Extent:
 def constant_sum(value: float) -> Sum:
     """A number as a sum; no terms for 0."""
     return Sum((Term(value),)) if value else Sum()
-
-
-def is_atom(value: Sum) -> bool:
-    """Whether it is a number, or a name, or one with a minus."""
-    if not value.terms:
-        return True
-    term = value.terms[0]
-    if len(value.terms) > 1 or len(term.factors) > 1:
-        return False
-    if not term.factors:
-        return True
-    return abs(term.number) == 1 and isinstance(term.factors[0].base, Name) and term.factors[0].exponent == 1
 
 
 def composed(op: str, args: Sequence[Sum]) -> Sum:
@@ -141,12 +126,12 @@ def _divides(term: Term) -> bool:
 
 def _together(factors: tuple[Power, ...]) -> tuple[Power, ...]:
     """Equal factors as one power; what stands above is not cancelled against what stands below."""
-    found: dict[tuple[object, bool], Power] = {}
+    powers: dict[tuple[object, bool], Power] = {}
     for factor in factors:
         key = (factor.base, factor.exponent > 0)
-        before = found.get(key)
-        found[key] = Power(factor.base, factor.exponent + (before.exponent if before else 0))
-    return tuple(sorted(found.values(), key=lambda factor: isinstance(factor.base, Sum)))
+        before = powers.get(key)
+        powers[key] = Power(factor.base, factor.exponent + (before.exponent if before else 0))
+    return tuple(sorted(powers.values(), key=lambda factor: isinstance(factor.base, Sum)))
 
 
 def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[int, int]]:
@@ -188,36 +173,20 @@ LONGEST = 72
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of one intermediate value.
-
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    place : int
-        Under which of the headings it stands.
-    """
-
-    name: str
-    place: int
-
-
-@dataclass(frozen=True)
 class Meanings:
     """What is known of the intermediate values of a tape.
 
     Attributes
     ----------
-    known : mapping of int to Known
-        By slot.
+    known : mapping of int to (str, int)
+        By slot its name, and under which of the headings it stands.
     titles : tuple of str
         The headings, in order.
     legend : mapping of str to str
         What each of the names means.
     """
 
-    known: Mapping[int, Known] = field(default_factory=dict)
+    known: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     titles: tuple[str, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
 
@@ -261,10 +230,11 @@ class _Lister:
     def __init__(self, tape: Tape, meanings: Meanings) -> None:
         self.tape, self.meanings = tape, meanings
         self.inputs = labels_of(tape)
+        self.slots = by_output(np.arange(tape.input_count), tape.inputs)
         self.names = Names(self.inputs)
         self.results = _element_names(tape)
         for name in self.results:
-            self.names.free(name)
+            self.names.unique(name)
         self.uses, self.result_slots = _uses(tape), set(tape.results)
         self.angles, self.waves = self._waves()
         self.constant = self._constant()
@@ -275,8 +245,8 @@ class _Lister:
         named = self._worth_a_name()
         places = self._places()
         waves = sorted(named & self.waves.keys(), key=lambda slot: (self.waves[slot][1:], self.waves[slot]))
-        rest = sorted(named - self.waves.keys(), key=lambda slot: (slot not in self.constant, places[slot], slot))
-        order = [*waves, *rest]
+        others = sorted(named - self.waves.keys(), key=lambda slot: (slot not in self.constant, places[slot], slot))
+        order = [*waves, *others]
         called = {slot: self._name(slot) for slot in order}
         values = self._values(called)
         sections: dict[int, list[Assignment]] = {}
@@ -284,27 +254,22 @@ class _Lister:
             place = -1 if slot in self.waves else _CONSTANT if slot in self.constant else places[slot]
             sections.setdefault(place, []).append(Assignment(called[slot], (), values[slot]))
         titles = {**dict(enumerate(self.meanings.titles)), -1: "Sines and cosines", _CONSTANT: CONSTANTS}
-        made = [Section(titles.get(k, "Intermediate values"), tuple(lines)) for k, lines in sorted(sections.items())]
+        parts = [Section(titles.get(k, "Intermediate values"), tuple(lines)) for k, lines in sorted(sections.items())]
         results = Section("Results", tuple(self._result_lines(called, values)))
         legend = _first_of_each({called[slot]: self.meanings.legend.get(called[slot], "") for slot in order})
         origins = getattr(self.tape, "origins", {})
-        return Listing(title, (*made, results), dict(self.tape.outputs), legend, origins=origins)
+        return Listing(title, (*parts, results), dict(self.tape.outputs), legend, origins=origins)
 
     def _waves(self) -> tuple[set[int], dict[int, str]]:
         """The slots of angles that only sines and cosines take, and what these are called."""
-        found = {}
-        count = len(self.tape.inputs.get("q", ()) and input_names("q", self.tape.inputs["q"]))
-        start = _starts(self.tape).get("q", 0)
-        coordinates = {
-            start + k: int(self.inputs[start + k][1:])
-            for k in range(count)
-            if self.inputs[start + k][:1] == "q" and self.inputs[start + k][1:].isdigit()
-        }
+        waves = {}
+        labels = {slot: self.inputs[slot] for slot in self.slots.get("q", ())}
+        coordinates = {slot: int(label[1:]) for slot, label in labels.items() if re.fullmatch(r"q\d+", label)}
         angles = whole_angle(self.tape, coordinates)
         for slot, instruction in enumerate(self.tape.code, self.tape.first_result):
             if instruction.op in {"sin", "cos"} and angles.get(instruction.args[0]):
-                found[slot] = wave_name(instruction.op, angles[instruction.args[0]])
-        return set(angles) - self._outside(angles.keys(), found.keys()), found
+                waves[slot] = wave_name(instruction.op, angles[instruction.args[0]])
+        return set(angles) - self._outside(angles.keys(), waves.keys()), waves
 
     def _outside(self, angles: Collection[int], waves: Collection[int]) -> set[int]:
         """The angles that something else takes, and those that these are made of."""
@@ -316,13 +281,12 @@ class _Lister:
 
     def _constant(self) -> set[int]:
         """The slots that depend on parameters of the mechanism alone."""
-        tape, start = self.tape, _starts(self.tape).get("parameters", len(self.inputs))
-        found = set(range(start, start + prod(tape.inputs.get("parameters", (0,)))))
-        found.update(range(len(self.inputs), tape.first_result))
+        tape = self.tape
+        constant = {*self.slots.get("parameters", ()), *range(tape.input_count, tape.first_result)}
         for slot, instruction in enumerate(tape.code, tape.first_result):
-            if all(arg in found for arg in instruction.args):
-                found.add(slot)
-        return found
+            if all(arg in constant for arg in instruction.args):
+                constant.add(slot)
+        return constant
 
     def _prepared(self) -> set[int]:
         """The slots of constants that something takes which is none: they can be worked out beforehand."""
@@ -332,29 +296,28 @@ class _Lister:
         return {arg for instruction in others for arg in instruction.args if arg in self.constant}
 
     def _name(self, slot: int) -> str:
-        known = self.meanings.known.get(slot)
-        wanted = known.name if known else self.waves.get(slot)
-        return self.names.free(wanted) if wanted else self.names.next("t")
+        wanted = self.meanings.known[slot][0] if slot in self.meanings.known else self.waves.get(slot)
+        return self.names.unique(wanted) if wanted else self.names.next("t")
 
     def _worth_a_name(self) -> set[int]:
         """The slots that get names."""
         tape, named, sizes = self.tape, set[int](), self._leaf_extents()
         for slot, instruction in enumerate(tape.code, tape.first_result):
             waiting = [arg for arg in dict.fromkeys(instruction.args) if not sizes[arg].atom]
-            made = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
-            while waiting and (made.length > LONGEST or made.depth > MOST_DEEP):
+            extent = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
+            while waiting and (extent.length > LONGEST or extent.depth > MOST_DEEP):
                 longest = max(
-                    waiting, key=lambda arg: (sizes[arg].depth if made.depth > MOST_DEEP else 0, sizes[arg].length)
+                    waiting, key=lambda arg: (sizes[arg].depth if extent.depth > MOST_DEEP else 0, sizes[arg].length)
                 )
                 waiting.remove(longest)
                 named.add(longest)
                 sizes[longest] = Extent.of_name()
-                made = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
+                extent = extent_after(instruction.op, [sizes[arg] for arg in instruction.args])
             wanted = self.uses[slot] > 1 or slot in self.waves or slot in self.prepared or self._is_known(slot)
-            if wanted and not made.atom and slot not in self.angles:
+            if wanted and not extent.atom and slot not in self.angles:
                 named.add(slot)
-                made = Extent.of_name()
-            sizes.append(made)
+                extent = Extent.of_name()
+            sizes.append(extent)
         return named
 
     def _is_known(self, slot: int) -> bool:
@@ -369,8 +332,8 @@ class _Lister:
         tape, last = self.tape, max(0, len(self.meanings.titles) - 1)
         least = [0] * tape.first_result
         for slot, instruction in enumerate(tape.code, tape.first_result):
-            known = self.meanings.known.get(slot)
-            least.append(max([known.place if known else 0, *(least[arg] for arg in instruction.args)]))
+            _, place = self.meanings.known.get(slot, ("", 0))
+            least.append(max([place, *(least[arg] for arg in instruction.args)]))
         places = [last] * len(least)
         for slot in range(len(least) - 1, tape.first_result - 1, -1):
             if slot in self.meanings.known:
@@ -405,11 +368,11 @@ class _Lister:
 
 def _first_of_each(legend: Mapping[str, str]) -> dict[str, str]:
     """The first name of each kind: the others differ in a number."""
-    found: dict[str, tuple[str, str]] = {}
+    firsts: dict[str, tuple[str, str]] = {}
     for name, text in legend.items():
         if text:
-            found.setdefault("".join(letter for letter in text if not letter.isdigit()), (name, text))
-    return dict(found.values())
+            firsts.setdefault("".join(letter for letter in text if not letter.isdigit()), (name, text))
+    return dict(firsts.values())
 
 
 def labels_of(tape: Tape) -> list[str]:
@@ -421,23 +384,15 @@ def labels_of(tape: Tape) -> list[str]:
         Where a symbol of the mechanism has the name of a coordinate, or of an element of the result.
     """
     labels: Mapping[str, Sequence[str]] = getattr(tape, "labels", {})
-    found: list[str] = []
+    names: list[str] = []
     for name, shape in tape.inputs.items():
-        found += labels[name] if name in labels else input_names(name, shape)
+        names += labels[name] if name in labels else input_names(name, shape)
     parameters, others = labels.get("parameters", ()), {*_element_names(tape)}
-    twice = [name for name, count in Counter(found).items() if count > 1 or (name in parameters and name in others)]
+    twice = [name for name, count in Counter(names).items() if count > 1 or (name in parameters and name in others)]
     if twice:
         problem = f"in {tape.name} {members(twice)} would stand for a symbol of the mechanism and for something else"
         raise ArgumentError(f"{problem}; expected symbols called unlike coordinates, inputs and elements of the result")
-    return found
-
-
-def _starts(tape: Tape) -> dict[str, int]:
-    starts, count = {}, 0
-    for name, shape in tape.inputs.items():
-        starts[name] = count
-        count += int(np.prod(shape, dtype=int))
-    return starts
+    return names
 
 
 def _element_names(tape: Tape) -> list[str]:
@@ -446,10 +401,5 @@ def _element_names(tape: Tape) -> list[str]:
 
 def _uses(tape: Tape) -> list[Any]:
     """How often each slot is used: by operations, and as a result once, however many elements it is."""
-    uses = [0] * (tape.first_result + len(tape.code))
-    for instruction in tape.code:
-        for arg in instruction.args:
-            uses[arg] += 1
-    for slot in set(tape.results):
-        uses[slot] += 1
-    return uses
+    uses = Counter([*(arg for instruction in tape.code for arg in instruction.args), *set(tape.results)])
+    return [uses[slot] for slot in range(tape.first_result + len(tape.code))]

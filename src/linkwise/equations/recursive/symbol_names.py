@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from linkwise.equations.recursive.document_from_tape import Known, Meanings
+from linkwise.equations.document import by_output
+from linkwise.equations.recursive.document_from_tape import Meanings
 from linkwise.errors import LinkwiseError
-from linkwise.expr.node import parameter
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import Expr
 from linkwise.kernel.tape import Tape
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.symbolic import parameters_in
@@ -73,18 +74,18 @@ def meanings_of(tree: Tree, tape: Tape, *, bodies: Bodies | None = None, seed: i
     """
     if tree.coupled or "q" not in tape.inputs:
         return Meanings()
-    given = _points(tape, seed)
+    points = _points(tape, seed)
     try:
-        made = _numeric(tree, bodies or moving_bodies(tree).regrouped(), tape, given)
+        numeric = _numeric(tree, bodies or moving_bodies(tree).regrouped(), tape, points)
     except LinkwiseError:
         return Meanings()
-    found: dict[str, tuple[int, list[float]]] = {}
-    for row, (numbers, gravity) in zip(given, made, strict=True):
+    quantities: dict[str, tuple[int, list[float]]] = {}
+    for row, (numbers, gravity) in zip(points, numeric, strict=True):
         state = _state(tape, tree, row)
         moved = _moved(numbers, state, gravity)
         for name, place, value in [*_outward(numbers, state, moved), *_inward(numbers, state, moved)]:
-            found.setdefault(name, (place, []))[1].append(value)
-    return _matched(tape, given, found, _titles(made[0][0], tree))
+            quantities.setdefault(name, (place, []))[1].append(value)
+    return _matched(tape, points, quantities, _titles(numeric[0][0], tree))
 
 
 def _points(tape: Tape, seed: int) -> list[FloatArray]:
@@ -95,39 +96,30 @@ def _points(tape: Tape, seed: int) -> list[FloatArray]:
 
 
 def _state(tape: Tape, tree: Tree, row: FloatArray) -> dict[str, FloatArray]:
-    found, start = {"qd": np.zeros(tree.nv), "qdd": np.zeros(tree.nv)}, 0
-    for name, shape in tape.inputs.items():
-        found[name] = row[start : start + prod(shape)]
-        start += prod(shape)
+    state = {"qd": np.zeros(tree.nv), "qdd": np.zeros(tree.nv), **by_output(row, tape.inputs)}
     if tree.floating:
-        quaternion = found["q"][3:7]
-        quaternion /= np.linalg.norm(quaternion)
-    return found
+        state["q"][3:7] /= np.linalg.norm(state["q"][3:7])
+    return state
 
 
-def _numeric(tree: Tree, made: Bodies, tape: Tape, given: list[FloatArray]) -> list[tuple[Bodies, FloatArray]]:
+def _numeric(tree: Tree, bodies: Bodies, tape: Tape, points: list[FloatArray]) -> list[tuple[Bodies, FloatArray]]:
     """At each point the bodies and gravity with numbers for symbols."""
-    fields = [np.asarray(getattr(body, name)) for body in made.bodies for name in _FIELDS]
-    arrays = [*fields, np.asarray(tree.gravity)]
     names = tape.labels.get("parameters", ())
-    if not names:
-        return [(made, np.asarray(tree.gravity, dtype=float))] * len(given)
-    used = {str(node.value): node for node in parameters_in(arrays)}
-    symbols = {"parameters": np.array([used.get(name, parameter(name)) for name in names], dtype=object)}
-    flat = np.concatenate([array.ravel().astype(object) for array in arrays])
-    constants = Tape.from_graph("constants", symbols, {"values": flat})
-    start = sum(prod(shape) for name, shape in tape.inputs.items() if name != "parameters")
-    values = slot_values(constants, np.array([row[start:] for row in given]).T)[list(constants.results)]
-    found = []
-    for column in values.T:
-        pieces = iter(np.split(column, np.cumsum([array.size for array in arrays])))
-        numbers = [piece.reshape(array.shape) for piece, array in zip(pieces, arrays, strict=False)]
-        bodies = []
-        for k, body in enumerate(made.bodies):
-            placement, inertia, angle, pitch = numbers[4 * k : 4 * k + 4]
-            bodies.append(replace(body, placement=placement, inertia=inertia, angle=float(angle), pitch=float(pitch)))
-        found.append((replace(made, bodies=tuple(bodies)), numbers[-1]))
-    return found
+    symbols = parameters_in([*(getattr(body, name) for body in bodies.bodies for name in _FIELDS), tree.gravity])
+    used = {str(node.value): node for node in symbols}
+    at_points = []
+    for row in points:
+        numbers = row[tape.input_count - len(names) :].tolist()
+        point = {used[name]: number for name, number in zip(names, numbers, strict=True) if name in used}
+        numbered = [
+            replace(body, **{name: _substituted(getattr(body, name), point) for name in _FIELDS}) for body in bodies.bodies
+        ]
+        at_points.append((replace(bodies, bodies=tuple(numbered)), _substituted(tree.gravity, point)))
+    return at_points
+
+
+def _substituted(value: Any, point: Mapping[Expr, float]) -> Any:
+    return substitute(np.asarray(value, dtype=object), point).astype(float)[()]
 
 
 Named = Iterator[tuple[str, int, float]]
@@ -135,36 +127,35 @@ State = Mapping[str, FloatArray]
 Motion = Sequence[Mapping[str, FloatArray]]
 
 
-def _outward(made: Bodies, state: State, motion: Motion) -> Named:
+def _outward(bodies: Bodies, state: State, motion: Motion) -> Named:
     """Names, headings and values of what is found from the ground outward."""
     from linkwise.kinematics.forward_kinematics import body_poses
 
-    poses = body_poses(made, state["q"])
+    poses = body_poses(bodies, state["q"])
     for k, moved in enumerate(motion):
-        n = _number(made, k)
-        for letter in ("w", "wd", "v", "a", "F", "N"):
-            yield from _vector(letter, n, k, moved[letter])
-        yield from _matrix("U", n, k, moved["U"])
-        yield from _matrix("A", n, k, moved["A"], "_")
-        yield from _matrix("R", n, k, np.asarray(poses[k][:3, :3], dtype=float), "_")
-        yield from _vector("p", n, k, np.asarray(poses[k][:3, 3], dtype=float))
+        n = _number(bodies, k)
+        pose = np.asarray(poses[k], dtype=float)
+        for letter in ("w", "wd", "v", "a", "F", "N", "U"):
+            yield from _elements(letter, n, k, moved[letter])
+        yield from _elements("A", n, k, moved["A"], "_")
+        yield from _elements("R", n, k, pose[:3, :3], "_")
+        yield from _elements("p", n, k, pose[:3, 3])
 
 
-def _inward(made: Bodies, state: State, motion: Motion) -> Named:
+def _inward(bodies: Bodies, state: State, motion: Motion) -> Named:
     """The same of what is summed up from the tips inward."""
     from linkwise.kinematics.body_transform import joint_transforms
 
-    joints, count = joint_transforms(made, state["q"]), len(made.bodies)
+    joints, count = joint_transforms(bodies, state["q"]), len(bodies.bodies)
     force, moment = [m["F"] for m in motion], [m["N"] for m in motion]
-    total = [body.inertia for body in made.bodies]
+    total = [body.inertia for body in bodies.bodies]
     for k in reversed(range(count)):
-        parent, n, place = made.bodies[k].parent, _number(made, k), 2 * count - 1 - k
-        yield from _vector("f", n, place, force[k])
-        yield from _vector("n", n, place, moment[k])
-        yield from _vector("h", n, place, total[k][:3, 3])
+        parent, n, place = bodies.bodies[k].parent, _number(bodies, k), 2 * count - 1 - k
         block = total[k][:3, :3]
-        yield from _symmetric("P", n, place, block)
-        yield from _symmetric("I", n, place, np.trace(block) * np.eye(3) - block)
+        tensor = np.trace(block) * np.eye(3) - block
+        named = {"f": force[k], "n": moment[k], "h": total[k][:3, 3], "P": block, "I": tensor}
+        for letter, value in named.items():
+            yield from _elements(letter, n, place, value)
         if parent >= 0:
             rotation, origin = (np.asarray(x, dtype=float) for x in (joints[k].rotation, joints[k].origin))
             there = np.eye(4)
@@ -174,15 +165,15 @@ def _inward(made: Bodies, state: State, motion: Motion) -> Named:
             moment[parent] = moment[parent] + rotation @ moment[k] + np.cross(origin, rotation @ force[k])
 
 
-def _moved(made: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray) -> list[dict[str, FloatArray]]:
+def _moved(bodies: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray) -> list[dict[str, FloatArray]]:
     """The motion of every body in its own axes, and the force and moment that it takes, by the textbook."""
     from linkwise.kinematics.body_transform import joint_transforms
 
     zero = np.zeros(3)
     ground = {"w": zero, "wd": zero, "v": zero, "a": -gravity, "U": np.zeros((3, 3))}
-    found: list[dict[str, FloatArray]] = []
-    for body, joint in zip(made.bodies, joint_transforms(made, state["q"]), strict=True):
-        up = found[body.parent] if body.parent >= 0 else ground
+    motions: list[dict[str, FloatArray]] = []
+    for body, joint in zip(bodies.bodies, joint_transforms(bodies, state["q"]), strict=True):
+        up = motions[body.parent] if body.parent >= 0 else ground
         rotation, origin = (np.asarray(x, dtype=float) for x in (joint.rotation, joint.origin))
         rate, rise = (np.asarray(joint.rate(state[x]), dtype=float) for x in ("qd", "qdd"))
         carried = rotation.T @ up["w"]
@@ -196,67 +187,56 @@ def _moved(made: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray) -
         block, first, mass = body.inertia[:3, :3], body.inertia[:3, 3], body.inertia[3, 3]
         product = spin @ block
         turning = np.array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
-        found.append({"w": w, "wd": wd, "v": v, "a": a, "U": spin, "A": rotation})
-        found[-1] |= {"F": mass * a + spin @ first, "N": turning + np.cross(first, a)}
-    return found
+        motions.append({"w": w, "wd": wd, "v": v, "a": a, "U": spin, "A": rotation})
+        motions[-1] |= {"F": mass * a + spin @ first, "N": turning + np.cross(first, a)}
+    return motions
 
 
 def _skew(x: FloatArray) -> FloatArray:
     return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
-def _vector(letter: str, n: int, place: int, value: FloatArray) -> Named:
-    for axis, number in zip(_AXES, value, strict=True):
-        yield f"{letter}{n}{axis}", place, float(number)
+def _elements(letter: str, n: int, place: int, value: FloatArray, joint: str = "") -> Named:
+    """The elements of a vector or a matrix; of P and I, which are symmetric, the upper half."""
+    for index in np.ndindex(*value.shape):
+        if letter in "PI" and index[0] > index[1]:
+            continue
+        element = "".join(str(i + 1) if joint else _AXES[i] for i in index)
+        yield f"{letter}{n}{joint}{element}", place, float(value[index])
 
 
-def _matrix(letter: str, n: int, place: int, value: FloatArray, joint: str = "") -> Named:
-    for i, j in np.ndindex(3, 3):
-        element = f"{i + 1}{j + 1}" if joint else _AXES[i] + _AXES[j]
-        yield f"{letter}{n}{joint}{element}", place, float(value[i, j])
-
-
-def _symmetric(letter: str, n: int, place: int, value: FloatArray) -> Named:
-    for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2)):
-        yield f"{letter}{n}{_AXES[i]}{_AXES[j]}", place, float(value[i, j])
-
-
-def _number(made: Bodies, k: int) -> int:
+def _number(bodies: Bodies, k: int) -> int:
     """What a body is called: the number of its joint's coordinate, 0 for a floating base."""
-    body = made.bodies[k]
-    free = sum(6 for other in made.bodies if other.free)
+    body = bodies.bodies[k]
+    free = sum(6 for other in bodies.bodies if other.free)
     return 0 if body.free else body.speed - free + 1
 
 
-def _titles(made: Bodies, tree: Tree) -> tuple[str, ...]:
-    names = ["the base" if body.free else f"joint {_number(made, k)}" for k, body in enumerate(made.bodies)]
+def _titles(bodies: Bodies, tree: Tree) -> tuple[str, ...]:
+    names = ["the base" if body.free else f"joint {_number(bodies, k)}" for k, body in enumerate(bodies.bodies)]
     return (*(f"Outward: {name}" for name in names), *(f"Inward: {name}" for name in reversed(names)), "Together")
 
 
 def _matched(
-    tape: Tape, given: list[FloatArray], found: Mapping[str, tuple[int, list[float]]], titles: tuple[str, ...]
+    tape: Tape, points: list[FloatArray], quantities: Mapping[str, tuple[int, list[float]]], titles: tuple[str, ...]
 ) -> Meanings:
     """The slots that agree with named quantities; of two names for one value the first."""
-    values = slot_values(tape, np.array(given).T)
-    names = [
-        name for name, (_, row) in found.items() if all(abs(x) > 1e-9 for x in row) and np.ptp(row) > 1e-9 * abs(row[0])
-    ]
+    values = slot_values(tape, np.array(points).T)
+    rows = {name: np.array(row) for name, (_, row) in quantities.items()}
+    names = [name for name, row in rows.items() if np.abs(row).min() > 1e-9 and np.ptp(row) > 1e-9 * abs(row[0])]
     if not names:
         return Meanings()
-    wanted = np.array([found[name][1] for name in names])
+    wanted = np.array([rows[name] for name in names])
     order = np.argsort(wanted[:, 0], kind="stable")
     sorted_first = wanted[order, 0]
-    known: dict[int, Known] = {}
+    known: dict[int, tuple[str, int]] = {}
     legend: dict[str, str] = {}
     used: set[str] = set()
     trivial = {tuple(row) for row in values[: tape.first_result]}
     for slot in range(tape.first_result, len(values)):
         row = values[slot]
-        if (
-            tape.code[slot - tape.first_result].op in {"neg", "sin", "cos"}
-            or not np.all(np.isfinite(row))
-            or tuple(row) in trivial
-        ):
+        named_otherwise = tape.code[slot - tape.first_result].op in {"neg", "sin", "cos"}
+        if named_otherwise or not np.all(np.isfinite(row)) or tuple(row) in trivial:
             continue
         near = AGREEMENT * abs(row[0])
         low, high = np.searchsorted(sorted_first, [row[0] - near, row[0] + near])
@@ -264,7 +244,7 @@ def _matched(
             name = names[k]
             if name not in used and np.all(np.abs(wanted[k] - row) <= AGREEMENT * np.abs(row)):
                 used.add(name)
-                known[slot] = Known(name, found[name][0])
+                known[slot] = name, quantities[name][0]
                 letter = name.rstrip("xyz0123456789_")
                 legend[name] = LEGEND[letter].format(k=name[len(letter) :].strip("xyz").partition("_")[0])
                 break
@@ -273,14 +253,14 @@ def _matched(
 
 def slot_values(tape: Tape, points: FloatArray) -> FloatArray:
     """The value in every slot of a tape (slots, K) at points (inputs, K)."""
-    from linkwise.equations.evaluation import FUNCTIONS
+    from linkwise.equations.document import FUNCTIONS
 
     table: dict[str, Any] = {**FUNCTIONS, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
     table["neg"] = np.negative
-    made = np.empty((tape.first_result + len(tape.code), points.shape[1]))
-    made[: len(points)] = points
-    made[len(points) : tape.first_result] = np.array(tape.constants)[:, None] if tape.constants else 0.0
+    values = np.empty((tape.first_result + len(tape.code), points.shape[1]))
+    values[: len(points)] = points
+    values[len(points) : tape.first_result] = np.array(tape.constants)[:, None] if tape.constants else 0.0
     with np.errstate(all="ignore"):
         for slot, instruction in enumerate(tape.code, tape.first_result):
-            made[slot] = table[instruction.op](*(made[arg] for arg in instruction.args))
-    return made
+            values[slot] = table[instruction.op](*(values[arg] for arg in instruction.args))
+    return values

@@ -77,7 +77,7 @@ class _Abbreviator:
         multiples = coordinates_in(call.arguments[0]) if call.function in {"sin", "cos"} else None
         if not multiples:
             return Call(call.function, tuple(self._sum(argument) for argument in call.arguments))
-        self.found[call] = self.names.free(wave_name(call.function, multiples))
+        self.found[call] = self.names.unique(wave_name(call.function, multiples))
         self.order[call] = (len(multiples), sorted(multiples.items()), call.function)
         return Name(self.found[call])
 
@@ -92,14 +92,14 @@ def lone_call(value: Sum) -> Call | None:
 
 def coordinates_in(angle: Sum) -> dict[int, int] | None:
     """The multiples of coordinates ``q1``, ``q2``, ... in an angle; None where it is anything else, or long."""
-    found: dict[int, int] = {}
+    multiples: dict[int, int] = {}
     for term in angle.terms:
         base = term.factors[0].base if len(term.factors) == 1 and term.factors[0].exponent == 1 else None
         whole = float(term.number).is_integer() and 0 < abs(term.number) <= 4
         if not isinstance(base, Name) or not whole or base.text[:1] != "q" or not base.text[1:].isdigit():
             return None
         number = int(base.text[1:])
-        if number in found:
+        if number in multiples:
             return None
-        found[number] = int(term.number)
-    return found or None
+        multiples[number] = int(term.number)
+    return multiples or None

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from linkwise.equations.document import Listing, Section
+from linkwise.equations.document import Listing, Section, element_name
 from linkwise.equations.writers.abbreviation import abbreviated
-from linkwise.equations.writers.formats import writer
-from linkwise.equations.writers.names import LatexNames, element_name
-from linkwise.equations.writers.writer import Writer, filled, lines_of, whole
+from linkwise.equations.writers.names import LatexNames
+from linkwise.equations.writers.writer import Writer, filled, lines_of, sentence, whole, writer
 
 #: Letters of a line of mathematics on an A4 page with margins of 20 mm, about two for an em.
 WIDTH = 86
@@ -54,35 +53,31 @@ def to_latex(listing: Listing, *, digits: int = 4, document: bool = False, abbre
     """
     if document:
         return latex_document([listing], digits=digits, abbreviate=abbreviate)
-    listing = abbreviated(listing) if abbreviate else listing
-    writer = LatexWriter(digits)
-    blocks = _blocks(listing, writer)
-    return "\n".join(
-        text for title, lines in blocks for text in (*_heading(title, len(blocks) > 1), aligned(lines, "align*"))
-    )
+    return "\n".join(_body(abbreviated(listing) if abbreviate else listing, LatexWriter(digits), headings=False))
 
 
 def latex_document(listings: Sequence[Listing], *, digits: int = 4, abbreviate: bool = True) -> str:
     """Write listings one after the other as a whole LaTeX document."""
     parts = [_HEAD]
-    for given in listings:
-        listing, writer = abbreviated(given) if abbreviate else given, LatexWriter(digits)
-        title, _, rest = listing.title.partition(": ")
-        blocks = _blocks(listing, writer)
-        body = [text for head, lines in blocks for text in (*_heading(head, True), aligned(lines, "align*"))]
-        parts += [rf"\section*{{{prose(title)}}}", *([prose(f"{rest[:1].upper()}{rest[1:]}.") + r"\par"] if rest else [])]
-        parts += [*_table(listing, writer), *body, *(prose(note) + r"\par" for note in writer.notes(listing))]
+    for source in listings:
+        listing, writer = abbreviated(source) if abbreviate else source, LatexWriter(digits)
+        title, _, details = listing.title.partition(": ")
+        parts += [
+            rf"\section*{{{prose(title)}}}",
+            *([prose(f"{details[:1].upper()}{details[1:]}.") + r"\par"] if details else []),
+        ]
+        parts += [*_table(listing, writer), *_body(listing, writer, headings=True)]
+        parts += [prose(note) + r"\par" for note in writer.notes(listing)]
     return "\n".join([*parts, r"\end{document}", ""])
 
 
-def _blocks(listing: Listing, writer: LatexWriter) -> list[tuple[str, list[str]]]:
-    """The headings and rows of all sections that have any."""
-    found = [(section.title, rows(section, listing, writer)) for section in listing.sections]
-    return [(title, lines) for title, lines in found if lines]
-
-
-def _heading(title: str, wanted: bool) -> list[str]:
-    return [rf"\paragraph{{{prose(title)}}}"] if title and wanted else []
+def _body(listing: Listing, writer: LatexWriter, *, headings: bool) -> Iterator[str]:
+    """The alignments of all sections that have any rows; with headings, also where there are several."""
+    blocks = [(section.title, lines) for section in listing.sections if (lines := rows(section, listing, writer))]
+    for title, lines in blocks:
+        if title and (headings or len(blocks) > 1):
+            yield rf"\paragraph{{{prose(title)}}}"
+        yield aligned(lines, "align*")
 
 
 class LatexWriter(Writer):
@@ -129,15 +124,15 @@ class LatexWriter(Writer):
 
     def call(self, function: str, arguments: Sequence[str]) -> str:
         """As books write it."""
-        given = [whole(argument) for argument in arguments]
+        texts = [whole(argument) for argument in arguments]
         if function == "sqrt":
-            return rf"\sqrt{{{given[0]}}}"
+            return rf"\sqrt{{{texts[0]}}}"
         if function == "abs":
-            return rf"\lvert {given[0]} \rvert"
+            return rf"\lvert {texts[0]} \rvert"
         if function == "select":
-            condition, chosen, other = given
+            condition, chosen, other = texts
             return rf"\begin{{cases}} {chosen} & {condition} > 0 \\ {other} & \text{{else}} \end{{cases}}"
-        return rf"{_FUNCTIONS.get(function, chr(92) + 'operatorname{' + function + '}')}({', '.join(given)})"
+        return rf"{_FUNCTIONS.get(function, chr(92) + 'operatorname{' + function + '}')}({', '.join(texts)})"
 
     def left(self, sides: Sequence[tuple[str, tuple[int, ...]]], listing: Listing) -> str:
         """What stands on the left of an equation."""
@@ -153,14 +148,15 @@ class LatexWriter(Writer):
 
 def rows(section: Section, listing: Listing, writer: LatexWriter) -> list[str]:
     """The rows of an alignment: short equations side by side, long ones over several."""
-    made = [(writer.left(sides, listing), writer.line(value)) for sides, value, _ in lines_of(section.assignments, listing)]
-    if not made:
+    lines = lines_of(section.assignments, listing)
+    equations = [(writer.left(sides, listing), writer.line(value)) for sides, value, _ in lines]
+    if not equations:
         return []
-    widest = max(measured(left) + measured(right) + 5 for left, right in made)
-    columns = max(1, min(MOST_COLUMNS, int(WIDTH / widest), len(made)))
+    widest = max(measured(left) + measured(right) + 5 for left, right in equations)
+    columns = max(1, min(MOST_COLUMNS, int(WIDTH / widest), len(equations)))
     if columns == 1:
-        return [row for left, right in made for row in _broken(left, right)]
-    cells = [f"{left} &= {whole(right)}" for left, right in made]
+        return [row for left, right in equations for row in _broken(left, right)]
+    cells = [f"{left} &= {whole(right)}" for left, right in equations]
     return [" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns)]
 
 
@@ -193,8 +189,8 @@ def measured(text: str) -> float:
 def prose(text: str) -> str:
     """Plain text as LaTeX takes it outside of mathematics."""
     special = {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}
-    made = "".join(special.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter) for letter in text)
-    return "".join(letter if ord(letter) < 256 else f"U+{ord(letter):04X}" for letter in made)
+    written = "".join(special.get(letter, f"\\{letter}" if letter in "#$%&_{}" else letter) for letter in text)
+    return "".join(letter if ord(letter) < 256 else f"U+{ord(letter):04X}" for letter in written)
 
 
 def _broken(left: str, right: str) -> Iterator[str]:
@@ -205,15 +201,13 @@ def _broken(left: str, right: str) -> Iterator[str]:
         yield rf"&\quad {{}}{line}"
 
 
-def _sentence(text: str, writer: LatexWriter) -> str:
-    """Prose with names between backticks."""
-    parts = text.split("`")
-    return "".join(f"${writer.name(part)}$" if k % 2 else prose(part) for k, part in enumerate(parts))
-
-
 def _table(listing: Listing, writer: LatexWriter) -> list[str]:
     """The symbols and what they mean."""
     if not listing.meanings:
         return []
-    lines = [rf"${writer.name(name)}$ & {_sentence(meaning, writer)} \\" for name, meaning in listing.meanings.items()]
+
+    def named(name: str) -> str:
+        return f"${writer.name(name)}$"
+
+    lines = [rf"{named(name)} & {sentence(text, named, prose)} \\" for name, text in listing.meanings.items()]
     return [r"\begin{longtable}[l]{@{}lp{140mm}@{}}", *lines, r"\end{longtable}"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from linkwise.equations.document import Listing, Section
 from linkwise.equations.writers.abbreviation import abbreviated
-from linkwise.equations.writers.formats import writer
 from linkwise.equations.writers.latex import LatexWriter, aligned, rows
 from linkwise.equations.writers.text import TextWriter, section_lines
-from linkwise.equations.writers.writer import zeros
+from linkwise.equations.writers.writer import sentence, writer
 
 #: Rows of one formula; a longer one is cut into several, for browsers set them one by one.
 ROWS = 40
@@ -39,20 +38,18 @@ def to_markdown(listing: Listing, *, digits: int = 6, math: bool = True, abbrevi
     formulas, plain = LatexWriter(digits), TextWriter(digits)
     parts = [f"{'#' * level} {_prose(listing.title)}"] if listing.title else []
     if listing.meanings:
-        names = {name: f"${formulas.name(name)}$" if math else f"`{name}`" for name in listing.meanings}
-        rows_ = [
-            f"| {names[name]} | {_sentence(meaning, formulas if math else None)} |"
-            for name, meaning in listing.meanings.items()
-        ]
-        parts.append("\n".join(["| symbol | meaning |", "|---|---|", *rows_]))
+
+        def named(name: str) -> str:
+            return f"${formulas.name(name)}$" if math else f"`{name}`"
+
+        table = [f"| {named(name)} | {sentence(text, named, _prose)} |" for name, text in listing.meanings.items()]
+        parts.append("\n".join(["| symbol | meaning |", "|---|---|", *table]))
     for section in listing.sections:
         blocks = _formulas(section, listing, formulas) if math else _code(section, listing, plain)
         if blocks and section.title:
             parts.append(f"{'#' * (level + 1)} {_prose(section.title)}")
         parts += blocks
-    rounded = formulas.rounded if math else plain.rounded
-    parts += [_prose(note) for note in listing.notes]
-    parts += [note for note in (zeros(listing), f"Numbers are rounded to {digits} digits." if rounded else "") if note]
+    parts += map(_prose, (formulas if math else plain).notes(listing))
     return "\n\n".join(parts) + "\n"
 
 
@@ -69,15 +66,6 @@ def _formulas(section: Section, listing: Listing, writer: LatexWriter) -> list[s
 def _code(section: Section, listing: Listing, writer: TextWriter) -> list[str]:
     lines = section_lines(section, listing, writer, 100)
     return ["\n".join(["```text", *(line.removeprefix("  ") for line in lines), "```"])] if lines else []
-
-
-def _sentence(text: str, writer: LatexWriter | None) -> str:
-    """Prose with names between backticks."""
-    parts = text.split("`")
-    named = [
-        (f"${writer.name(part)}$" if writer else f"`{part}`") if k % 2 else _prose(part) for k, part in enumerate(parts)
-    ]
-    return "".join(named)
 
 
 def _prose(text: str) -> str:

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
+from linkwise.equations.document import element_name
+
 _LETTERS = """
 alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega
 Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
@@ -28,7 +30,7 @@ class Names:
     Examples
     --------
     >>> names = Names(["c1"])
-    >>> names.free("c1"), names.free("c1"), names.free("s1"), names.next("t"), names.next("t")
+    >>> names.unique("c1"), names.unique("c1"), names.unique("s1"), names.next("t"), names.next("t")
     ('c1_', 'c1__', 's1', 't1', 't2')
     """
 
@@ -36,7 +38,7 @@ class Names:
         self._taken = set(taken)
         self._counts: dict[str, int] = {}
 
-    def free(self, wanted: str) -> str:
+    def unique(self, wanted: str) -> str:
         """The wanted name, lengthened until it is free; it is taken then."""
         while wanted in self._taken:
             wanted += "_"
@@ -49,19 +51,7 @@ class Names:
             self._counts[letter] = self._counts.get(letter, 0) + 1
             name = f"{letter}{self._counts[letter]}"
             if name not in self._taken:
-                return self.free(name)
-
-
-def element_name(name: str, index: Sequence[int]) -> str:
-    """What an element of a result is called, counted from 1.
-
-    Examples
-    --------
-    >>> element_name("M", (0, 1)), element_name("tau", (11,)), element_name("C", (1, 11)), element_name("E", ())
-    ('M12', 'tau12', 'C2_12', 'E')
-    """
-    words = [str(place + 1) for place in index]
-    return name + ("_" if len(words) > 1 and max(map(len, words)) > 1 else "").join(words)
+                return self.unique(name)
 
 
 def input_names(name: str, shape: Sequence[int]) -> list[str]:
@@ -113,13 +103,13 @@ class LatexNames:
     def __call__(self, text: str) -> str:
         """Write one name."""
         if text not in self._written:
-            made = _latex(text)
-            if made in self._used:
-                made = rf"\mathtt{{{_escaped(text)}}}"
-            while made in self._used:
-                made = rf"{{{made}}}'"
-            self._used.add(made)
-            self._written[text] = made
+            written = _latex(text)
+            if written in self._used:
+                written = rf"\mathtt{{{_escaped(text)}}}"
+            while written in self._used:
+                written = rf"{{{written}}}'"
+            self._used.add(written)
+            self._written[text] = written
         return self._written[text]
 
 
@@ -131,15 +121,15 @@ def _latex(text: str) -> str:
         return f"l_{{c{plain[2:]}}}"  # the distance to a centre of mass, as books call it
     if two is not None and two[1] not in _DOTS:
         return f"{_head(two[1])}_{{{_head(two[2])}}}"
-    found = _PARTS.fullmatch(plain)
-    if found is None:
+    match = _PARTS.fullmatch(plain)
+    if match is None:
         return rf"\mathrm{{{_escaped(text)}}}"
-    head, numbers, axes = found.groups()
+    head, numbers, axes = match.groups()
     if numbers is None and axes:
         head, axes = head + axes, ""
     below = (numbers or "").replace("m", "-").replace("_", ",") + axes
-    made = _DOTS[head] if head in _DOTS and below else _head(head)
-    return f"{made}_{{{below}}}" if below else made
+    base = _DOTS[head] if head in _DOTS and below else _head(head)
+    return f"{base}_{{{below}}}" if below else base
 
 
 def _head(word: str) -> str:
@@ -160,19 +150,19 @@ def _spelled(letter: str) -> str:
 
 def _escaped(text: str) -> str:
     """A name letter by letter, as TeX and its relatives in browsers take it."""
-    made = ""
+    escaped = ""
     for letter in text:
         if letter == " ":
-            made += r"\ "
+            escaped += r"\ "
         elif letter == "\\":
-            made += r"\backslash{}"
+            escaped += r"\backslash{}"
         elif letter in "^~":
-            made += rf"\{'hat' if letter == '^' else 'tilde'}{{\ }}"
+            escaped += rf"\{'hat' if letter == '^' else 'tilde'}{{\ }}"
         elif _SPECIAL.match(letter):
-            made += "\\" + letter
+            escaped += "\\" + letter
         elif letter.isascii() and letter.isprintable():
-            made += letter
+            escaped += letter
         else:
             spelled = _spelled(letter)
-            made += rf"\{spelled} " if spelled in GREEK else f"U{ord(letter):04X}"
-    return made
+            escaped += rf"\{spelled} " if spelled in GREEK else f"U{ord(letter):04X}"
+    return escaped

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from linkwise.equations.document import Listing, matrix_shape, names_in
+import numpy as np
+
+from linkwise.equations.document import Listing, element_name, matrix_shape, names_in
 from linkwise.equations.writers.abbreviation import abbreviated
-from linkwise.equations.writers.formats import writer
-from linkwise.equations.writers.names import Names, element_name
+from linkwise.equations.writers.names import Names
 from linkwise.equations.writers.text import TextWriter
-from linkwise.equations.writers.writer import whole
+from linkwise.equations.writers.writer import whole, writer
 from linkwise.extras import sympy_module
 
 _IMPORTED = ("Abs", "Matrix", "Piecewise", "Symbol", "atan2", "cos", "sign", "sin", "sqrt", "zeros")
@@ -103,45 +105,35 @@ def given_names(listing: Listing) -> list[str]:
     """The names that a listing uses and does not assign, sorted as people count."""
     assigned = {line.name for section in listing.sections for line in section.assignments}
     assigned |= {element_name(line.name, line.index) for section in listing.sections for line in section.assignments}
-    found = names_in(listing) - assigned
-    return sorted(found, key=lambda name: [(len(part), part) for part in re.split(r"(\d+)", name)])
+    names = names_in(listing) - assigned
+    return sorted(names, key=lambda name: [(len(part), part) for part in re.split(r"(\d+)", name)])
 
 
 def identifiers_of(listing: Listing, taken: tuple[str, ...]) -> dict[str, str]:
     """An identifier of Python for each name; the name itself wherever it can be."""
     lines = [line for section in listing.sections for line in section.assignments]
     names = Names(taken)
-    found: dict[str, str] = {}
+    identifiers: dict[str, str] = {}
     for name in [*listing.outputs, *given_names(listing), *(line.name for line in lines), *listing.meanings]:
-        if name not in found:
+        if name not in identifiers:
             plain = re.sub(r"\W", "_", name)
             plain = f"_{plain}" if not plain or plain[0].isdigit() or keyword.iskeyword(plain) else plain
-            found[name] = names.free(plain)
+            identifiers[name] = names.unique(plain)
     for line in lines:
         shape = listing.outputs.get(line.name)
         if shape is not None:
-            found.setdefault(element_name(line.name, line.index), found[line.name] + _place(shape, line.index))
-    return found
+            identifiers.setdefault(element_name(line.name, line.index), identifiers[line.name] + _place(shape, line.index))
+    return identifiers
 
 
 def _place(shape: tuple[int, ...], index: tuple[int, ...]) -> str:
     """Where an element stands in a matrix that has all axes but the last one after the other."""
-    if len(shape) < 2:
-        row, column = (*index, 0)[0], 0
-    else:
-        row, column = 0, index[-1]
-        for size, place in zip(shape[:-1], index[:-1], strict=True):
-            row = row * size + place
-    return f"[{row}, {column}]"
+    rows, column = (shape[:-1], index[-1]) if len(shape) > 1 else (shape, 0)
+    return f"[{np.ravel_multi_index(index[: len(rows)], rows) if rows else 0}, {column}]"
 
 
 def _symbol(name: str, origins: Mapping[str, Any]) -> str:
     """The call that makes a symbol: with the assumptions of the one that the mechanism was described with, else real."""
     if name in origins:
         return str(sympy_module().srepr(origins[name]))
-    return f"Symbol({_quoted(name)}, real=True)"
-
-
-def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return f"Symbol({json.dumps(name, ensure_ascii=False)}, real=True)"

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.equations.document import Call, Listing, Name, Power, Sum, Term, matrix_shape
-from linkwise.equations.writers.formats import writer
-from linkwise.equations.writers.names import element_name
+from linkwise.equations.document import Call, Listing, Name, Sum, Term, element_name, matrix_shape
+from linkwise.equations.tape_to_sympy import operations
+from linkwise.equations.writers.writer import writer
 from linkwise.expr.sympy.symbols import number
 from linkwise.extras import sympy_module
 
@@ -36,43 +36,33 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     MissingExtraError
         Where SymPy is not installed.
     """
-    maker = _Maker(listing.origins)
-    sympy = maker.sympy
+    writer = _SympyWriter(listing.origins)
+    sympy = sympy_module()
     assignments = []
     elements: dict[str, dict[tuple[int, ...], Any]] = {name: {} for name in listing.outputs}
     for section in listing.sections:
         for line in section.assignments:
-            value = maker.sum(line.value)
+            value = writer.sum(line.value)
             if line.name in elements and len(line.index) == len(listing.outputs[line.name]):
                 elements[line.name][line.index] = value
-                maker.known[element_name(line.name, line.index)] = value
+                writer.known[element_name(line.name, line.index)] = value
             else:
-                symbol = maker.symbol(line.name)
-                assignments.append((symbol, value))
+                assignments.append((writer.symbol(line.name), value))
     results = {}
     for name, shape in listing.outputs.items():
-        entries = [elements[name].get(tuple(map(int, index)), sympy.Integer(0)) for index in np.ndindex(*shape)]
+        entries = [elements[name].get(index, sympy.Integer(0)) for index in np.ndindex(*shape)]
         results[name] = sympy.ImmutableDenseMatrix(*matrix_shape(shape), entries)
     return assignments, results
 
 
-class _Maker:
+class _SympyWriter:
     """Turns sums into expressions, each function of an angle made once."""
 
     def __init__(self, origins: Mapping[str, Any]) -> None:
         self.sympy = sympy_module()
+        self.functions = operations(self.sympy, True)
         self.known: dict[str, Any] = dict(origins)
-        self._calls: dict[Call, Any] = {}
-        sympy = self.sympy
-        self._table: Mapping[str, Any] = {
-            "sin": sympy.sin,
-            "cos": sympy.cos,
-            "sqrt": sympy.sqrt,
-            "abs": sympy.Abs,
-            "sign": sympy.sign,
-            "atan2": sympy.atan2,
-            "select": lambda c, x, y: sympy.Piecewise((x, sympy.Gt(c, 0)), (y, True)),
-        }
+        self.calls: dict[Call, Any] = {}
 
     def symbol(self, text: str) -> Any:
         if text not in self.known:
@@ -80,19 +70,17 @@ class _Maker:
         return self.known[text]
 
     def sum(self, value: Sum) -> Any:
-        return self.sympy.Add(*(self._term(term) for term in value.terms))
+        return self.sympy.Add(*map(self.term, value.terms))
 
-    def _term(self, term: Term) -> Any:
-        return self.sympy.Mul(number(term.number), *(self._power(factor) for factor in term.factors))
+    def term(self, term: Term) -> Any:
+        factors = (self.base(factor.base) ** factor.exponent for factor in term.factors)
+        return self.sympy.Mul(number(term.number), *factors)
 
-    def _power(self, factor: Power) -> Any:
-        base = factor.base
+    def base(self, base: Name | Call | Sum) -> Any:
         if isinstance(base, Name):
-            made = self.symbol(base.text)
-        elif isinstance(base, Call):
-            if base not in self._calls:
-                self._calls[base] = self._table[base.function](*(self.sum(argument) for argument in base.arguments))
-            made = self._calls[base]
-        else:
-            made = self.sum(base)
-        return made if factor.exponent == 1 else made**factor.exponent
+            return self.symbol(base.text)
+        if isinstance(base, Sum):
+            return self.sum(base)
+        if base not in self.calls:
+            self.calls[base] = self.functions[base.function](*map(self.sum, base.arguments))
+        return self.calls[base]

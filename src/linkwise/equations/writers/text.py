@@ -5,11 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from linkwise.equations.document import Listing, Section
+from linkwise.equations.document import Listing, Section, element_name
 from linkwise.equations.writers.abbreviation import abbreviated, lone_call
-from linkwise.equations.writers.formats import writer
-from linkwise.equations.writers.names import element_name
-from linkwise.equations.writers.writer import Writer, filled, lines_of, whole
+from linkwise.equations.writers.writer import Writer, filled, lines_of, whole, writer
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -93,14 +91,14 @@ def section_lines(section: Section, listing: Listing, writer: TextWriter, width:
             [f"{side} = {writer.sum(value)}" for side, (_, value, _) in zip(left, lines, strict=True)], width
         )
     room = min(max(map(len, left), default=0), 24)
-    made: list[str] = []
+    rows: list[str] = []
     for side, (_, value, comment) in zip(left, lines, strict=True):
         head = f"  {side:<{room}} = "
         text = filled(writer.line(value), max(width - len(head), 20), len)
-        made += [head + text[0], *(" " * len(head) + line for line in text[1:])]
-        if comment and len(made[-1]) + len(comment) + 4 <= width:
-            made[-1] += f"    # {comment}"
-    return made
+        rows += [head + text[0], *(" " * len(head) + line for line in text[1:])]
+        if comment and len(rows[-1]) + len(comment) + 4 <= width:
+            rows[-1] += f"    # {comment}"
+    return rows
 
 
 def _side_by_side(cells: list[str], width: int) -> list[str]:
@@ -108,8 +106,8 @@ def _side_by_side(cells: list[str], width: int) -> list[str]:
     room = max(map(len, cells)) + 4
     columns = max(1, min(6, (width - 2) // room))
     columns -= columns > 1 and columns % 2  # a sine stands beside its cosine
-    found = [cells[k : k + columns] for k in range(0, len(cells), columns)]
-    return ["  " + "".join(f"{cell:<{room}}" for cell in row).rstrip() for row in found]
+    rows = [cells[k : k + columns] for k in range(0, len(cells), columns)]
+    return ["  " + "".join(f"{cell:<{room}}" for cell in row).rstrip() for row in rows]
 
 
 def _meanings(listing: Listing, width: int) -> list[str]:

@@ -1,14 +1,17 @@
-"""What the ways of writing a listing share: how a sum becomes text, in which order, with which brackets."""
+"""Base class and registry of the writers of listings: how a sum becomes text, in which order, with which brackets."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
+from typing import Any, TypeVar
 
-from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Sum, Term
-from linkwise.equations.writers.names import element_name
+from linkwise.equations.document import Assignment, Call, Listing, Name, Power, Sum, Term, element_name
+from linkwise.equations.recursive.document_from_tape import recursive_listing
 from linkwise.errors import ArgumentError, shown
+from linkwise.kernel import Kernel
+from linkwise.kernel import writers as kernels
 
 #: Where a line may be broken, and where inside of brackets; they never stay in what is written.
 BREAK, INSIDE = "\u200b", "\u200c"
@@ -161,7 +164,7 @@ def lines_of(
     Elements that are 0 are left out; an element that equals one before it, as in a symmetric matrix, stands on the left of
     that one's line.
     """
-    found: list[tuple[list[tuple[str, tuple[int, ...]]], Sum, str]] = []
+    rows: list[tuple[list[tuple[str, tuple[int, ...]]], Sum, str]] = []
     places: dict[str, int] = {}
     for line in assignments:
         is_result = line.name in listing.outputs
@@ -169,12 +172,17 @@ def lines_of(
             continue
         same = _only_name(line.value)
         if is_result and same in places:
-            found[places[same]][0].append((line.name, line.index))
+            rows[places[same]][0].append((line.name, line.index))
             continue
         if is_result:
-            places[element_name(line.name, line.index)] = len(found)
-        found.append(([(line.name, line.index)], line.value, line.comment))
-    return found
+            places[element_name(line.name, line.index)] = len(rows)
+        rows.append(([(line.name, line.index)], line.value, line.comment))
+    return rows
+
+
+def sentence(text: str, named: Callable[[str], str], prose: Callable[[str], str]) -> str:
+    """Prose with names between backticks, each kind of part written in its own way."""
+    return "".join(named(part) if k % 2 else prose(part) for k, part in enumerate(text.split("`")))
 
 
 def zeros(listing: Listing) -> str:
@@ -194,3 +202,24 @@ def _only_name(value: Sum) -> str:
         if factor.exponent == 1 and isinstance(factor.base, Name):
             return factor.base.text
     return ""
+
+
+Write = TypeVar("Write", bound=Callable[..., Any])
+
+#: By name, from a listing and options to what is written.
+WRITERS: dict[str, Callable[..., Any]] = {}
+
+
+def writer(name: str) -> Callable[[Write], Write]:
+    """Register a function of a listing and options; what it writes of a kernel is the kernel's recursive form."""
+
+    def register(function: Write) -> Write:
+        WRITERS[name] = function
+
+        @kernels.writer(name)
+        def write(kernel: Kernel, **options: Any) -> Any:
+            return function(recursive_listing(kernel.tape, title=kernel.name), **options)
+
+        return function
+
+    return register
