@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from linkwise.control import load
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 
 
 @pytest.fixture(scope="module")

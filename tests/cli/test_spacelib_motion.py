@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise.spacelib.programs import elbow, formats, laws
-from linkwise.spacelib.programs.motions import read_motion
+from linkwise.spacelib.programs.laws import read_motion
 
 PNG = b"\x89PNG\r\n"
 

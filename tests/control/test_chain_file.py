@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from linkwise import Link, Mechanism, Mimic, control, robots
 from linkwise.control import chain_file
-from linkwise.control import parser as chain_reader
 from linkwise.control.chain_file import check, read, write
 from linkwise.control.constraints import KINDS, angles_rotation
 from linkwise.control.description import ChainDescription, ConstraintRow
@@ -300,7 +299,7 @@ def chains(tmp_path: Path) -> Path:
 )
 def test_a_chain_opens_nothing_outside_its_folder(chains: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
     """Absolute, by dots, or by a link: the name is told, and nothing is opened, so nothing of it is told."""
-    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path: pytest.fail(f"{path} was opened"))
+    monkeypatch.setattr(chain_file, "file_mechanism", lambda path: pytest.fail(f"{path} was opened"))
     path = written(chains, HEAD + f'mechanism = "{named.format(chains.parent)}"\n')
     (problem,) = check(path)
     assert problem.line == 2
@@ -331,8 +330,14 @@ def test_xacro_is_only_expanded_where_it_is_asked_for(tmp_path: Path, monkeypatc
     """The library need not be there: what is looked at is whether the reader of xacro files is called."""
     asked: list[tuple[Path, object]] = []
     arm = Mechanism([Link(name="arm", mass=1.0)], name="arm")
-    monkeypatch.setattr(chain_reader, "file_mechanism", lambda path, xacro: asked.append((path, xacro)) or arm)
-    monkeypatch.setattr(chain_file, "file_mechanism", lambda path: pytest.fail("was expanded to write a file"))
+
+    def file_mechanism(path: Path, *arguments: object) -> Mechanism:
+        if not arguments:
+            pytest.fail("was expanded to write a file")
+        asked.append((path, *arguments))  # type: ignore[arg-type]
+        return arm
+
+    monkeypatch.setattr(chain_file, "file_mechanism", file_mechanism)
     (tmp_path / "arm.urdf.XACRO").write_text("<robot/>")
     path = written(tmp_path, HEAD + "name = 'one'\nmechanism = 'arm.urdf.XACRO'\n")
     if os.name != "nt":

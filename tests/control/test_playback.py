@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from linkwise import control, robots
-from linkwise.control.playback import replay
 from linkwise.control.port import Port
-from linkwise.control.recording import Recording
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder, Recording, replay
 from linkwise.errors import ArgumentError
 from support.feedback_chain import PORTS, AChain, run
 

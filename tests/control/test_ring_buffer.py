@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from linkwise.control import recording
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
-from linkwise.control.recording import Recording
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder, Recording
 from linkwise.control.signal import Channel
 from linkwise.errors import ArgumentError, FileError
 from support.feedback_chain import PORTS, AChain, run

@@ -12,7 +12,7 @@ import pytest
 
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 from linkwise.control.state import State, restore, save
 from linkwise.errors import ArgumentError, FileError
 from support.feedback_chain import PORTS, AChain, run

@@ -16,7 +16,7 @@ pytest.importorskip("asyncua")
 from asyncua import ua
 
 from linkwise.control import load
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 from support.served_chain import PASSWORD, client, node, read, write
 
 CRANE = Path(__file__).parents[2] / "examples" / "data" / "ship_crane.toml"

@@ -17,8 +17,7 @@ import pytest
 import linkwise.spacelib as sl
 from linkwise.spacelib.programs.elbow import elb_d_dh, elb_d_pa
 from linkwise.spacelib.programs.floating import TwoLinks, run_test, run_test_new
-from linkwise.spacelib.programs.laws import MOTOR_LAW, cycloidal
-from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.laws import MOTOR_LAW, Motion, cycloidal
 from linkwise.spacelib.programs.rob_mat import rob_mat, robot
 from linkwise.spacelib.programs.robscara import robscara
 from linkwise.spacelib.programs.satellite import satellite

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
-from linkwise.spacelib.elimination import compiled, reduce_batch
-from linkwise.spacelib.linear_systems import linears, minvers, solve_l
+from linkwise.spacelib.linear_systems import compiled, linears, minvers, reduce_batch, solve_l
 
 RNG = np.random.default_rng(22)
 EPS = np.finfo(float).eps

@@ -5,7 +5,7 @@ import numpy as np
 from linkwise.control import state
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 
 PORTS = (
     Port("arm.theta", "in", unit="rad", finite=False),

@@ -14,14 +14,14 @@ import linkwise as lw
 from linkwise import control, trajectory
 from linkwise.cli.commands import ik
 from linkwise.control import chain_file
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import LinkwiseError
 from linkwise.files import check, check_motion, open_motion, read, read_dh, remarks, save
 from linkwise.files.motion import positions
 from linkwise.files.number_table import read_efforts
 from linkwise.server import authentication as users
-from linkwise.spacelib.programs import elbow, floating, formats, linear_system, motions, rob_mat
+from linkwise.spacelib.programs import elbow, floating, formats, laws, linear_system, rob_mat
 
 DATA = Path(__file__).parents[1] / "files" / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "data"
@@ -139,6 +139,6 @@ def readers() -> dict[str, Reader]:
         "program guess": Reader(".1st", (_bundled("GUESS.1ST"),), elbow.read_guess),
         "program system": Reader(".dat", (_bundled("INP.DAT"),), linear_system.read_system),
         "program two links": Reader(".dat", (_bundled("TEST.DAT"),), floating.read_two_links),
-        "program motion": Reader(".mot", (_bundled("SCARA.MOT"),), lambda path: motions.read_motion(path, 3)),
+        "program motion": Reader(".mot", (_bundled("SCARA.MOT"),), lambda path: laws.read_motion(path, 3)),
         "program robot": Reader(".dat", (_bundled("SCARA.DAT"),), rob_mat.read_robot),
     }

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
         rotation_angles,
     )
     from linkwise.control.links import FixedLink, PrismaticLink, RevoluteLink
-    from linkwise.control.playback import replay
     from linkwise.control.port import Port
     from linkwise.control.ports import Ports
-    from linkwise.control.recording import Recording
-    from linkwise.control.ring_buffer import Recorder
+    from linkwise.control.recording import Recorder, Recording, replay
     from linkwise.control.state import State
 
 __all__ = [
@@ -56,11 +54,9 @@ __all__ = [
 _MODULES = {
     "chain": ("Chain", "load"),
     "links": ("FixedLink", "PrismaticLink", "RevoluteLink"),
-    "playback": ("replay",),
     "port": ("Port",),
     "ports": ("Ports",),
-    "recording": ("Recording",),
-    "ring_buffer": ("Recorder",),
+    "recording": ("Recorder", "Recording", "replay"),
     "state": ("State",),
 }
 

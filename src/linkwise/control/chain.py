@@ -18,7 +18,7 @@ from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintR
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree

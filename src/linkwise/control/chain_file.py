@@ -1,25 +1,360 @@
-"""The .toml file that describes a chain: reading it, checking it, writing it. docs/file-formats.md describes the form."""
+"""The .toml file of a chain: `read`, `check` and `write`; docs/file-formats.md describes the format."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from linkwise import robots
-from linkwise.control.description import ChainDescription
-from linkwise.control.links import AXES, GREATEST, links_of, with_starting_dof
-from linkwise.control.parser import XACRO, ChainReader, ChainReading, file_mechanism
+from linkwise.control.constraints import SCALARS, VECTORS
+from linkwise.control.description import ChainDescription, ConstraintRow, Placed, ends_of, joints_of, near
+from linkwise.control.links import (
+    AXES,
+    GREATEST,
+    KINDS,
+    DHLink,
+    RevoluteLink,
+    links_of,
+    mechanism_of,
+    port_values,
+    stand_in,
+    with_starting_dof,
+)
 from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, START, TOP
-from linkwise.errors import FileError, FileProblem, LinkwiseError
+from linkwise.errors import FileError, FileProblem, LinkwiseError, Problem, choices, shown
+from linkwise.files import read as read_mechanism
 from linkwise.files.atomic import write_text
+from linkwise.files.formats.linkwise_toml import FORMAT as MECHANISM_FORMAT
+from linkwise.files.formats.linkwise_toml import described
 from linkwise.files.formats.linkwise_toml import render as render_mechanism
-from linkwise.files.report import Description
-from linkwise.files.schema import FLAG, WHOLE, Schema, lines, table
+from linkwise.files.packages import path_inside
+from linkwise.files.report import Description, attempt
+from linkwise.files.schema import FLAG, WHOLE, Schema, TableReader, lines, named, table
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
-from linkwise.files.toml_text import TOO_DEEP, parsed, real, row, text
+from linkwise.files.toml_text import TOO_DEEP, Place, parsed, real, row, text
 from linkwise.mechanism import Mechanism
+
+XACRO = ".xacro"
+
+#: Values of a constraint in the place of those that are wrong, while the rest is checked.
+REPLACEMENTS: dict[str, Any] = {
+    **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
+    **dict.fromkeys(SCALARS, 0.0),
+    **{"rotation": False, "enabled": True, "to": "start"},
+}
+
+
+class ChainReader(TableReader):
+    """Builds the description of a chain from a parsed document."""
+
+    def __init__(self, lines: dict[Place, int], path: Path, xacro: Mapping[str, str] | None = None) -> None:
+        super().__init__(lines)
+        self.path, self.xacro = path, xacro
+        self.said: dict[str, Place] = {}
+        self.values: dict[str, Any] = {}
+        self.broken: set[str] = set()
+        self.replaced: dict[int, set[str]] = {}
+        self.reference: str | Path | None = None
+
+    def description(self, document: dict[str, Any]) -> ChainDescription:
+        """The description of the document.
+
+        Raises
+        ------
+        FileError
+            With every problem of the document, sorted by line.
+        """
+        if document.get("format") == MECHANISM_FORMAT:
+            said = (
+                f"format is {MECHANISM_FORMAT!r}, that of a mechanism; expected {FORMAT!r} (a chain says mechanism = 'FILE')"
+            )
+            raise FileError(self.path, [FileProblem(self.lines.get(("format",), 0), said)])
+        self.degrees = document.get("angles") == "deg"
+        top = self.table("", (), document, TOP)
+        self.check_format(document, FORMAT)
+        settings = self._settings(top)
+        mechanism, begin = self._mechanism(document, top, settings["name"])
+        if mechanism is not None:
+            mechanism = with_starting_dof(mechanism, top.get("starting_dof", "z"))
+            settings["q0"] = self._begin(document, top, mechanism) if begin is None else begin
+        rows = self._constraints(top.get("constraint", ()), mechanism)
+        self._tables(top, mechanism)
+        routes, places = self._routes(top.get("routes", {}))
+        if mechanism is None:  # (the settings are checked with any mechanism)
+            mechanism = robots.planar_2r()
+        else:
+            settings |= {"constraints": list(rows.values()), "values": self.values, "routes": routes}
+        description, problems = attempt(
+            "chain", lambda: ChainDescription(mechanism=mechanism, reference=self.reference, **settings)
+        )
+        for problem in problems:
+            self._tell_whole(problem, list(rows), places)
+        if self.problems or description is None:
+            raise FileError(self.path, sorted(self.problems, key=lambda problem: problem.line))
+        return description
+
+    def _settings(self, top: dict[str, Any]) -> dict[str, Any]:
+        """What the whole file agrees on."""
+        fields = {"angles_convention": "angles"}
+        keys = ("angles_convention", "period", "calculations_per_cycle", "calculation_precision")
+        settings = {fields.get(key, key): top[key] for key in keys if key in top}
+        return {**settings, "name": top.get("name", self.path.name.split(".")[0])}
+
+    # ── the mechanism ─────────────────────────────────────────────────────────────────────────────
+
+    def _mechanism(self, document: dict[str, Any], top: dict[str, Any], name: str) -> tuple[Mechanism | None, Any]:
+        """The mechanism, and where it begins if its links say that."""
+        if "link" in document and "mechanism" in document:
+            self.report(("mechanism",), "there are a mechanism and [[link]] tables; expected one of the two")
+        if "link" in document:
+            return self._linked(document, top.get("link", ()), name)
+        said = top.get("mechanism")
+        if isinstance(said, dict):
+            inner = {place[1:]: line for place, line in self.lines.items() if place[:1] == ("mechanism",)}
+            reading = described(said, inner, name)
+            self.problems += reading.problems
+            return None if reading.description is None else reading.description.mechanism, None
+        if said is not None:
+            return self._referred(said), None
+        if "mechanism" not in document:
+            self.report((), "there is no mechanism; expected mechanism = '...', or one [[link]] table or more")
+        return None, None
+
+    def _referred(self, word: str) -> Mechanism | None:
+        """The bundled mechanism of that name, or that of a file in the chain's folder; what is in the file is not told."""
+        if word in robots.names():
+            self.reference = word
+            return robots.load(word)
+        path = path_inside(self.path.parent, word)
+        if (why := self._unfit(word, path)) or path is None:
+            self.report(("mechanism",), why)
+            return None
+        try:
+            self.reference = path
+            return file_mechanism(path, self.xacro if path.suffix.lower() == XACRO else None)
+        except FileError as error:
+            lines = sorted({problem.line for problem in error.problems if problem.line})
+            where = f" (line {', '.join(map(str, lines[:8]))}{', ...' if len(lines) > 8 else ''})" if lines else ""
+            summary = f"{len(error.problems)} problem{'s' * (len(error.problems) != 1)}{where}"
+            self.report(("mechanism",), f"mechanism {word!r}: {summary}; `linkwise check` of that file tells them")
+            return None
+
+    def _unfit(self, word: str, path: Path | None) -> str:
+        """Why the file of a mechanism is not opened; empty where it may be."""
+        if path is None:
+            expected = "a path relative to the folder of the chain's file that does not leave it"
+            return f"mechanism is {shown(word)}; expected {expected}"
+        if not os.path.exists(path):
+            expected = f"the name of a file, or of a bundled mechanism: {near(word, robots.names())}"
+            return f"mechanism is {shown(word)}; expected {expected}"
+        if not os.path.isfile(path):
+            return f"mechanism {word!r}: this is {'a folder' if os.path.isdir(path) else 'no file'}"
+        if path.suffix.lower() == XACRO and self.xacro is None:
+            why = "expanding xacro runs what it says; expected a URDF, or load(..., xacro={}) where it is to be trusted"
+            return f"mechanism {word!r}: {why}"
+        return ""
+
+    def _linked(self, document: dict[str, Any], tables: Sequence[Any], name: str) -> tuple[Mechanism | None, Any]:
+        """The mechanism of the file's own links."""
+        if "q0" in document:
+            self.report(("q0",), "q0 is given; expected nothing, for the theta or d of each link says where it begins")
+        links = [self._link(k, table) for k, table in enumerate(tables)]
+        for k, link in enumerate(links):
+            for port, value in port_values([link]).items():
+                self._say(port, value, ("link", k, port.rpartition(".")[2]))
+        if not links:
+            return None, None
+        mechanism, wrong = attempt("chain", lambda: mechanism_of(links, name=name))
+        names = [link.name for link in links]
+        for problem in wrong:
+            self._tell_link(problem, names)
+        return mechanism or (stand_in(links, name=name), None)
+
+    def _link(self, k: int, raw: Any) -> DHLink:
+        """The link of a table; a bare one of the same name where something is wrong."""
+        place, item = ("link", k), named("link", k, raw)
+        joint = raw.get("joint", "revolute") if isinstance(raw, dict) else ""
+        self.joint = "revolute" if joint == "revolute" else "prismatic"  # (of another kind, limits are no angles)
+        values = self.table(item, place, raw, LINK)
+        if raw == {}:
+            self.report(place, f"{item} is empty; expected at least one of {', '.join(LINK.fields)}")
+        name, joint = values.pop("name", f"link{k + 1}"), values.pop("joint", "revolute")
+        kind = KINDS.get(joint)
+        if kind is None:
+            self.report((*place, "joint"), f"{item}: joint is {shown(joint)}; expected {choices(KINDS)}")
+            kind = RevoluteLink
+        if not kind.free and "limits" in values:
+            expected = "nothing, for a fixed link has no coordinate"
+            self.report((*place, "limits"), f"{item}: limits is {shown(values.pop('limits'))}; expected {expected}")
+        link, problems = attempt(item, lambda: kind(name, **values))
+        self.tell(place, problems)
+        if link is None:
+            self.broken |= {name} if joint not in KINDS else set()
+            bare, _ = attempt(item, lambda: kind(name, predecessor=values.get("predecessor")))
+            return bare or kind(f"link{k + 1}")
+        return link
+
+    def _tell_link(self, problem: Problem, names: Sequence[str]) -> None:
+        """A problem of the links as a whole, at the line of the one that it concerns."""
+        if problem.field != "links":
+            place: Place = ("link", next((k for k, name in enumerate(names) if problem.item == f"link {name!r}"), 0))
+            self.report((*place, problem.field), str(problem))
+        elif isinstance(problem.value, list):  # a cycle
+            self.report(("link", names.index(problem.value[0]), "predecessor"), str(problem))
+        else:  # a name that stands twice
+            second = [k for k, name in enumerate(names) if name == problem.value][1]
+            self.report(("link", second, "name"), str(problem))
+
+    def _begin(self, document: dict[str, Any], top: dict[str, Any], mechanism: Mechanism) -> Any:
+        """The coordinates where the joints begin, in rad and m."""
+        if "q0" not in top:
+            return None
+        values = top["q0"]
+        if len(values) != mechanism.n:
+            names = ", ".join(mechanism.names)
+            self.report(("q0",), f"q0 is {shown(values)}; expected {mechanism.n} numbers: {names}")
+            return None
+        return [value if slide else self.angle(value) for value, slide in zip(values, mechanism.slides, strict=True)]
+
+    # ── constraints, values and routes ────────────────────────────────────────────────────────────
+
+    def _constraints(self, tables: Sequence[Any], mechanism: Mechanism | None) -> dict[int, ConstraintRow]:
+        """The constraints by their place; those that are wrong are left out."""
+        rows: dict[int, ConstraintRow] = {}
+        turning = {link for link, free in (joints_of(mechanism) if mechanism else {}).items() if free == "theta"}
+        for k, raw in enumerate(tables):
+            place, item = ("constraint", k), named("constraint", k, raw)
+            self.joint = "revolute" if isinstance(raw, dict) and raw.get("link") in turning else "prismatic"
+            values = self.table(item, place, raw, CONSTRAINT)
+            if isinstance(raw, dict):
+                self.broken |= {raw["name"]} if isinstance(raw.get("name"), str) else set()
+                lacking = {field.name for field in CONSTRAINT.required} - raw.keys()
+                rows |= self._row(k, item, values, {*lacking, *raw} - values.keys())
+        return rows
+
+    def _row(self, k: int, item: str, values: dict[str, Any], wrong: set[str]) -> dict[int, ConstraintRow]:
+        """The row of a table, by its place; where something is wrong already one that takes its place in further checks.
+
+        What its table says wrongly, or not at all, is replaced, and no problem of that is reported. Where the kind is wrong
+        as well, its name and its links are checked alone.
+        """
+        whole = {**values, **{key: REPLACEMENTS.get(key, "?") for key in wrong & CONSTRAINT.fields.keys()}}
+        row: ConstraintRow | None = None
+        problems: Sequence[Problem] = ()
+        if "kind" not in wrong:  # (which says what else there must be)
+            row, problems = attempt(item, lambda: ConstraintRow(**whole))
+        for problem in problems:
+            if problem.field not in wrong:
+                self.report(("constraint", k, problem.field), str(problem))
+        if row is not None and not wrong & {"name", "kind", "link"}:
+            self.broken.discard(row.name)
+        elif row is None and isinstance(whole["name"], str):
+            still: dict[str, Any] = {"kind": "velocity", "velocity": (0.0, 0.0, 0.0)}
+            for other in ([{"kind": "loop", "to": whole["to"]}] if "to" in whole else []) + [still]:
+                if row is None:
+                    row, _ = attempt(item, lambda: ConstraintRow(name=whole["name"], link=whole["link"], **other))  # noqa: B023
+        if row is None:
+            return {}
+        self.replaced[k] = wrong
+        return {k: row}
+
+    def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
+        """First values of ports, from the tables that say them."""
+        for key, value in top.get("start", {}).items():
+            self._say(f"start.{key}", tuple(value), ("start", key))
+        for name, schema, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
+            for k, raw in enumerate(top.get(name, ())):
+                values = self.table(f"{name} {k + 1}", (name, k), raw, schema)
+                link = values.pop("link", None)
+                if link is None or not self._is_known(name, k, link, mechanism):
+                    continue
+                for key, value in values.items():
+                    self._say(f"{link}{between}{key}", value, (name, k, key))
+        for port, place, value in self._leaves("ports", top.get("ports", {})):
+            if port.partition(".")[0] not in self.broken:
+                self._say(port, value, place)
+
+    def _is_known(self, table: str, k: int, link: str, mechanism: Mechanism | None) -> bool:
+        """Whether the link that a table names is there; any may be where the mechanism could not be read."""
+        if mechanism is None:
+            return True
+        known = tuple(joints_of(mechanism)) if table == "regulator" else ends_of(mechanism)
+        if link not in known:
+            expected = near(link, known) if known else "nothing, for no joint moves"
+            self.report((table, k, "link"), f"{table} {k + 1}: link is {shown(link)}; expected {expected}")
+        return link in known
+
+    def _leaves(self, key: str, table: dict[str, Any]) -> list[tuple[str, Place, Any]]:
+        """The names of ports in a table, where they stand, and what is said of them, in the order of their lines."""
+        entries: list[tuple[str, Place, Any]] = [(port, (key, *place), value) for port, place, value in leaves(table)]
+        return sorted(entries, key=lambda leaf: self.lines.get(leaf[1], 0))
+
+    def _say(self, port: str, value: Any, place: Place) -> None:
+        """Note the first value of a port, once."""
+        if port in self.said:
+            line = self.lines.get(self.said[port], 0)
+            self.report(place, f"port {port!r} is given twice, first in line {line}")
+            return
+        self.said[port] = place
+        self.values[port] = value
+
+    def _routes(self, table: dict[str, Any]) -> tuple[dict[str, str], dict[str, Place]]:
+        """The routes, and where each of them stands."""
+        routes: dict[str, str] = {}
+        places: dict[str, Place] = {}
+        for target, whole, source in self._leaves("routes", table):
+            if not isinstance(source, str):
+                self.report(whole, f"route to {target!r} is {shown(source)}; expected the name of a port, or ''")
+            elif target in routes:
+                line = self.lines.get(places[target], 0)
+                self.report(whole, f"route to {target!r} is given twice, first in line {line}")
+            elif not {target.partition(".")[0], source.partition(".")[0]} & self.broken:
+                routes[target], places[target] = source, whole
+        return routes, places
+
+    def _tell_whole(self, problem: Problem, rows: Sequence[int], routes: dict[str, Place]) -> None:
+        """A problem of the description, at the line of what it concerns."""
+        place: Place = (problem.field.partition("[")[0],)
+        if isinstance(problem, Placed):
+            kind, *path = problem.place
+            if kind == "constraint":
+                if path[1] in self.replaced.get(rows[int(str(path[0]))], ()):
+                    return
+                place = ("constraint", rows[int(str(path[0]))], *path[1:])
+            elif kind in {"values", "routes"}:
+                place = (self.said if kind == "values" else routes).get(str(path[0]), (kind,))
+        self.report(place, str(problem))
+
+
+def leaves(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    """The name of each port in a table, where it stands, and its value: ``"a.b" = 1`` and ``a.b = 1`` are alike.
+
+    Examples
+    --------
+    >>> list(leaves({"arm": {"max_speed": 1.0}}))
+    [('arm.max_speed', ('arm', 'max_speed'), 1.0)]
+    """
+    for key, value in table.items():
+        place = (*before, key)
+        if isinstance(value, dict):
+            yield from leaves(value, place)
+        else:
+            yield ".".join(place), place, value
+
+
+def file_mechanism(path: Path, xacro: Mapping[str, str] | None = None) -> Mechanism:
+    """The mechanism of a file; of one whose inertias no body can have, with all of them marked so."""
+    try:
+        return read_mechanism(path, xacro=xacro).mechanism
+    except FileError as error:
+        try:
+            return read_mechanism(path, xacro=xacro, physical=False).mechanism
+        except FileError:
+            raise error from None
+
 
 _HEADER = re.compile(r"^\n(\[\[?)")
 
@@ -54,10 +389,13 @@ def read(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> ChainDe
     >>> read(path).q0.tolist()
     [0.6]
     """
-    reading = _parse(path, xacro)
-    if reading.description is None:
-        raise FileError(path, reading.problems)
-    return reading.description
+    document, places, problems = parsed(read_text(path, LARGEST_DESCRIPTION))
+    if problems:
+        raise FileError(path, problems)
+    try:
+        return ChainReader(places, Path(path), xacro).description(document)
+    except RecursionError:
+        raise FileError(path, [FileProblem(0, TOO_DEEP)]) from None
 
 
 def check(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> list[FileProblem]:
@@ -69,9 +407,10 @@ def check(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> list[F
     [FileProblem(line=0, message='there is no such file')]
     """
     try:
-        return list(_parse(path, xacro).problems)
+        read(path, xacro=xacro)
     except FileError as error:
         return list(error.problems)
+    return []
 
 
 def write(description: ChainDescription, path: str | Path) -> None:
@@ -94,17 +433,6 @@ def write(description: ChainDescription, path: str | Path) -> None:
         Where nothing can be written.
     """
     write_text(path, list(render(description, Path(path).parent)))
-
-
-def _parse(path: str | Path, xacro: Mapping[str, str] | None) -> ChainReading:
-    source = read_text(path, LARGEST_DESCRIPTION)
-    document, places, problems = parsed(source)
-    if problems:
-        return ChainReading(None, problems)
-    try:
-        return ChainReader(places, Path(path), xacro).description(document)
-    except RecursionError:
-        return ChainReading(None, [FileProblem(0, TOO_DEEP)])
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────
@@ -166,11 +494,11 @@ def _value(value: Any) -> str:
 
 def _reference(description: ChainDescription, folder: Path) -> tuple[str, str] | None:
     """How the file may refer to the mechanism, and its starting_dof: only by what gives back the same one."""
-    for named in (description.reference, description.mechanism.name):
-        if isinstance(named, str) and named in robots.names():
-            axis = _axis(robots.load(named), description.mechanism)
+    for name in (description.reference, description.mechanism.name):
+        if isinstance(name, str) and name in robots.names():
+            axis = _axis(robots.load(name), description.mechanism)
             if axis:
-                return named, axis
+                return name, axis
     if not isinstance(description.reference, Path):
         return None
     root = folder.resolve()

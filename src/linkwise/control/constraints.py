@@ -89,6 +89,8 @@ class ChainConstraint:
     ----------
     kind : str
         As a chain's file names it.
+    needed : tuple of str
+        Fields that its table in a file must have.
     name : str
         Of the constraint; its ports are ``name.enabled``, ``name.position`` and the like.
     link : str
@@ -98,6 +100,7 @@ class ChainConstraint:
     """
 
     kind: ClassVar[str] = ""
+    needed: ClassVar[tuple[str, ...]] = ()
     name: str
     link: str
     enabled: bool = field(default=True, kw_only=True)
@@ -133,6 +136,11 @@ class ChainConstraint:
             wanted = shape or "a number"
             raise ArgumentError(f"constraint {self.name!r}: {name} has the shape {values.shape}; expected {wanted}")
         return tuple(values.tolist()) if shape else float(values)
+
+    @classmethod
+    def specific(cls) -> tuple[str, ...]:
+        """Fields of this kind beside those that all kinds have."""
+        return tuple(item.name for item in fields(cls) if item.name not in ("name", "link", "enabled"))
 
     @property
     def vectors(self) -> dict[str, FloatArray]:
@@ -186,6 +194,7 @@ class FixedPosition(ChainConstraint):
     """
 
     kind = "fixed position"
+    needed = ("position",)
     position: npt.ArrayLike = (0.0, 0.0, 0.0)
 
 
@@ -209,6 +218,7 @@ class FixedRotation(ChainConstraint):
     """
 
     kind = "fixed rotation"
+    needed = ("angles",)
     angles: npt.ArrayLike = (0.0, 0.0, 0.0)
 
 
@@ -236,6 +246,7 @@ class MovingPosition(ChainConstraint):
     """
 
     kind = "moving position"
+    needed = ("position",)
     position: npt.ArrayLike = (0.0, 0.0, 0.0)
     angles: npt.ArrayLike | None = None
     velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
@@ -312,6 +323,7 @@ class Loop(ChainConstraint):
     """
 
     kind = "loop"
+    needed = ("to",)
     to: str
     rotation: bool = field(default=False, kw_only=True)
 

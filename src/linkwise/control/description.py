@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.constraints import CONVENTIONS, KINDS, ChainConstraint
+from linkwise.control.constraints import CONVENTIONS, KINDS, SCALARS, VECTORS, ChainConstraint
 from linkwise.control.cycle.layout import RESERVED, Layout, parameter
 from linkwise.control.links import START, is_word
 from linkwise.control.ports import Ports
@@ -26,31 +26,8 @@ Triple = tuple[float, float, float]
 #: The first value of a port.
 Value = float | bool | int | Triple
 
-#: What a constraint may have that is a vector.
-VECTORS: tuple[str, ...] = ("position", "angles", "velocity", "angular_velocity")
-
-#: What a constraint may have that is a number.
-SCALARS: tuple[str, ...] = ("value", "speed")
-
-#: What each kind of constraint must have.
-NEEDED: dict[str, tuple[str, ...]] = {
-    "fixed position": ("position",),
-    "fixed rotation": ("angles",),
-    "moving position": ("position",),
-    "velocity": (),
-    "loop": ("to",),
-    "driven joint": (),
-}
-
-#: What each kind of constraint may have beside.
-ALLOWED: dict[str, tuple[str, ...]] = {
-    "fixed position": (),
-    "fixed rotation": (),
-    "moving position": ("angles", "velocity", "angular_velocity"),
-    "velocity": ("velocity", "angular_velocity"),
-    "loop": ("rotation",),
-    "driven joint": SCALARS,
-}
+#: Fields of a row that only some kinds of constraints have.
+SPECIFIC = ("to", *VECTORS, *SCALARS, "rotation")
 
 _NOTHING = (0.0, 0.0, 0.0)
 
@@ -120,7 +97,7 @@ class ConstraintRow:
         for said in SCALARS:
             if (value := getattr(self, said)) is not None:
                 object.__setattr__(self, said, check.number(said, value))
-        if check.choice("kind", self.kind, NEEDED) == self.kind:
+        if check.choice("kind", self.kind, KINDS) == self.kind:
             self._check_kind(check)
         check.finish()
         if self.kind == "moving position":
@@ -131,14 +108,14 @@ class ConstraintRow:
 
     def _check_kind(self, check: Checker) -> None:
         """Whether it has what its kind needs, and nothing that its kind knows nothing of."""
-        needed, allowed = NEEDED[self.kind], ALLOWED[self.kind]
-        for said in ("to", *VECTORS, *SCALARS, "rotation"):
-            value = getattr(self, said)
-            if value is None and said in needed:
-                what = "the name of a link" if said == "to" else "three numbers"
-                check.report(said, value, f"{what}, which a {self.kind} constraint needs")
-            elif value is not None and value is not False and said not in {*needed, *allowed}:
-                check.report(said, value, f"nothing, for a {self.kind} constraint has {_members(needed + allowed)}")
+        kind = KINDS[self.kind]
+        for name in SPECIFIC:
+            value = getattr(self, name)
+            if value is None and name in kind.needed:
+                expected = "the name of a link" if name == "to" else "three numbers"
+                check.report(name, value, f"{expected}, which a {self.kind} constraint needs")
+            elif value is not None and value is not False and name not in kind.specific():
+                check.report(name, value, f"nothing, for a {self.kind} constraint has {_members(kind.specific())}")
         if self.to is not None and (not is_word(self.to) or self.to == self.link):
             check.report("to", self.to, f"the name of another link than {self.link!r}")
         if self.kind == "velocity" and self.velocity is None and self.angular_velocity is None:
@@ -147,7 +124,7 @@ class ConstraintRow:
             check.report("angular_velocity", self.angular_velocity, "nothing where there are no angles")
 
     @classmethod
-    def of(cls, constraint: Any) -> ConstraintRow:
+    def of(cls, constraint: ChainConstraint) -> ConstraintRow:
         """The row of a constraint of `linkwise.control.constraints`.
 
         Examples
@@ -156,12 +133,8 @@ class ConstraintRow:
         >>> ConstraintRow.of(Loop("pin", "rod", "slide")).to
         'slide'
         """
-        said = {
-            name: value
-            for name in ("to", *VECTORS, *SCALARS, "rotation")
-            if (value := getattr(constraint, name, None)) is not None
-        }
-        return cls(constraint.name, constraint.kind, constraint.link, enabled=constraint.enabled, **said)
+        specific = {name: getattr(constraint, name) for name in constraint.specific()}
+        return cls(constraint.name, constraint.kind, constraint.link, enabled=constraint.enabled, **specific)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -171,8 +144,7 @@ class ConstraintRow:
     @property
     def arguments(self) -> dict[str, Any]:
         """What the class of its kind takes, by name."""
-        names = (*NEEDED[self.kind], *ALLOWED[self.kind])
-        said = {name: value for name in names if (value := getattr(self, name)) is not None}
+        said = {name: value for name in KINDS[self.kind].specific() if (value := getattr(self, name)) is not None}
         return {"name": self.name, "link": self.link, **said, "enabled": self.enabled}
 
     def made(self) -> ChainConstraint:
@@ -191,8 +163,8 @@ class ConstraintRow:
 
 
 def _members(names: Iterable[str]) -> str:
-    found = tuple(names)
-    return " and ".join(found) if len(found) < 3 else f"{', '.join(found[:-1])} and {found[-1]}"
+    listed = tuple(names)
+    return " and ".join(listed) if len(listed) < 3 else f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 
 #: How many names a message lists at most where it cannot offer a near one.
@@ -250,17 +222,17 @@ def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[Const
     seen: set[str] = set()
     good = []
     for k, row in enumerate(rows):
-        found = []
+        problems = []
         if row.name in {*seen, *ends, *RESERVED}:
             whose = "a constraint" if row.name in seen else "a link" if row.name in ends else "the chain itself"
-            found.append(("name", row.name, f"another name (this one is that of {whose})"))
+            problems.append(("name", row.name, f"another name (this one is that of {whose})"))
         known = tuple(joints_of(mechanism)) if row.kind == "driven joint" else ends
         if row.link not in known:
-            found.append(("link", row.link, near(row.link, known) if known else "a link with a joint; no joint moves"))
+            problems.append(("link", row.link, near(row.link, known) if known else "a link with a joint; no joint moves"))
         if row.to is not None and row.to not in {START, *ends}:
-            found.append(("to", row.to, near(row.to, [START, *(end for end in ends if end != row.link)])))
-        check.problems += [Placed(f"constraint {row.name!r}", *said, ("constraint", k, said[0])) for said in found]
-        good += [] if found else [row]
+            problems.append(("to", row.to, near(row.to, [START, *(end for end in ends if end != row.link)])))
+        check.problems += [Placed(f"constraint {row.name!r}", *said, ("constraint", k, said[0])) for said in problems]
+        good += [] if problems else [row]
         seen.add(row.name)
     return good
 
@@ -294,16 +266,16 @@ def check_ports(
         for target, source in routes.items()
         if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
     }
-    own = {f"{row.name}.{what}": "its constraint" for row in rows for what in row.inputs}
-    own |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
-    made = {
+    owners = {f"{row.name}.{what}": "its constraint" for row in rows for what in row.inputs}
+    owners |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
+    kept = {
         ports[name].name: value
         for name in values
         if _once(check, ports, "values", values, name)
-        and (value := _settled(check, ports, own, name, values[name])) is not None
+        and (value := _settled(check, ports, owners, name, values[name])) is not None
     }
-    _check_limits(check, mechanism, ports, made)
-    return made, routed
+    _check_limits(check, mechanism, ports, kept)
+    return kept, routed
 
 
 def _once(check: Checker, ports: Ports, field: str, given: Mapping[Any, Any], name: Any) -> bool:
@@ -330,9 +302,9 @@ def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
     return True
 
 
-def _settled(check: Checker, ports: Ports, own: Mapping[str, str], name: Any, value: Any) -> Any:
+def _settled(check: Checker, ports: Ports, owners: Mapping[str, str], name: Any, value: Any) -> Any:
     """The value as it is kept, or None after a report; infinity is a number, NaN is none."""
-    message = f"port {name!r} is said by {own[name]}; expected it there alone" if name in own else ""
+    message = f"port {name!r} is said by {owners[name]}; expected it there alone" if name in owners else ""
     fed = ports.routes.get(ports[name].name) if name in ports else None
     if fed:
         message = f"port {name!r} is fed by {fed!r}; expected no first value, or a route from '' to it"
@@ -340,8 +312,8 @@ def _settled(check: Checker, ports: Ports, own: Mapping[str, str], name: Any, va
     if message:
         check.problems.append(Placed("chain", "values", name, "", ("values", name), message))
         return None
-    made = ports.read(name)
-    return tuple(made.tolist()) if isinstance(made, np.ndarray) else made
+    kept = ports.read(name)
+    return tuple(kept.tolist()) if isinstance(kept, np.ndarray) else kept
 
 
 def _written(ports: Ports, name: Any, value: Any) -> str:
@@ -421,9 +393,9 @@ class ChainDescription:
         check = Checker(f"chain {self.name!r}")
         if not is_word(self.name):
             check.report("name", self.name, "a word")
-        given = tuple(self.constraints) if isinstance(self.constraints, Iterable) else (None,)
-        rows = tuple(row for row in given if isinstance(row, ConstraintRow))
-        if len(rows) < len(given):
+        items = tuple(self.constraints) if isinstance(self.constraints, Iterable) else (None,)
+        rows = tuple(row for row in items if isinstance(row, ConstraintRow))
+        if len(rows) < len(items):
             check.report("constraints", self.constraints, "a sequence of ConstraintRow")
         if not isinstance(self.mechanism, Mechanism):
             check.report("mechanism", self.mechanism, "a Mechanism")
@@ -474,8 +446,8 @@ def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
     if q0 is None:
         return frozen(np.clip(np.zeros(mechanism.n), low, high))
     expected = f"{mechanism.n} finite numbers: {', '.join(mechanism.names)}"
-    made = check.finite("q0", q0, (mechanism.n,), expected)
-    for k in np.flatnonzero((made < low) | (made > high))[: 0 if check.problems else None].tolist():
+    start = check.finite("q0", q0, (mechanism.n,), expected)
+    for k in np.flatnonzero((start < low) | (start > high))[: 0 if check.problems else None].tolist():
         within = f"{mechanism.names[k]} within its limits, {low[k]:g} to {high[k]:g}"
-        check.report(f"q0[{k}]", float(made[k]), within)
-    return made
+        check.report(f"q0[{k}]", float(start[k]), within)
+    return start

@@ -141,16 +141,16 @@ class Port:
         """
         if type(value) is float and self.kind == "float" and not self.shape and self._takes(value):
             return np.asarray(value)
-        made = self._numbers(value)
-        if made.shape != self.shape:
-            raise ArgumentError(f"port {self.name!r} is given the shape {made.shape}; expected {self.expected}")
-        if not self.admits(made):
-            where = tuple(int(k) for k in np.argwhere(~self._fits(made))[0])
-            found = self._shown(made[where])
+        numbers = self._numbers(value)
+        if numbers.shape != self.shape:
+            raise ArgumentError(f"port {self.name!r} is given the shape {numbers.shape}; expected {self.expected}")
+        if not self.admits(numbers):
+            where = tuple(int(k) for k in np.argwhere(~self._fits(numbers))[0])
+            element = self._shown(numbers[where])
             raise ArgumentError(
-                f"port {self.name!r} is given {found}{f' at {where}' if where else ''}; expected {self.expected}"
+                f"port {self.name!r} is given {element}{f' at {where}' if where else ''}; expected {self.expected}"
             )
-        return made
+        return numbers
 
     def admits(self, numbers: FloatArray) -> bool:
         """Whether numbers, as they stand in the vector of values, may be values of it."""
@@ -167,14 +167,14 @@ class Port:
         if self.kind == "float":
             return numbers.astype(np.float64) if self.shape else float(numbers)
         low, high = (-LARGEST_WHOLE, LARGEST_WHOLE) if self.kind == "int" else self.interval or (0.0, 0.0)
-        found = numbers.ravel().tolist()
-        if not all(low <= number <= high and number.is_integer() for number in found):
+        elements = numbers.ravel().tolist()
+        if not all(low <= number <= high and number.is_integer() for number in elements):
             raise ArgumentError(
                 f"port {self.name!r} holds {shown(numbers.tolist())}, which is no value of kind {self.kind!r}"
             )
         if self.shape:
             return numbers.astype(np.int64 if self.kind == "int" else np.bool_)
-        number = int(found[0])
+        number = int(elements[0])
         return self.choices[number] if self.kind == "choice" else number if self.kind == "int" else bool(number)
 
     @cached_property
@@ -256,11 +256,11 @@ class Port:
 
     def _check_choices(self) -> None:
         words = self.choices
-        told = "different words, without '[', ']' and '|'"
+        expected = "different words, without '[', ']' and '|'"
         if not isinstance(words, tuple) or not all(isinstance(word, str) for word in words):
-            raise self._wrong("choices", words, f"a tuple of {told}")
+            raise self._wrong("choices", words, f"a tuple of {expected}")
         if len(set(words)) < len(words) or not all(plain(word) for word in words):
-            raise self._wrong("choices", words, told)
+            raise self._wrong("choices", words, expected)
         if (self.kind == "choice") != bool(words):
             raise self._wrong(
                 "choices", words, "at least one word" if self.kind == "choice" else f"() for kind {self.kind!r}"

@@ -259,11 +259,11 @@ class Ports:
         >>> ports.find("arm.*", "tool.max_speed")
         ('arm.theta', 'tool.max_speed', 'arm.theta_solved')
         """
-        found: set[str] = set()
+        names: set[str] = set()
         for pattern in patterns:
             fits = self._fitting(pattern)
-            found.update(fits or self._unknown(pattern))
-        return tuple(name for name in self._ports if name in found)
+            names.update(fits or self._unknown(pattern))
+        return tuple(name for name in self._ports if name in names)
 
     def table(self, *patterns: str) -> str:
         """All ports, or those that `find` finds, as a text for people: name, direction, kind, unit, value and source.
@@ -326,10 +326,10 @@ class Ports:
 def _rebuilt(
     ports: tuple[Port, ...], values: FloatArray, routes: Mapping[str, str], aliases: Mapping[str, str] | None = None
 ) -> Ports:
-    made = Ports(ports, aliases)
-    made.values[...] = values
-    made.reroute(routes)
-    return made
+    copy = Ports(ports, aliases)
+    copy.values[...] = values
+    copy.reroute(routes)
+    return copy
 
 
 Indices = npt.NDArray[np.intp]
@@ -420,8 +420,8 @@ def _guarded(
     """
     fresh, kept, gather = np.empty(len(sources)), np.empty(len(low)), values.take
     looked, behind = fresh[: len(low)], targets[: len(low)]
-    told = bytearray(b"\1" * (2 * len(low)))
-    fits = np.frombuffer(told, dtype=np.bool_).reshape(2, len(low))
+    flags = bytearray(b"\1" * (2 * len(low)))
+    fits = np.frombuffer(flags, dtype=np.bool_).reshape(2, len(low))
     above, below = fits
     at_least, at_most = np.greater_equal, np.less_equal
 
@@ -429,7 +429,7 @@ def _guarded(
         gather(sources, 0, fresh, "clip")
         at_least(looked, low, above)
         at_most(looked, high, below)
-        if 0 in told:
+        if 0 in flags:
             gather(behind, 0, kept, "clip")
             np.copyto(looked, kept, where=~(above & below))
         values[targets] = fresh

@@ -72,12 +72,12 @@ class Channel(NamedTuple):
 
     def decode(self, numbers: FloatArray) -> npt.NDArray[Any]:
         """A history (T, size) as an array (T, ...) of floats, ints, bools or words."""
-        made = numbers.reshape(len(numbers), *self.shape)
+        values = numbers.reshape(len(numbers), *self.shape)
         if self.kind == "float":
-            return made.copy()
+            return values.copy()
         if self.kind == "choice":
-            return np.array(self.choices)[self.codes(made)]
-        return self.codes(made) if self.kind == "int" else self.codes(made) != 0
+            return np.array(self.choices)[self.codes(values)]
+        return self.codes(values) if self.kind == "int" else self.codes(values) != 0
 
 
 def differences(ours: Sequence[Channel], theirs: Sequence[Channel], directions: bool = True) -> str:
@@ -89,18 +89,18 @@ def differences(ours: Sequence[Channel], theirs: Sequence[Channel], directions: 
     "it lacks 'arm.d'; 'arm.theta' has the unit 'm' there and 'rad' here"
     """
     left, right = ({channel.name: channel for channel in side} for side in (ours, theirs))
-    told = []
+    messages = []
     if missing := [name for name in left if name not in right]:
-        told.append(f"it lacks {some(missing, 6, members)}")
+        messages.append(f"it lacks {some(missing, 6, members)}")
     if further := [name for name in right if name not in left]:
-        told.append(f"there is no {some(further, 6, members)} here")
+        messages.append(f"there is no {some(further, 6, members)} here")
     for name in left:
         for field in Channel._fields if directions else Channel._fields[:-1]:
             if name in right and (here := getattr(left[name], field)) != (there := getattr(right[name], field)):
-                told.append(f"{name!r} has the {field} {shown(there)} there and {shown(here)} here")
-    if not told and list(left) != list(right):
-        told.append("the ports stand in another order")
-    return "; ".join(told[:6])
+                messages.append(f"{name!r} has the {field} {shown(there)} there and {shown(here)} here")
+    if not messages and list(left) != list(right):
+        messages.append("the ports stand in another order")
+    return "; ".join(messages[:6])
 
 
 def to_json(channels: Iterable[Channel]) -> str:
@@ -136,12 +136,12 @@ def _channel(row: Any) -> Channel:
     texts = [name, kind, unit, direction, *_listed(words)]
     if not all(isinstance(text, str) for text in texts) or not all(type(size) is int for size in _listed(shape)):
         raise ValueError("a field of another type")
-    made = Channel(name, kind, tuple(shape), unit, tuple(words), direction)
+    channel = Channel(name, kind, tuple(shape), unit, tuple(words), direction)
     # what a port refuses is no channel either
-    port = Port(name, "in", made.kind, made.shape, unit, initial=None, finite=False, choices=made.choices)  # type: ignore[arg-type]
+    port = Port(name, "in", channel.kind, channel.shape, unit, initial=None, finite=False, choices=channel.choices)  # type: ignore[arg-type]
     if direction not in (*DIRECTIONS, "") or kind not in KINDS:
         raise ValueError(f"direction {direction!r}")
-    return made._replace(unit=port.unit)
+    return channel._replace(unit=port.unit)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -67,9 +67,9 @@ class State:
 
     def __post_init__(self) -> None:
         for name in ("values", "carry"):
-            made = np.array(real(getattr(self, name)), dtype=np.float64)
-            made.flags.writeable = False
-            object.__setattr__(self, name, made)
+            values = np.array(real(getattr(self, name)), dtype=np.float64)
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
         for name in ("routes", "settings"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name, value in self.settings.items():
@@ -147,11 +147,11 @@ class State:
         if not all(isinstance(source, str) for source in routes.values()):
             raise refused(path, "routes cannot be read")
         try:
-            made = cls(channels, values, carry, routes, settings)
+            state = cls(channels, values, carry, routes, settings)
         except ArgumentError as error:
             raise refused(path, str(error)) from error
-        check_kinds(path, channels, made.values[None])
-        return made
+        check_kinds(path, channels, state.values[None])
+        return state
 
 
 def save(ports: Ports, carry: FloatArray, settings: Mapping[str, Setting] | None = None) -> State:
@@ -191,8 +191,8 @@ def restore(ports: Ports, carry: FloatArray, state: State, settings: Mapping[str
     """
     if not isinstance(state, State):
         raise ArgumentError(f"state is {shown(state)}; expected a State, as save() gives it")
-    if state.channels is not ports.channels and (told := differences(ports.channels, state.channels)):
-        raise ArgumentError(f"the state is of another chain: {told}")
+    if state.channels is not ports.channels and (difference := differences(ports.channels, state.channels)):
+        raise ArgumentError(f"the state is of another chain: {difference}")
     for name in {**(settings or {}), **state.settings}:
         there, here = (held.get(name, "not set") for held in (state.settings, settings or {}))
         if (type(there), there) != (type(here), here):

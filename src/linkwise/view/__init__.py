@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linkwise.view.browser.browse import export as export
     from linkwise.view.drawing.render import draw as draw
     from linkwise.view.drawing.render import tool_path as tool_path
-    from linkwise.view.plots.ellipsoids import ellipsoid as ellipsoid
+    from linkwise.view.plots.manipulability import ellipsoid as ellipsoid
     from linkwise.view.plots.manipulability import manipulability_map as manipulability_map
     from linkwise.view.plots.workspace_plot import workspace as workspace
 
@@ -26,7 +26,7 @@ _HOMES = {
     "animate": "linkwise.view.animation.animation",
     "browse": "linkwise.view.browser.browse",
     "draw": "linkwise.view.drawing.render",
-    "ellipsoid": "linkwise.view.plots.ellipsoids",
+    "ellipsoid": "linkwise.view.plots.manipulability",
     "export": "linkwise.view.browser.browse",
     "manipulability_map": "linkwise.view.plots.manipulability",
     "tool_path": "linkwise.view.drawing.render",

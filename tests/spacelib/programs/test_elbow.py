@@ -20,8 +20,7 @@ from linkwise.spacelib.programs.elbow import (
     written,
 )
 from linkwise.spacelib.programs.elbow_inverse import LISTED_TOLERANCE, elb_i_dh
-from linkwise.spacelib.programs.laws import joint_motion
-from linkwise.spacelib.programs.motions import Motion, read_motion, save_motion
+from linkwise.spacelib.programs.laws import Motion, joint_motion, read_motion, save_motion
 
 LENGTHS = read_lengths(formats.path("ELBOW.DAT"))
 GUESS = read_guess(formats.path("GUESS.1ST"))

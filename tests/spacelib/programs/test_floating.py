@@ -19,8 +19,7 @@ from linkwise.spacelib.programs.floating_comparison import (
     run_floating_base,
     with_check,
 )
-from linkwise.spacelib.programs.laws import motor_motion
-from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.laws import Motion, motor_motion
 
 LINKS = read_two_links(formats.path("TEST.DAT"))
 MATRICES = ("m1", "m2", "W1", "W2", "H1", "H2")

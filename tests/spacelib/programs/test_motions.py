@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError, FileError
-from linkwise.spacelib.programs.laws import cycloidal, joint_motion, motor_motion
-from linkwise.spacelib.programs.motions import Motion, read_motion, refined, save_motion
+from linkwise.spacelib.programs.laws import Motion, cycloidal, joint_motion, motor_motion, read_motion, refined, save_motion
 
 
 @pytest.mark.parametrize(("made", "joints"), [(joint_motion(), 6), (motor_motion(), 1)])

@@ -15,8 +15,7 @@ import linkwise as lw
 from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError
 from linkwise.loops import Linkage
 from linkwise.view import Animation, animate
-from linkwise.view.animation import encoding
-from linkwise.view.animation.animation import Moving, instants
+from linkwise.view.animation.animation import Moving, durations, ffmpeg, instants, mp4
 from linkwise.view.motion import Motion, trajectory_of
 from linkwise.view.scene import lay_out
 from support.walking_machine import person
@@ -55,7 +54,7 @@ def test_a_gif_lasts_as_long_as_the_motion(arm: lw.Mechanism, motion: lw.Traject
 
 @pytest.mark.parametrize(("rate", "speed", "count"), [(30.0, 1.0, 16), (20.0, 2.0, 6), (20.0, 0.5, 21), (7.0, 1.0, 5)])
 def test_rate_and_speed(motion: lw.Trajectory, rate: float, speed: float, count: int) -> None:
-    times, stays = instants(motion, rate, speed), encoding.durations(count, rate)
+    times, stays = instants(motion, rate, speed), durations(count, rate)
     assert len(times) == count
     assert abs(sum(stays) - 1000 * count / rate) <= 5.0  # to the half of what a GIF counts in
     assert times[-1] == 0.5
@@ -64,7 +63,7 @@ def test_rate_and_speed(motion: lw.Trajectory, rate: float, speed: float, count:
 
 def test_rate_and_speed_are_those_of_the_file(arm: lw.Mechanism, motion: lw.Trajectory) -> None:
     made = animate(arm, motion, rate=7.0, speed=0.9, width=120, trace=False)
-    assert shown(made.data)[0] == encoding.durations(5, 7.0)
+    assert shown(made.data)[0] == durations(5, 7.0)
     assert np.array_equal(made.times, instants(motion, 7.0, 0.9))
 
 
@@ -215,7 +214,7 @@ def test_an_mp4_without_ffmpeg_names_the_extra(
 
 def test_an_mp4_is_made_where_ffmpeg_is(arm: lw.Mechanism, motion: lw.Trajectory, tmp_path: Path) -> None:
     try:
-        encoding.ffmpeg()
+        ffmpeg()
     except MissingExtraError:
         pytest.skip("no ffmpeg here")
     made = animate(arm, motion, tmp_path / "arm.mp4", rate=20, width=121)
@@ -224,6 +223,6 @@ def test_an_mp4_is_made_where_ffmpeg_is(arm: lw.Mechanism, motion: lw.Trajectory
     assert made.size[0] % 2 == made.size[1] % 2 == 0
     assert made._repr_html_().startswith("<video ")
     with pytest.raises(LinkwiseError, match="ffmpeg made no film"):
-        encoding.mp4(iter([np.zeros((3, 3, 3), dtype=np.uint8)]), 20.0)  # odd sizes have no H.264
+        mp4(iter([np.zeros((3, 3, 3), dtype=np.uint8)]), 20.0)  # odd sizes have no H.264
     with pytest.raises(LinkwiseError, match="given no picture"):
-        encoding.mp4(iter([]), 20.0)
+        mp4(iter([]), 20.0)

@@ -8,8 +8,7 @@ from linkwise.errors import ArgumentError
 from linkwise.kinematics.manipulability import manipulability
 from linkwise.plot.figure import rendered
 from linkwise.view import ellipsoid, manipulability_map, tool_path, trajectory, workspace
-from linkwise.view.plots.ellipsoids import add_ellipses, ellipsoid_of
-from linkwise.view.plots.manipulability import joint_map
+from linkwise.view.plots.manipulability import add_ellipses, ellipsoid_of, joint_map
 from linkwise.view.plots.workspace_plot import draw_panels
 
 BENT = np.array([0.3, -0.8, 0.4, 0.2, 0.5, 0.1])

@@ -17,7 +17,7 @@ import click
 from linkwise.cli.command import Options, Output, argument, command, emit, option, say
 from linkwise.cli.options import Finite, refuse
 from linkwise.control import Chain, load
-from linkwise.control.ring_buffer import Recorder
+from linkwise.control.recording import Recorder
 from linkwise.files.text import refused
 from linkwise.model.formatting.table import duration, plain
 from linkwise.server import Server, run

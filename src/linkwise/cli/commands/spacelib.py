@@ -35,7 +35,7 @@ from linkwise.spacelib.programs.elbow_inverse import Inverse
 from linkwise.spacelib.programs.elbow_inverse import elb_i_dh as invert
 from linkwise.spacelib.programs.floating import read_two_links
 from linkwise.spacelib.programs.floating_comparison import draw
-from linkwise.spacelib.programs.motions import LAYOUTS, Motion, read_motion, save_motion
+from linkwise.spacelib.programs.laws import LAYOUTS, Motion, read_motion, save_motion
 from linkwise.spacelib.programs.rob_mat import RobMat
 
 DIGITS = option(

@@ -6,7 +6,7 @@ matrix for all instants.
 The files of the elbow robot: lengths of its links, motion of its gripper, first guess of its joint angles.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.6.2: tables 7.10 (ELBOW.DAT), 7.11 (GRIPPER.MOT) and 7.12
-(GUESS.1ST). The motion of its joints is in `linkwise.spacelib.programs.motions`.
+(GUESS.1ST). The motion of its joints is in `linkwise.spacelib.programs.laws`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from linkwise.spacelib.cardan import htocarda
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT3, UNIT4, Rev, U, X, Y, Z
 from linkwise.spacelib.position import dhtom, rotat24
 from linkwise.spacelib.programs.formats import NumberFile, pages, save_numbers
-from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.laws import Motion
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import coriolis, vactowh3, veactowh
 from linkwise.spatial.scalar import FloatArray

@@ -32,7 +32,7 @@ from linkwise.spacelib.programs.elbow import (
     offsets,
 )
 from linkwise.spacelib.programs.formats import pages
-from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.laws import Motion
 from linkwise.spacelib.transformations import invers, mami
 from linkwise.spacelib.velocity import coriolis, makel2, veactowh
 from linkwise.spatial.scalar import FloatArray

@@ -24,7 +24,7 @@ from linkwise.spacelib.direct_dynamics import dyn_eq
 from linkwise.spacelib.inertia import jtoj
 from linkwise.spacelib.position import screwtom
 from linkwise.spacelib.programs.formats import NumberFile, pages, save_numbers
-from linkwise.spacelib.programs.motions import Motion
+from linkwise.spacelib.programs.laws import Motion
 from linkwise.spacelib.transformations import mami, mamt, normal, normskew, skew
 from linkwise.spacelib.velocity import coriolis, vactowh2
 from linkwise.spatial.scalar import FloatArray

@@ -21,7 +21,7 @@ from linkwise.model.link import Link
 from linkwise.plot.figure import colour, figure, style
 from linkwise.spacelib.kinds import whole
 from linkwise.spacelib.programs.floating import History, TwoLinks, check_motor, momentum, run_test, run_test_new
-from linkwise.spacelib.programs.motions import Motion, refined
+from linkwise.spacelib.programs.laws import Motion, refined
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial

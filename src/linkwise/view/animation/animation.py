@@ -1,19 +1,28 @@
-"""Animations of a motion in real time: one figure whose artists move, written to a file or shown in a notebook."""
+"""Animations of a motion in real time: one figure whose artists move, written to a file or shown in a notebook.
+
+Pillow encodes GIF files, ffmpeg MP4 files.
+"""
 
 from __future__ import annotations
 
 import base64
 import html
+import io
 import math
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, choices, install_hint
 from linkwise.files.atomic import write_bytes
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
@@ -21,13 +30,133 @@ from linkwise.plot.figure import figure, literal
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within
 from linkwise.trajectory.trajectory import Trajectory
-from linkwise.view.animation import encoding
-from linkwise.view.animation.encoding import Pixels
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.drawing.render import SIDE, draw_trace, look_at, positions, space, trim
 from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import Layout, build, frames_at, lay_out
 from linkwise.view.scene.scene import MANY
+
+Pixels = npt.NDArray[np.uint8]
+
+#: Colours of a GIF; the same for all its pictures, so that what stands still stays as it is.
+COLOURS = 96
+
+#: Pictures a second in a GIF at most: browsers play those of more at ten a second.
+QUICKEST = 50.0
+
+
+def gif(pictures: Iterable[Pixels], samples: Sequence[Pixels], rate: float) -> bytes:
+    """Make a GIF that plays for ever.
+
+    Parameters
+    ----------
+    pictures : iterable of (height, width, 3) ndarray
+        Red, green and blue, one after the other.
+    samples : sequence of (height, width, 3) ndarray
+        Some of them, by which the colours are chosen.
+    rate : float
+        Pictures a second. A GIF counts in 1/100 s: each picture stays a whole number of them, such that none is ever more
+        than 5 ms early or late.
+    """
+    from PIL import Image
+
+    palette = _palette(samples)
+    frames = [Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    buffer = io.BytesIO()
+    look: dict[str, Any] = {"loop": 0, "optimize": False, "disposal": 1}
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations(len(frames), rate), **look)
+    return buffer.getvalue()
+
+
+def _palette(samples: Sequence[Pixels]) -> Any:
+    """A picture with the colours of samples, all that are nearly white made white: Pillow takes colours in steps of four."""
+    from PIL import Image
+
+    image = Image.fromarray(np.concatenate(samples)).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    colours = np.array(image.getpalette()).reshape(-1, 3)
+    colours[colours.min(axis=1) >= 248] = 255
+    image.putpalette(colours.astype(np.uint8).tobytes())
+    return image
+
+
+def durations(count: int, rate: float) -> list[int]:
+    """How long each picture of a GIF stays, ms, in steps of 10.
+
+    Examples
+    --------
+    >>> durations(4, 30.0)
+    [30, 40, 30, 30]
+    """
+    ends = [10 * round(100 * k / rate) for k in range(count + 1)]
+    return [end - start for start, end in pairwise(ends)]
+
+
+def mp4(pictures: Iterable[Pixels], rate: float) -> bytes:
+    """Make an MP4 (H.264, as every browser plays it) of pictures with even widths and heights.
+
+    Raises
+    ------
+    MissingExtraError
+        Where there is no ffmpeg, neither that of imageio-ffmpeg nor one on the search path.
+    LinkwiseError
+        Where ffmpeg fails; the message is its own.
+    """
+    program = ffmpeg()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as errors:
+        path = Path(folder) / "made.mp4"
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            for picture in pictures:
+                if process is None:
+                    command = [program, *_words(picture.shape[1], picture.shape[0], rate), str(path)]
+                    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors)
+                assert process.stdin is not None
+                process.stdin.write(np.ascontiguousarray(picture).tobytes())
+        except BrokenPipeError:
+            pass  # it has ended; what it said is told below
+        except BaseException:
+            if process is not None:
+                process.kill()
+                process.communicate()
+            raise
+        if process is None or _ended(process) or not path.is_file():
+            errors.seek(0)
+            words = errors.read().decode(errors="replace").strip().splitlines()
+            raise LinkwiseError(f"ffmpeg made no film: {words[-1] if words else 'it was given no picture'}")
+        return path.read_bytes()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    try:
+        process.communicate()
+    except BrokenPipeError:
+        process.wait()
+    return int(process.returncode)
+
+
+def ffmpeg() -> str:
+    """Return the path of the ffmpeg to use.
+
+    Raises
+    ------
+    MissingExtraError
+        Where there is none.
+    """
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        path = shutil.which("ffmpeg")
+        if path is None:
+            raise MissingExtraError(f"an MP4 needs ffmpeg: {install_hint('mp4')}, or write a .gif") from None
+        return path
+    return str(imageio_ffmpeg.get_ffmpeg_exe())
+
+
+def _words(width: int, height: int, rate: float) -> list[str]:
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:.6f}", "-i", "-"]
+    encoder = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]
+    return ["-y", "-loglevel", "error", *raw, *encoder]
+
 
 FORMATS = (".gif", ".mp4")
 
@@ -174,7 +303,7 @@ def animate(
     moves = trajectory_of(mechanism, motion)
     times = instants(moves, rate, speed)
     if suffix == ".mp4":
-        encoding.ffmpeg()
+        ffmpeg()
     q = np.asarray(moves.at(times)[0])
     moving = Moving(mechanism, q, positions(mechanism, q) if trace else None, width=width, frames=frames)
     data, size = _encoded(moving, times, rate, suffix)
@@ -212,7 +341,7 @@ def _rounded_up(value: float) -> str:
 
 def _checked(suffix: str, rate: float, speed: float, width: int) -> int:
     """Check the numbers; return the even width."""
-    most = encoding.QUICKEST if suffix == ".gif" else 240.0
+    most = QUICKEST if suffix == ".gif" else 240.0
     number_within("rate", rate, SLOWEST, most, f"{SLOWEST:g} to {most:g} pictures a second in a {suffix}")
     number_within("speed", speed, math.ulp(0.0), sys.float_info.max, "a number above 0")
     number_within("width", width, *WIDTHS, f"{WIDTHS[0]} to {WIDTHS[1]} pixels")
@@ -236,7 +365,7 @@ def _encoded(moving: Moving, times: FloatArray, rate: float, suffix: str) -> tup
             f"{len(times):,} pictures of {width} x {height} pixels are too much to look at; "
             f"expected width={int(width * math.sqrt(fitting))} or less, or fewer pictures"
         )
-    data = encoding.gif(pictures(), samples, rate) if suffix == ".gif" else encoding.mp4(pictures(), rate)
+    data = gif(pictures(), samples, rate) if suffix == ".gif" else mp4(pictures(), rate)
     return data, (width, height)
 
 

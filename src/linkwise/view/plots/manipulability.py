@@ -1,24 +1,304 @@
-"""Maps of manipulability: over two joints, or over a plane of the workspace with ellipses of velocity in it."""
+"""Drawings of manipulability: velocity and force ellipsoids of a frame, and maps over two joints or a workspace plane."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
-from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import workspace
+from linkwise.errors import ArgumentError, choices
+from linkwise.kinematics.workspace import Workspace, workspace
 from linkwise.model.formatting.table import plain
+from linkwise.model.quantities import UNITS
 from linkwise.model.tree import Tree
-from linkwise.plot.figure import MAP_COLOURS, figure, literal
+from linkwise.plot.figure import MAP_COLOURS, colour, figure, literal
+from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import number_within, rows_of
-from linkwise.view.plots.ellipsoids import add_ellipses, ones
+from linkwise.spatial.validation import number_within, rows_of, word_of
+from linkwise.view.drawing import labels
+from linkwise.view.drawing.render import draw
 from linkwise.view.plots.workspace_plot import draw_panels
-from linkwise.view.scene import coordinates, evaluate
+from linkwise.view.scene import build, coordinates, evaluate, lay_out
+from linkwise.view.scene.tessellation import ball
+
+if TYPE_CHECKING:
+    from linkwise.view.plots.workspace_plot import MapPanel
+
+
+KINDS = ("velocity", "force")
+
+#: The longest half axis that is drawn, as a share of the mechanism's size.
+LONGEST = 0.30
+
+#: Below this share of the greatest a singular value is zero.
+SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """Where the tip of a velocity, or of a force, of the tool can be when those of the joints make a unit sphere.
+
+    Attributes
+    ----------
+    centre : ndarray (3,)
+        Where the frame is, m, world frame.
+    directions : ndarray (3, 3)
+        Unit vectors along its axes, as columns.
+    half : ndarray (3,)
+        Its half axes, m/s or rad/s for velocities, N or N m for forces; infinite for forces in a direction in which no joint
+        is loaded.
+    """
+
+    centre: FloatArray
+    directions: FloatArray
+    half: FloatArray
+
+
+def ellipsoid_of(
+    mechanism: Tree,
+    q: npt.ArrayLike | None = None,
+    *,
+    kind: str = "velocity",
+    mask: str = "translation",
+    link: int | str = "tool",
+) -> Ellipsoid:
+    """Return the ellipsoid of velocity or force of a frame.
+
+    With joint speeds whose squares add up to one, v = J qd fills the ellipsoid with the half axes s_k u_k, s and u being
+    singular values and left singular vectors of J; with joint efforts whose squares add up to one, the forces that they
+    hold fill that with the half axes u_k / s_k: T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics
+    Research 4(2), 1985. A base that floats is taken as held still.
+
+    Raises
+    ------
+    ArgumentError
+        For another kind or mask, both rows together, q that does not fit, or a mechanism with closed loops.
+    """
+    if mechanism.loops:
+        refuse_loops(mechanism, "an ellipsoid of its tool")
+    if kind not in KINDS:
+        raise ArgumentError(f"kind is {kind!r}; expected {choices(KINDS)}")
+    if word_of(mask) == "all":
+        raise ArgumentError("mask is 'all'; expected 'translation' or 'rotation': an ellipsoid has three axes")
+    values = coordinates(mechanism, q)
+    jacobian = np.asarray(evaluate(mechanism, "jacobian", values, link=link))[list(rows_of(mask))][:, -mechanism.n :]
+    directions, stretch, _ = np.linalg.svd(jacobian)
+    s = np.zeros(3)
+    s[: len(stretch)] = np.where(stretch > SINGULAR * stretch.max(initial=0.0), stretch, 0.0)
+    half = s if kind == "velocity" else np.divide(1.0, s, out=np.full(3, np.inf), where=s > 0)
+    return Ellipsoid(np.asarray(evaluate(mechanism, "forward_kinematics", values, link=link))[:3, 3], directions, half)
+
+
+def ellipsoid(
+    mechanism: Tree,
+    q: npt.ArrayLike | None = None,
+    *,
+    kind: str = "velocity",
+    mask: str = "translation",
+    link: int | str = "tool",
+) -> Any:
+    """Draw a mechanism with the ellipsoid of the velocities, or of the forces, of its tool.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Without closed loops.
+    q : (nq,) array_like, optional
+        Coordinates, rad or m; the neutral ones by default.
+    kind : {"velocity", "force"}
+        What the tool does at joint speeds, or holds at joint efforts, whose squares add up to one.
+    mask : {"translation", "rotation"}
+        Linear or angular.
+    link : int or str
+        Whose frame; the tool by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The half axes stand below the picture, with units. Drawn are those that are neither zero nor endless.
+
+    Raises
+    ------
+    MissingExtraError
+        Where matplotlib is not installed.
+    ArgumentError
+        For another kind or mask, q that does not fit, or a mechanism with closed loops.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> picture = ellipsoid(lw.robots.planar_2r(), [0.3, 1.2])
+    >>> picture.texts[-1].get_text()
+    'velocity of the tool at joint speeds of 1 rad/s together: 1.86, 0.5 and 0 m/s'
+    """
+    shape = ellipsoid_of(mechanism, q, kind=kind, mask=mask, link=link)
+    scene = build(mechanism, lay_out(mechanism, q))
+    picture = draw(mechanism, q, frames=False, names=False)
+    space = picture.axes[0]
+    limits = [getattr(space, f"get_{name}lim3d")() for name in "xyz"]
+    _surface(space, shape, LONGEST * scene.layout.size)
+    for name, limit in zip("xyz", limits, strict=True):
+        getattr(space, f"set_{name}lim3d")(limit)
+    labels.write(space, scene)
+    width, height = picture.get_size_inches()
+    words = picture.text(0.5, 0.12 / height, " ", ha="center", va="bottom", fontsize=min(9.0, 1.2 * width), color="0.25")
+    literal(words, _told(mechanism, shape, kind, mask, link))
+    return picture
+
+
+def _surface(axes: Any, shape: Ellipsoid, longest: float) -> None:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    finite = np.where(np.isfinite(shape.half), shape.half, 0.0)
+    drawn = finite * (longest / (float(finite.max()) or 1.0))
+    sphere = ball(1.0, sides=36)
+    faces = (shape.centre + (sphere.vertices * drawn) @ shape.directions.T)[sphere.faces]
+    look = {"facecolors": colour(5), "edgecolors": colour(0), "linewidths": 0.25, "alpha": 0.22, "zorder": 2.2}
+    axes.add_collection3d(Poly3DCollection(faces, **look), autolim=False)
+    for k, half in enumerate(drawn):
+        along = shape.directions[:, k] * half
+        axes.plot(*np.array([shape.centre - along, shape.centre + along]).T, color=colour(0), linewidth=1.6, zorder=3.9)
+
+
+def _told(mechanism: Tree, shape: Ellipsoid, kind: str, mask: str, link: int | str) -> str:
+    quantity = {
+        ("velocity", "translation"): ("velocity", "m/s"),
+        ("velocity", "rotation"): ("angular velocity", "rad/s"),
+        ("force", "translation"): ("force", "N"),
+        ("force", "rotation"): ("moment", "N m"),
+    }[kind, mask]
+    inputs, symbol = {"velocity": ("joint speeds", "qd"), "force": ("joint efforts", "tau")}[kind]
+    values = [f"{half:.3g}" if np.isfinite(half) else "any" for half in shape.half]
+    whose = mechanism.frame_name(link)
+    condition = f"{inputs} of {ones(mechanism, symbol)} together"
+    return f"{quantity[0]} of {whose} at {condition}: {values[0]}, {values[1]} and {values[2]} {quantity[1]}"
+
+
+def ones(mechanism: Tree, quantity: str) -> str:
+    """One of the unit that a quantity of the joints has, or of both.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> ones(lw.robots.stanford(), "qd")
+    '1 rad/s or m/s'
+    """
+    units = dict.fromkeys(UNITS[quantity][slides] for slides in sorted(mechanism.slides))
+    return f"1 {' or '.join(units)}"
+
+
+#: Ellipses along the longer side of a map.
+ALONG = 7
+
+#: The longest half axis, and how far from a point of the lattice a posture may be, as shares of the lattice's spacing.
+LARGEST, CLOSE = 0.46, 0.2
+
+#: A cell, its place in the map (2,), and how far its posture is turned to be there, rad.
+Posture = tuple[int, FloatArray, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipse:
+    """One ellipse: its place (2,), m, its half axes as columns (2, 2), m/s, and the cell whose posture it shows."""
+
+    place: FloatArray
+    half: FloatArray
+    cell: int
+
+
+def add_ellipses(
+    mechanism: Tree, region: Workspace, panels: Sequence[tuple[Any, MapPanel]], link: int | str
+) -> tuple[list[list[Ellipse]], float]:
+    """Draw ellipses into maps, all to one scale; return them, and their longest half axis, m/s."""
+    drawn, scales = [], []
+    for _, panel in panels:
+        spacing = _spacing(panel)
+        chosen = list(
+            _placed(region, panel, spacing) if panel.centre is None else _turned(region, panel, panel.centre, spacing)
+        )
+        jacobians = np.asarray(evaluate(mechanism, "jacobian", region.q[[k for k, *_ in chosen]], link=link))[
+            :, :3, -mechanism.n :
+        ]
+        ellipses = []
+        for (k, place, turn), jacobian in zip(chosen, jacobians, strict=True):
+            half = rotation_z(turn)[:2, :2].astype(float) @ half_axes(panel.rows(region.positions[k]) @ jacobian)
+            ellipses.append(Ellipse(place, half, k))
+        drawn.append(ellipses)
+        scales.append(LARGEST * spacing)
+    longest = max((float(np.linalg.norm(ellipse.half, axis=0).max()) for part in drawn for ellipse in part), default=0.0)
+    for (axis, _), ellipses in zip(panels, drawn, strict=True):
+        for ellipse in ellipses:
+            _draw(axis, ellipse.place, ellipse.half * (min(scales) / (longest or 1.0)))
+    return drawn, longest
+
+
+def half_axes(jacobian: FloatArray) -> FloatArray:
+    """Half axes, as columns (2, 2), of the velocities J qd, J (2, n), with joint speeds whose squares add up to one.
+
+    Examples
+    --------
+    >>> np.abs(half_axes(np.array([[0.0, 2.0], [1.0, 0.0]]))).tolist()
+    [[2.0, 0.0], [0.0, 1.0]]
+    """
+    directions, stretch, _ = np.linalg.svd(jacobian)
+    return np.asarray(directions[:, : len(stretch)] * stretch)
+
+
+def _spacing(panel: MapPanel) -> float:
+    """How far ellipses are apart in a map, m."""
+    return float(np.ptp(panel.corners, axis=0).max()) / ALONG or 1.0
+
+
+def _placed(region: Workspace, panel: MapPanel, spacing: float) -> Iterator[Posture]:
+    """Of the postures near each point of a lattice that of greatest manipulability: its cell, its place, and no turn."""
+    places, kept = panel.places(region.positions), np.flatnonzero(panel.near(region.positions))
+    if not len(kept):
+        return
+    low = places[kept].min(axis=0)
+    cells = np.floor((places[kept] - low) / spacing)
+    close = np.abs(places[kept] - low - (cells + 0.5) * spacing).max(axis=1) < CLOSE * spacing
+    best: dict[tuple[float, ...], int] = {}
+    for k, cell in zip(kept[close].tolist(), map(tuple, cells[close].tolist()), strict=True):
+        if cell not in best or region.manipulability[k] > region.manipulability[best[cell]]:
+            best[cell] = k
+    for k in sorted(best.values()):
+        yield k, places[k], 0.0
+
+
+def _turned(region: Workspace, panel: MapPanel, centre: FloatArray, spacing: float) -> Iterator[Posture]:
+    """The same in a map about the first axis, with the angle by which the posture is turned about it to be at the point."""
+    places = panel.places(region.positions) - centre
+    away, angle = np.hypot(*places.T), np.arctan2(places[:, 1], places[:, 0])
+    steps = spacing * np.arange(-ALONG, ALONG + 1)
+    for x in steps:
+        for y in steps:
+            near = np.flatnonzero(np.abs(away - math.hypot(x, y)) < CLOSE * spacing)
+            if len(near) and _reached(region, x, y):
+                k = int(near[np.argmax(region.manipulability[near])])
+                yield k, centre + np.array([x, y]), math.atan2(y, x) - float(angle[k])
+
+
+def _reached(region: Workspace, x: float, y: float) -> bool:
+    """Whether the map about the first axis has anything at a point beside it."""
+    radii, _, angles = region.grid.edges
+    r, a = math.hypot(x, y), math.atan2(y, x)
+    i, k = int(np.searchsorted(radii, r, side="right")) - 1, int(np.searchsorted(angles, a, side="right")) - 1
+    if not 0 <= i < len(radii) - 1:
+        return False
+    return not bool(np.isnan(region.grid.best[i, :, min(max(k, 0), len(angles) - 2)]).all())
+
+
+def _draw(axis: Any, at: FloatArray, half: FloatArray) -> None:
+    angle = np.linspace(0.0, 2 * np.pi, 49)
+    outline = at + np.stack([np.cos(angle), np.sin(angle)], axis=1)[:, : half.shape[1]] @ half.T
+    axis.plot(*outline.T, color="white", linewidth=2.2, zorder=2.4)
+    axis.plot(*outline.T, color="black", linewidth=1.0, zorder=2.5)
+
 
 #: Fewest and most cells along one joint.
 CELLS = (8, 1000)
