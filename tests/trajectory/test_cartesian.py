@@ -59,7 +59,7 @@ def test_twist_and_acceleration_are_derivatives(name: str, profile: str) -> None
     move = MOVES[name](profile)
     h = 5e-4
     t = np.linspace(2.1 * h, move.duration - 2.1 * h, 701)
-    knots = move.evaluate.progress.t.ravel()
+    knots = move.evaluate.args[0].t.ravel()
     t = t[np.abs(t[:, None] - knots).min(axis=1) > 2.05 * h]
     pose, twist, acceleration = move.at(t)
     rates = slope(lambda s: move.at(s)[0], t, h)

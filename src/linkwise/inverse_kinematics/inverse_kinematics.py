@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
-from linkwise.kinematics.jacobian import FRAMES
+from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
-from linkwise.solve.validation import batch_of, count, flag, link_given, positive, whole
+from linkwise.solve.validation import batch_of, link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import mask_of, unmasked
+from linkwise.spatial.validation import choice, flag, mask_of, unmasked, whole
 
 if TYPE_CHECKING:
     from linkwise.model.link import Link
@@ -155,7 +155,12 @@ def exactly(
     return solution
 
 
-METHODS = ("auto", "closed_form", "numeric", "newton_raphson", "steepest_descent")
+TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
+    "newton_raphson": newton_raphson,
+    "steepest_descent": steepest_descent,
+}
+
+METHODS = ("auto", "closed_form", "numeric", *TEXTBOOK_METHODS)
 
 
 @telling_reach
@@ -224,19 +229,15 @@ def inverse_kinematics(
     (True, True)
     """
     mechanism.require_numbers("inverse_kinematics")
-    if not isinstance(method, str) or method not in METHODS:
-        raise ArgumentError(f"method is {method!r}; expected {choices(METHODS)}")
-    if method == "newton_raphson":
-        return newton_raphson(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
-    if method == "steepest_descent":
-        return steepest_descent(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
-    if not isinstance(frame, str) or frame not in FRAMES:
-        raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+    choice("method", method, METHODS)
+    if method in TEXTBOOK_METHODS:
+        return TEXTBOOK_METHODS[method](mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
+    check_frame(frame)
     if limits is not True:
         limits = flag("limits", limits)
     if tol.__class__ is not float or not 0.0 < tol < np.inf:
         tol = positive("tol", tol)
-    seed = whole("seed", seed)
+    seed = whole("seed", seed, 0)
     form = None if method == "numeric" else form_for(mechanism, link, mask, needed=method == "closed_form")
     if form is not None:
         options: dict[str, Any] = {"link": link, "mask": mask, "frame": frame, "tol": tol, "seed": seed, "limits": limits}
@@ -355,13 +356,13 @@ def numeric_solutions(
         raise ArgumentError(f"{mechanism.name!r} has {kind}; many solutions are looked for on a fixed tree")
     goal = Pose(link, T, mask)
     goal.check(mechanism)
-    size, many = positive("tol", tol), count("starts", starts)
+    size, many = positive("tol", tol), whole("starts", starts, 1)
     system = system_of(mechanism, [goal], limits=limits)
     start = start_of(mechanism, system, q0)
     batch = batch_of(T=goal.numbers.shape[:-1], q0=start.shape[:-1])
     tasks = np.broadcast_to(goal.numbers, (*batch, 16)).reshape(-1, 16)
     first = np.broadcast_to(start, (*batch, mechanism.n)).reshape(-1, mechanism.n)
-    others = system.starts(whole("seed", seed), many)
+    others = system.starts(whole("seed", seed, 0), many)
     per_call = max(1, AT_ONCE // (1 + many))
     solutions: list[FloatArray] = []
     for k in range(0, len(tasks), per_call):
@@ -444,8 +445,7 @@ def all_inverse_kinematics(
     True
     """
     mechanism.require_numbers("all_inverse_kinematics")
-    if not isinstance(method, str) or method not in ALL_METHODS:
-        raise ArgumentError(f"method is {method!r}; expected {choices(ALL_METHODS)}")
+    choice("method", method, ALL_METHODS)
     if method == "closed_form":
         if mask is not None:
             raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")

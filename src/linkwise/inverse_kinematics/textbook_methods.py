@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
-from linkwise.kinematics.jacobian import FRAMES
+from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
-from linkwise.solve.validation import batch_of, count, flag, positive
+from linkwise.solve.validation import batch_of, positive
 from linkwise.spatial.linear import least_squares_step
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import mask_of, vectors
+from linkwise.spatial.validation import flag, mask_of, vectors, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +100,7 @@ def goal(
         raise ArgumentError(f"{mechanism.name!r} has loops; a pose solved for on its tree alone would open them")
     if not mechanism.n:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
-    if not isinstance(frame, str) or frame not in FRAMES:
-        raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+    check_frame(frame)
     rows, size = np.array(mask_of(mask)), positive("tol", tol)
     poses, n = exact_poses(T), mechanism.n
     start = start_position(mechanism, beside(mechanism, link)) if q0 is None else vectors("q0", q0, n)
@@ -223,7 +222,7 @@ def newton_raphson(
     (False, 'singular')
     """
     task = goal(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
-    most, farthest = count("iterations", iterations), positive("largest_step", largest_step)
+    most, farthest = whole("iterations", iterations, 1), positive("largest_step", largest_step)
 
     def step(q: FloatArray, errors: FloatArray, which: Any) -> tuple[FloatArray, npt.NDArray[np.str_]]:
         dq, deficient = least_squares_step(task.rates(q, which), errors[:, task.rows])
@@ -314,7 +313,7 @@ def steepest_descent(
     (True, [0.4, 1.2])
     """
     task = goal(mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
-    most, metres = count("iterations", iterations), positive("scale", scale)
+    most, metres = whole("iterations", iterations, 1), positive("scale", scale)
     weights = np.array([1.0, 1.0, 1.0, metres, metres, metres])
 
     def height(errors: FloatArray) -> FloatArray:

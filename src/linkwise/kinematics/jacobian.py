@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.parallel_axes import Turned, levers, shortest, splits, turned_path
 from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
+from linkwise.spatial.validation import choice
 
 FRAMES = ("world", "body")
 
@@ -124,5 +124,4 @@ def in_body_axes(rotation: Array, jac: Array) -> Array:
 
 def check_frame(frame: str) -> None:
     """Raise `ArgumentError` unless the frame is one there is."""
-    if frame not in FRAMES:
-        raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+    choice("frame", frame, FRAMES)

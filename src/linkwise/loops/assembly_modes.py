@@ -20,9 +20,8 @@ from linkwise.loops.planar_loop_geometry import Ring, arranged, close, dyads_of,
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.solution import REASONS, Solution
-from linkwise.solve.validation import whole
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import unmasked, vectors
+from linkwise.spatial.validation import vectors, whole
 
 
 class AssemblyModes:
@@ -115,12 +114,13 @@ class AssemblyModes:
         ArgumentError
             Where u has another number of coordinates.
         """
-        values = _last(u, "u", len(self.driven), members(self.driven))
+        values = vectors("u", u, len(self.driven), finite=False)
         with np.errstate(invalid="ignore"):  # (where the links do not reach)
             found = np.array(self._positions(values))
         if near is not None:
-            turning = [name in self.passive and turns for name, turns in _joints(self.mechanism)]
-            aside = _last(near, "near", found.shape[-1], "coordinates of the mechanism")[..., None, :] - found
+            periodic = {link.coordinate_name for link in self.mechanism.links if link.joint_model.periodic}
+            turning = [name in self.passive and name in periodic for name in self.mechanism.coordinate_names]
+            aside = vectors("near", near, found.shape[-1], finite=False)[..., None, :] - found
             found = found + np.where(turning, 2.0 * np.pi * np.round(aside / (2.0 * np.pi)), 0.0)
         return self._checked(found)
 
@@ -155,7 +155,7 @@ class AssemblyModes:
         >>> modes.transmission(modes.position([0.5], 0)).round(6).tolist()
         [0.992791]
         """
-        return np.asarray(self._transmission(_last(q, "q", self.mechanism.nq, "coordinates of the mechanism")))
+        return np.asarray(self._transmission(vectors("q", q, self.mechanism.nq, finite=False)))
 
     def reach(self, point: npt.ArrayLike) -> FloatArray:
         """Every position in which the pin of a single loop is at a point: inverse kinematics of the five-bar.
@@ -183,7 +183,7 @@ class AssemblyModes:
         >>> bool(abs(modes.reach([0.0, 0.44, 0.0])[2]).max() < 1e-9)  # where all coordinates are zero
         True
         """
-        ring, place = self._dyads[0].ring, _last(point, "point", 3, "x, y, z")
+        ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False)
         with np.errstate(invalid="ignore"):
             found = np.array(self._reach(place @ ring.plane.T))
         outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size
@@ -243,20 +243,6 @@ class AssemblyModes:
 def _row(values: dict[int, Any], count: int) -> Array:
     """The coordinates in their order."""
     return np.array([values[k] for k in range(count)], dtype=object)
-
-
-def _last(given: npt.ArrayLike, name: str, count: int, meaning: str) -> FloatArray:
-    """The argument as an array of floats; its last axis must have that length."""
-    made = np.asarray(unmasked(name, given), dtype=float)
-    if made.shape[-1:] != (count,):
-        raise ArgumentError(f"{name} has the shape {made.shape}; expected (..., {count}): {meaning}")
-    return made
-
-
-def _joints(mechanism: Tree) -> list[tuple[str, bool]]:
-    """Name of every coordinate, and whether whole turns leave its joint in place; no joint of a floating base."""
-    base = [(name, False) for name in mechanism.coordinate_names[: mechanism.nq - mechanism.n]]
-    return base + [(link.coordinate_name, link.joint_model.periodic) for link in mechanism.links if link.moves]
 
 
 def _indices(names: Sequence[str], driven: Sequence[str], count: int) -> tuple[int, ...]:
@@ -404,7 +390,7 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
     mechanism.require_numbers("assemble")
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; every position of it is closed")
-    seed = whole("seed", seed)
+    seed = whole("seed", seed, 0)
     task = closing(mechanism)
     start = near_zero(task.mechanism) if q0 is None else vectors("q0", q0, mechanism.nq)
     batch, starts = start.shape[:-1], start.reshape(-1, mechanism.nq)

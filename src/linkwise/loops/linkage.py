@@ -33,11 +33,11 @@ from linkwise.loops.assembly_modes import (
     shaped,
 )
 from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_near, closed_samples, closing, repeating
-from linkwise.loops.mobility import generic_positions
+from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.loops.singularities import Singularities, singularities_at
 from linkwise.loops.step_kernels import DONE, OPEN, OUTSIDE, STEPS, LinkageEquations
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import batch_of
+from linkwise.solve.validation import batch_of, joint_index
 from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, vectors
@@ -67,7 +67,7 @@ def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequen
     rank = rank_of(np.linalg.svd(jacobians[0], compute_uv=False))
     if given is None:
         return automatic(tree, jacobians, rank)
-    chosen = tuple(coordinate_index(tree, item) for item in given)
+    chosen = tuple(joint_index(tree, "driven", item) for item in given)
     if len(set(chosen)) < len(chosen):
         raise ArgumentError(f"driven is {shown(given)}; expected different coordinates of {tree.name!r}")
     freedoms = tree.n - rank
@@ -117,21 +117,6 @@ def _could(tree: Tree, jacobians: FloatArray, rank: int, chosen: Sequence[int]) 
         if any(rank_of(np.linalg.svd(jac[:, rest], compute_uv=False)) == rank for jac in jacobians):
             able.append(tree.names[k])
     return f"{members(able)} could"
-
-
-def coordinate_index(tree: Tree, item: Any) -> int:
-    """Index of a joint coordinate, from 0, given by its name or by an index that may count from the end.
-
-    Raises
-    ------
-    ArgumentError
-        Naming the coordinates there are.
-    """
-    if isinstance(item, str) and item in tree.names:
-        return tree.names.index(item)
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -tree.n <= item < tree.n:
-        return int(item) % tree.n
-    raise ArgumentError(f"no coordinate {item!r}; this mechanism has {members(tree.names)}, or indices 0 to {tree.n - 1}")
 
 
 #: A step of the driven coordinates below this, rad or longest offsets, is not cut again: the branch ends there. Loops that
@@ -448,8 +433,8 @@ class Linkage:
         """The rank of the closure equations around q0, and closed positions (k, nq) with this rank, there and elsewhere."""
         near, far = generic_positions(self._task, self.q0), closed_samples(self._task, seed=seed)
         samples = np.vstack([near, far])
-        ranks = [rank_of(values) for values in np.linalg.svd(self._task.jacobian(samples), compute_uv=False)]
-        return ranks[0], samples[np.array(ranks) == ranks[0]]
+        ranks = ranks_at(self._task, samples)
+        return int(ranks[0]), samples[ranks == ranks[0]]
 
     # ── what is driven ────────────────────────────────────────────────────────────────────────────
 
@@ -521,7 +506,7 @@ class Linkage:
         path = path[:, None] if path.ndim == 1 and len(self._system.driven) == 1 else path
         if path.ndim != 2 or path.shape[1] != len(self._system.driven):
             raise ArgumentError(f"u has the shape {np.shape(u)}; expected (T, {len(self._system.driven)})")
-        here = self.q0 if q0 is None else self._start(q0)
+        here = self.q0 if q0 is None else vectors("q0", q0, self.mechanism.nq)
         if here.ndim != 1:
             raise ArgumentError(f"q0 has the shape {here.shape}; expected ({self.mechanism.nq},)")
         q = np.empty((len(path), self.mechanism.nq))
@@ -620,13 +605,10 @@ class Linkage:
         which = (np.array(part, dtype=np.intp) for part in (self._system.driven, self._system.passive))
         return BranchFollower(self._task, self.step_kernel, *which)
 
-    def _start(self, q0: npt.ArrayLike) -> FloatArray:
-        return vectors("q0", q0, self.mechanism.nq)
-
     def _solved(self, u: npt.ArrayLike, q0: npt.ArrayLike) -> LinkageSolution:
         """The position by every means, for batches and for what one step does not reach."""
         count = len(self._system.driven)
-        wanted, start = numbers("u", u, f"real numbers (..., {count})"), self._start(q0)
+        wanted, start = numbers("u", u, f"real numbers (..., {count})"), vectors("q0", q0, self.mechanism.nq)
         wanted = wanted[None] if wanted.ndim == 0 and count == 1 else wanted
         if wanted.shape[-1:] != (count,):
             names = members(self.driven)

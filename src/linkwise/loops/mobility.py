@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,18 +11,17 @@ from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.loop_constraints import loop_frames, own_bodies
 from linkwise.loops.loop_solver import CLOSED, NEARLY, LoopEquations, closed_near, closed_samples, closing
-from linkwise.model.body import Body
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import rank_of
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import shaped
 
 #: Sines of angles up to this count as zero, and lengths up to this share of the way to the farthest joint.
 SAME = 1e-9
 
-#: A kind of joint, "revolute", "prismatic", "screw" or "point", a point on its axis (3,), and its direction (3,).
-Axis = tuple[str, FloatArray, FloatArray]
+#: Whether a joint turns about its axis, whether it advances along it, a point on the axis (3,), and its direction (3,).
+Axis = tuple[bool, bool, FloatArray, FloatArray]
 
 
 def loop_axes(tree: Tree, q: FloatArray) -> list[Axis]:
@@ -38,37 +36,32 @@ def loop_axes(tree: Tree, q: FloatArray) -> list[Axis]:
         crossed |= set(bodies.path(first)) ^ set(bodies.path(two))
         frame = poses[first] @ t1
         if loop.kind != "full":
-            axes.append(("revolute" if loop.kind == "hinge" else "point", frame[:3, 3], frame[:3, 2]))
-    return [*_of_bodies(bodies.bodies, poses, crossed), *axes]
-
-
-def _of_bodies(bodies: tuple[Body, ...], poses: dict[int, FloatArray], crossed: set[int]) -> Iterator[Axis]:
-    for k in sorted(crossed):
-        kind = ("screw" if bodies[k].slides else "revolute") if bodies[k].turns else "prismatic"
-        yield kind, poses[k][:3, 3], poses[k][:3, 2]
+            axes.append((loop.kind == "hinge", False, frame[:3, 3], frame[:3, 2]))
+    moving = ((bodies.bodies[k], poses[k]) for k in sorted(crossed))
+    return [*((bool(body.turn), body.advances, pose[:3, 3], pose[:3, 2]) for body, pose in moving), *axes]
 
 
 def planar_loops(tree: Tree, q: FloatArray) -> bool:
     """Whether all loops lie in planes of one direction: axes parallel, slides and ball joints in the plane."""
     axes = loop_axes(tree, q)
-    turning = [z for kind, _, z in axes if kind in {"revolute", "screw"}]
-    if not turning or any(kind == "screw" for kind, _, _ in axes):
+    turning = [z for turns, _, _, z in axes if turns]
+    if not turning or any(turns and advances for turns, advances, _, _ in axes):
         return False
     normal = turning[0]
-    level = [abs(float(normal @ z)) for kind, _, z in axes if kind == "prismatic"]
+    level = [abs(float(normal @ z)) for _, advances, _, z in axes if advances]
     return all(float(np.linalg.norm(np.cross(normal, z))) < SAME for z in turning) and max(level, default=0.0) < SAME
 
 
 def spherical_loops(tree: Tree, q: FloatArray) -> bool:
     """Whether the axes of all loops meet in one point, and nothing slides."""
     axes = loop_axes(tree, q)
-    if len(axes) < 3 or any(kind in {"prismatic", "screw", "point"} for kind, _, _ in axes):
+    if len(axes) < 3 or any(advances or not turns for turns, advances, _, _ in axes):
         return False
-    across = [np.eye(3) - np.outer(z, z) for _, _, z in axes]
-    right = np.concatenate([block @ p for block, (_, p, _) in zip(across, axes, strict=True)])
+    across = [np.eye(3) - np.outer(z, z) for *_, z in axes]
+    right = np.concatenate([block @ p for block, (*_, p, _) in zip(across, axes, strict=True)])
     centre, _, rank, _ = np.linalg.lstsq(np.concatenate(across), right, rcond=1e-9)
-    size = max(float(np.linalg.norm(p)) for _, p, _ in axes)
-    off = [float(np.linalg.norm(block @ (p - centre))) for block, (_, p, _) in zip(across, axes, strict=True)]
+    size = max(float(np.linalg.norm(p)) for *_, p, _ in axes)
+    off = [float(np.linalg.norm(block @ (p - centre))) for block, (*_, p, _) in zip(across, axes, strict=True)]
     return rank == 3 and max(off) <= SAME * size
 
 
@@ -251,9 +244,7 @@ def closed_position(task: LoopEquations, q: npt.ArrayLike) -> FloatArray:
     ArgumentError
         Where the shape is wrong, or loops are open.
     """
-    position = numbers("q", q, f"real numbers ({task.mechanism.nq},)")
-    if position.shape != (task.mechanism.nq,):
-        raise ArgumentError(f"q has the shape {position.shape}; expected ({task.mechanism.nq},)")
+    position = shaped("q", q, task.mechanism.nq)
     error = float(task.error(position))
     if not error <= NEARLY:
         raise ArgumentError(

@@ -25,7 +25,7 @@ from linkwise.solve import REASONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import choice, flag, numbers, rigid_poses
-from linkwise.trajectory.cartesian import Ways, turned
+from linkwise.trajectory.cartesian import Legs, turned
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.validation import ends, instants
 
@@ -798,7 +798,7 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
         raise ArgumentError(f"{function}: T0 and T1 have the shapes {first.shape} and {last.shape}; expected (4, 4)")
     share = ratios_of(f"{function}: {name}", ratios)
     try:
-        segment = Ways.between(np.stack([first, last]))
+        segment = Legs.between(np.stack([first, last]))
     except ArgumentError as error:
         raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
     rotation = segment.rotation @ turned(segment.axis[0], segment.angle[0] * share)

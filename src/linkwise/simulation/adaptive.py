@@ -103,11 +103,7 @@ def _laws(task: Task) -> Callable[[int, int], Law]:
 
 
 class _StuckError(Exception):
-    """The evaluation at which patience ends; ``time`` is how far the motion got, s."""
-
-    def __init__(self, time: float) -> None:
-        self.time = time
-        super().__init__(time)
+    """Time hardly moves on; its argument is the time reached, s."""
 
 
 class _Rollout:
@@ -147,7 +143,7 @@ class _Rollout:
         try:
             solution = solve(self._derivative(law), (t[0], t[-1]), y, t_eval=t, events=events, **options)
         except _StuckError as stuck:
-            self._stop(stuck.time, _STUCK)
+            self._stop(stuck.args[0], _STUCK)
             return False
         reached = first + len(solution.t)
         self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T, [self.nq], axis=1)

@@ -347,13 +347,8 @@ class PythonRollout:
                     *point, _ = self._stage(*point, q, qd, tau, advance, weight)
                 q, qd = point[2], point[3]
                 if self._finish is not None:
-                    q, qd = self._finished(q, qd)
+                    q, qd = self._finish(q, qd) if len(self._finish.tape.inputs) == 2 else (self._finish(q), qd)
         return recorded
-
-    def _finished(self, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state to go on with."""
-        assert self._finish is not None
-        return self._finish(q, qd) if len(self._finish.tape.inputs) == 2 else (self._finish(q), qd)
 
     def _torque(self, reads: Sequence[FloatArray], k: int) -> TorqueFunction:
         """What gives the torque from instant k on."""

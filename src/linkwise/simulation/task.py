@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
@@ -20,6 +19,7 @@ from linkwise.simulation.integrators import INTEGRATORS
 from linkwise.simulation.loop_closure import closed_start
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Torque, flat
+from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, numbers, shaped, whole
 from linkwise.trajectory.validation import instants
@@ -140,7 +140,7 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     batch = _common({**batches, **source.batches})
     q, qd = closed_start(tree, batch, *(_laid_out(array, batch) for array in states.values()))
     events = watches(options["events"])
-    tolerances = {} if fixed else {name: _positive(name, options[name]) for name in ("rtol", "atol")}
+    tolerances = {} if fixed else {name: positive(f"simulate: {name}", options[name]) for name in ("rtol", "atol")}
     mark = diverged == "mark"
     return Task(plant, every, step, batch, q, qd, source, method, record, hold, events, energies, tolerances, mark, backend)
 
@@ -216,10 +216,3 @@ def _counted(t: tuple[Any, ...]) -> tuple[FloatArray, float]:
         if steps and abs(steps * step - end) <= 1e-9 * end:
             return np.linspace(0.0, end, steps + 1), end / steps
     raise ArgumentError(f"simulate: t is {shown(t)}; expected (t_end, dt), both > 0, s, t_end a multiple of dt")
-
-
-def _positive(name: str, value: Any) -> float:
-    """A tolerance."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 < value <= sys.float_info.max:
-        raise ArgumentError(f"simulate: {name} is {shown(value)}; expected a number > 0")
-    return float(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,8 +58,7 @@ class CompiledProblem:
         self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
         self.limited = limits
         self.names = tree.names
-        self._starts: dict[tuple[int, int], FloatArray] = {}
-        self._settings: dict[tuple[float, float | None], FloatArray] = {}
+        self._random_starts = lru_cache(maxsize=KEPT)(self._make_starts)
 
     @cached_property
     def reaching(self) -> Descent:
@@ -107,12 +106,11 @@ class CompiledProblem:
         """Numbers that the iteration towards a solution gives for a task."""
         return self.problem.tree.nq + 5
 
-    def settings(self, tol: float, last: float | None = None) -> FloatArray:
+    @staticmethod
+    @lru_cache(maxsize=KEPT)
+    def settings(tol: float, last: float | None = None) -> FloatArray:
         """Settings of `linkwise.solve.levenberg_marquardt`; the last is the tolerance unless stated otherwise."""
-        kept = self._settings.get((tol, last))
-        if kept is None:
-            kept = _keep(self._settings, (tol, last), np.array([tol * tol, tol * tol, tol if last is None else last]))
-        return kept
+        return np.array([tol * tol, tol * tol, tol if last is None else last])
 
     def clipped(self, q: FloatArray) -> FloatArray:
         """Configurations (..., nq) brought into the limits."""
@@ -127,12 +125,12 @@ class CompiledProblem:
 
     def starts(self, seed: int, count: int = STARTS) -> FloatArray:
         """Random configurations (count, nq) within the limits: the same for the same seed."""
-        starts = self._starts.get((seed, count))
-        if starts is None:
-            tree, base = self.problem.tree, self.problem.base
-            starts = np.tile(self.start, (count, 1))
-            starts[:, base:] = random_coordinates(tree, self.bounds, self.problem.length, count, seed)
-            _keep(self._starts, (seed, count), starts)
+        return self._random_starts(seed, count)
+
+    def _make_starts(self, seed: int, count: int) -> FloatArray:
+        tree, base = self.problem.tree, self.problem.base
+        starts = np.tile(self.start, (count, 1))
+        starts[:, base:] = random_coordinates(tree, self.bounds, self.problem.length, count, seed)
         return starts
 
     def unmoved(self, q: FloatArray, start: FloatArray) -> FloatArray:
@@ -159,14 +157,6 @@ def iteration(problem: Problem, policy: Policy, name: str, **options: Any) -> De
     inputs = {"parameters": (size,), "q0": (nq,), "settings": (3,), "q": (nq,), "aux": (extra,)}
     outputs = {"q": (nq,), "aux": (extra,), "status": ()}
     return Descent(Program(trace(make_step(problem, policy), name, inputs, outputs)), **options)
-
-
-def _keep(kept: dict[Any, FloatArray], key: Any, value: FloatArray) -> FloatArray:
-    """Put an array beside those that are kept; where they are many these are forgotten."""
-    if len(kept) >= KEPT:
-        kept.clear()
-    kept[key] = value
-    return value
 
 
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -138,12 +139,7 @@ def make_step(problem: Problem, policy: Policy) -> StepFunction:
     The settings are the squares of two tolerances (m2, rad2), then, with "always", how far outside its limits a coordinate
     may be, with "decrease" the most steps. The first of aux is the number of steps.
     """
-    stepping = _advance if policy.accept == "always" else _descend
-
-    def step(p: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Any]:
-        return stepping(problem, policy, p, q0, settings, q, aux)
-
-    return step
+    return partial(_advance if policy.accept == "always" else _descend, problem, policy)
 
 
 def _advance(

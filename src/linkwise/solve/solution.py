@@ -130,10 +130,10 @@ class Solution:
 
     def _explained(self, place: tuple[int, ...]) -> str:
         """What became of the task at a place of the batch."""
-        reason, q = str(_at(self.reason, place)), self.q[place]
-        far, turned = (float(_at(error, place)) for error in (self.position_error, self.rotation_error))
-        errors, steps = f"{far:.3g} m and {turned:.3g} rad", int(_at(self.iterations, place))
-        if _at(self.success, place):
+        reason, q = str(element(self.reason, place)), self.q[place]
+        far, turned = (float(element(error, place)) for error in (self.position_error, self.rotation_error))
+        errors, steps = f"{far:.3g} m and {turned:.3g} rad", int(element(self.iterations, place))
+        if element(self.success, place):
             after = f" after {steps} iterations" if steps else ""
             return f"solved{after}: {errors} from the goal (tolerance {self.tol:g})"
         message = f"not solved ({reason}): {REASONS[reason]}. The nearest found is {errors} away"
@@ -205,5 +205,6 @@ class Solution:
             getattr(self, name)[place] = getattr(other, name)
 
 
-def _at(value: Any, place: tuple[int, ...]) -> Any:
+def element(value: Any, place: tuple[int, ...]) -> Any:
+    """One element of a batch, or a single value for the place ()."""
     return np.asarray(value)[place]

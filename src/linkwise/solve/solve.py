@@ -18,9 +18,9 @@ from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.loop_closure import Closed
 from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
 from linkwise.solve.solution import ROWS, Solution
-from linkwise.solve.validation import flag, positive, whole
+from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import flag, vectors, whole
 
 #: Singular values of the rates below this share of the greatest count as zero where the iteration rests.
 FLAT = 1e-6
@@ -166,7 +166,7 @@ def solve(
     """
     mechanism.require_numbers("solve")
     all_constraints = _constraints(mechanism, constraints)
-    size, number = positive("tol", tol), whole("seed", seed)
+    size, number = positive("tol", tol), whole("seed", seed, 0)
     system = system_of(mechanism, all_constraints, limits=flag("limits", limits))
     start = start_of(mechanism, system, q0)
     parts = [constraint.numbers for constraint in all_constraints]
@@ -216,9 +216,7 @@ def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None)
         return system.start
     if type(q0) is np.ndarray and _usual(q0, system):
         return q0
-    start = numbers("q0", q0)
-    if start.shape[-1:] != (mechanism.nq,):
-        raise ArgumentError(f"q0 has the shape {start.shape}; expected (..., {mechanism.nq})")
+    start = vectors("q0", q0, mechanism.nq)
     if mechanism.floating:
         size = np.linalg.norm(start[..., 3:7], axis=-1, keepdims=True)
         if not (size > 0.0).all():

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members, shown
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, find_index
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, vectors
 
 
 def positive(field: str, value: Any, *, zero: bool = False) -> float:
@@ -22,20 +22,6 @@ def positive(field: str, value: Any, *, zero: bool = False) -> float:
     return float(number)
 
 
-def count(field: str, value: Any) -> int:
-    """One whole number above zero."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 1")
-    return int(value)
-
-
-def whole(field: str, value: Any) -> int:
-    """One whole number, zero or above."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise ArgumentError(f"{field} is {shown(value)}; expected a whole number >= 0")
-    return int(value)
-
-
 #: A length beyond this, m, would leave the range of floating-point arithmetic in the sums of squares.
 FARTHEST = 1e50
 
@@ -43,27 +29,32 @@ FARTHEST = 1e50
 SHORTEST = 1e-150
 
 
-def settle(made: Any, **fields: Any) -> None:
+def settle(instance: Any, **fields: Any) -> None:
     """Set the fields of a frozen object that is being made."""
     for field, value in fields.items():
-        object.__setattr__(made, field, value)
+        object.__setattr__(instance, field, value)
+
+
+def reference(field: str, value: Any, expected: str) -> int | str:
+    """A name or an index; whether a mechanism has it is checked later."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
 
 
 def link_given(link: Any) -> int | str:
-    """What may name a link: an index or a name; whether it is there is asked of a mechanism."""
-    if isinstance(link, str) or (isinstance(link, (int, np.integer)) and not isinstance(link, (bool, np.bool_))):
-        return link if isinstance(link, str) else int(link)
-    raise ArgumentError(f"link is {shown(link)}; expected a link's name, an index, or 'tool'")
+    """A name or an index of a link."""
+    return reference("link", link, "a link's name, an index, or 'tool'")
 
 
 def joint_given(field: str, joint: Any) -> int | str:
-    """What may name a joint coordinate: an index or a name."""
-    if isinstance(joint, str) or (isinstance(joint, (int, np.integer)) and not isinstance(joint, (bool, np.bool_))):
-        return joint if isinstance(joint, str) else int(joint)
-    raise ArgumentError(f"{field} is {shown(joint)}; expected the name of a joint coordinate or its index")
+    """A name or an index of a joint coordinate."""
+    return reference(field, joint, "the name of a joint coordinate or its index")
 
 
-def joint_index(tree: Tree, field: str, joint: int | str) -> int:
+def joint_index(tree: Tree, field: str, joint: Any) -> int:
     """Place of a joint coordinate among the n, by its name or by an index that may count from the end.
 
     Raises
@@ -71,25 +62,16 @@ def joint_index(tree: Tree, field: str, joint: int | str) -> int:
     ArgumentError
         Naming the coordinates there are.
     """
-    if isinstance(joint, str) and joint in tree.names:
-        return tree.names.index(joint)
-    if not isinstance(joint, str) and -tree.n <= joint < tree.n:
-        return int(joint) % tree.n
-    choices_text = f"{members(tree.names)}, or indices {-tree.n} to {tree.n - 1}" if tree.n else "none"
-    raise ArgumentError(f"{field} is {joint!r}; the joint coordinates of {tree.name!r} are {choices_text}")
-
-
-def vectors(field: str, value: npt.ArrayLike) -> FloatArray:
-    """Vectors (..., 3) of finite numbers."""
-    vectors_given = numbers(field, value, "vectors (..., 3)")
-    if vectors_given.shape[-1:] != (3,):
-        raise ArgumentError(f"{field} has the shape {vectors_given.shape}; expected (..., 3)")
-    return vectors_given
+    index = find_index(joint, tree.names)
+    if index is None:
+        choices_text = f"{members(tree.names)}, or indices {-tree.n} to {tree.n - 1}" if tree.n else "none"
+        raise ArgumentError(f"{field} is {joint!r}; the joint coordinates of {tree.name!r} are {choices_text}")
+    return index
 
 
 def points(field: str, value: npt.ArrayLike) -> FloatArray:
     """Points (..., 3), m."""
-    values = vectors(field, value)
+    values = vectors(field, value, 3)
     if np.abs(values).max(initial=0.0) > FARTHEST:
         raise ArgumentError(f"{field} reaches {np.abs(values).max():g} m; expected points up to {FARTHEST:g} m")
     return values
@@ -97,7 +79,7 @@ def points(field: str, value: npt.ArrayLike) -> FloatArray:
 
 def directions(field: str, value: npt.ArrayLike) -> FloatArray:
     """Unit vectors (..., 3) of vectors that are not zero."""
-    values = vectors(field, value)
+    values = vectors(field, value, 3)
     largest = np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
     if (largest < SHORTEST).any():
         place = tuple(int(k) for k in np.argwhere(largest[..., 0] < SHORTEST)[0])
@@ -107,23 +89,9 @@ def directions(field: str, value: npt.ArrayLike) -> FloatArray:
     return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True))
 
 
-def one(field: str, vector: FloatArray) -> FloatArray:
-    """The same, if it is one vector (3,): what belongs to the link is one for all tasks."""
-    if vector.shape != (3,):
-        raise ArgumentError(f"{field} has the shape {vector.shape}; expected (3,)")
-    return vector
-
-
 def words(values: FloatArray) -> tuple[float, ...]:
     """Numbers as they stand in a key; no zero has a sign."""
     return tuple(float(value) + 0.0 for value in values.ravel())
-
-
-def flag(field: str, value: Any) -> bool:
-    """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ArgumentError(f"{field} is {shown(value)}; expected True or False")
-    return bool(value)
 
 
 def batch_of(**shapes: tuple[int, ...]) -> tuple[int, ...]:

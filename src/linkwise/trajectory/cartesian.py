@@ -8,7 +8,7 @@ The motion of a frame along straight legs, each turning about one axis, that may
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -180,7 +180,7 @@ HALF_TURN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Legs:
     """What a frame does from each of K poses to the next: arrays (..., K - 1, ·).
 
     Attributes
@@ -200,7 +200,7 @@ class Ways:
     angle: FloatArray
 
     @classmethod
-    def between(cls, poses: FloatArray) -> Ways:
+    def between(cls, poses: FloatArray) -> Legs:
         """Take them from poses (..., K, 4, 4); half turns are refused."""
         rotations = orthonormal(poses[..., :3, :3])
         relative = np.swapaxes(rotations[..., :-1, :, :], -1, -2) @ rotations[..., 1:, :, :]
@@ -220,41 +220,26 @@ class Ways:
         """Length (m) and angle (rad) of the legs, each (..., K - 1)."""
         return np.linalg.norm(self.line, axis=-1), self.angle
 
+    def state(self, progress: PiecewisePolynomial, time: FloatArray) -> State:
+        """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,).
 
-@dataclass(frozen=True, eq=False)
-class Legs:
-    """Poses, twists and accelerations of a frame along straight legs.
-
-    The origin is at p0 + sum of d_k s_k, the orientation R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k. With
-    w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of the w_k; its derivative the sum of
-    R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap or not.
-
-    Attributes
-    ----------
-    ways : Ways
-        The legs.
-    progress : PiecewisePolynomial
-        How far each is, 0 to 1 (..., legs).
-    """
-
-    ways: Ways
-    progress: PiecewisePolynomial
-
-    def __call__(self, time: FloatArray) -> State:
-        """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,)."""
-        ways = self.ways
-        s, sd, sdd = self.progress(time)
-        position = ways.position[..., None, :] + s @ ways.line
-        rotation = np.broadcast_to(ways.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
+        The origin is at p0 + sum of d_k s_k, the orientation R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k and s_k
+        its progress from 0 to 1. With w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of
+        the w_k; its derivative the sum of R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap
+        or not.
+        """
+        s, sd, sdd = progress(time)
+        position = self.position[..., None, :] + s @ self.line
+        rotation = np.broadcast_to(self.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
         w = wd = np.zeros_like(position)
-        for k in range(ways.angle.shape[-1]):
-            axis, angle = ways.axis[..., None, k, :], ways.angle[..., None, k]
+        for k in range(self.angle.shape[-1]):
+            axis, angle = self.axis[..., None, k, :], self.angle[..., None, k]
             turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
             relative = turn * sd[..., k, None]
             wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
             w = w + relative
             rotation = rotation @ turned(axis, angle * s[..., k])
-        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ ways.line, w), (sdd @ ways.line, wd)))
+        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
         return transforms(rotation, position), twist, acceleration
 
 
@@ -350,7 +335,7 @@ def cartesian(
     except ValueError as error:
         raise ArgumentError(f"the shapes T0 {first.shape} and T1 {last.shape} do not broadcast") from error
     choice("profile", profile, PROFILES)
-    lines = Ways.between(poses)
+    lines = Legs.between(poses)
     if speed is not None or acceleration is not None:
         if samples is not None:
             raise ArgumentError("samples goes with a duration; speed and acceleration go with t or rate")
@@ -423,7 +408,7 @@ def cartesian_through(
     if stations.ndim < 3 or stations.shape[-3] < 2:
         raise ArgumentError(f"poses has the shape {stations.shape}; expected (..., K, 4, 4), K >= 2")
     choice("profile", profile, PROFILES)
-    lines = Ways.between(stations)
+    lines = Legs.between(stations)
     law: TrapezoidalProfile | None = None
     if times is None:
         law = _quickest_legs(lines, profile, speed, acceleration)
@@ -455,7 +440,7 @@ def _overlap(due: FloatArray, blend: Any, limited: bool) -> tuple[FloatArray, Fl
     return early, late
 
 
-def _along(lines: Ways, time: FloatArray, profile: str, law: TrapezoidalProfile, start: FloatArray) -> CartesianTrajectory:
+def _along(lines: Legs, time: FloatArray, profile: str, law: TrapezoidalProfile, start: FloatArray) -> CartesianTrajectory:
     """Return the motion along the ways whose legs begin at start and follow the law, each (..., K - 1)."""
     zero = 0.0 * law.duration
     if profile == "trapezoidal":
@@ -464,10 +449,10 @@ def _along(lines: Ways, time: FloatArray, profile: str, law: TrapezoidalProfile,
         times = np.stack(np.broadcast_arrays(start + zero, start + law.duration), axis=-2)
         s, at_rest = np.stack((zero, zero + 1.0), axis=-2), np.stack((zero, zero), axis=-2)
         progress = PiecewisePolynomial(times, s, at_rest, at_rest)
-    return CartesianTrajectory.made(time, Legs(lines, progress))
+    return CartesianTrajectory.made(time, partial(lines.state, progress))
 
 
-def _quickest_legs(lines: Ways, profile: str, speed: Any, acceleration: Any) -> TrapezoidalProfile:
+def _quickest_legs(lines: Legs, profile: str, speed: Any, acceleration: Any) -> TrapezoidalProfile:
     """The quickest law of each leg (..., K - 1) from 0 to 1 under limits of the origin and of turning."""
     limits = []
     for field, value in (("speed", speed), ("acceleration", acceleration)):

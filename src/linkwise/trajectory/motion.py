@@ -6,7 +6,7 @@ Interpolation of recorded motions: of joints, of a floating base, and of a frame
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -129,7 +129,7 @@ class Motion:
         """
         place = _place(self.batch, index)
         own = getattr(self.evaluate, "member", None)
-        evaluate = own(place) if own else None if self.evaluate is None else MemberEvaluator(self.evaluate, place)
+        evaluate = own(place) if own else None if self.evaluate is None else partial(_member_state, self.evaluate, place)
         chosen = [event for event in self.events if event.member[: len(place)] == place]
         events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
         return self._reduced(lambda values, _axes: values[place], events, evaluate=evaluate)
@@ -177,17 +177,10 @@ class Motion:
         return replace(self, **changes)  # type: ignore[type-var]
 
 
-@dataclass(frozen=True)
-class MemberEvaluator:
-    """The evaluator of one motion of a batch."""
-
-    batch: Evaluator
-    place: tuple[int, ...]
-
-    def __call__(self, time: FloatArray) -> State:
-        """Return what the evaluator of the batch gives, of this one."""
-        q, qd, qdd = self.batch(time)
-        return q[self.place], qd[self.place], qdd[self.place]
+def _member_state(evaluate: Evaluator, place: tuple[int, ...], time: FloatArray) -> State:
+    """The state of one member of a batch."""
+    q, qd, qdd = evaluate(time)
+    return q[place], qd[place], qdd[place]
 
 
 def _rows(values: FloatArray, instants: Any, axes: int) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError, choices, shown, warn
+from linkwise.errors import ArgumentError, shown, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
@@ -32,7 +32,7 @@ from linkwise.solve.constraints.pose import Pose
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
 from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import RIGID, no_poses, numbers, rigid_poses, vectors
+from linkwise.spatial.validation import RIGID, choice, flag, no_poses, numbers, rigid_poses, vectors
 
 #: Random starts of a pose at which an equation leaves its unknown free.
 STARTS = 100
@@ -382,9 +382,7 @@ class _Parts:
 
     def bounds(self, limits: bool, tol: float) -> FloatArray:
         """The third argument of the kernel."""
-        if not isinstance(limits, (bool, np.bool_)):
-            raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
-        return np.concatenate([*self.limits[bool(limits)].T, [positive("tol", tol), np.nan]])
+        return np.concatenate([*self.limits[flag("limits", limits)].T, [positive("tol", tol), np.nan]])
 
     def _slow(self, pose: FloatArray, q0: FloatArray, bounds: FloatArray) -> Any:
         with np.errstate(all="ignore"):
@@ -396,25 +394,21 @@ def _in_blocks(
 ) -> tuple[Any, ...]:
     """What the kernel gives but for all the answers, for which a large batch would need much room."""
     total, n = math.prod(batch), start.shape[-1]
-    rows = np.broadcast_to(poses, (*batch, 16)).reshape(total, 16)
-    starts = np.broadcast_to(start, (*batch, n)) if start.ndim > 1 else start
-    starts = starts.reshape(total, n) if start.ndim > 1 else starts
+    rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
     count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
     for first in range(0, total, AT_ONCE):
         here = slice(first, first + AT_ONCE)
-        from_here = starts[here] if start.ndim > 1 else starts
-        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], from_here, bounds)
+        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], starts[here], bounds)
     return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 
 def _poses(T: npt.ArrayLike) -> FloatArray:
     """The numbers (..., 16) of poses (..., 4, 4)."""
-    made = T if type(T) is np.ndarray else numbers("T", T, "rigid poses (..., 4, 4)")
-    if made.shape[-2:] != (4, 4) or made.dtype != np.float64:
-        made = numbers("T", T, "rigid poses (..., 4, 4)")
-        if made.shape[-2:] != (4, 4):
-            raise no_poses("T", made.shape)
-    return np.asarray(made.reshape(*made.shape[:-2], 16))
+    plain = type(T) is np.ndarray and T.shape[-2:] == (4, 4) and T.dtype == np.float64
+    poses = np.asarray(T) if plain else numbers("T", T, "rigid poses (..., 4, 4)")
+    if poses.shape[-2:] != (4, 4):
+        raise no_poses("T", poses.shape)
+    return poses.reshape(*poses.shape[:-2], 16)
 
 
 def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
@@ -650,8 +644,7 @@ def closed_form(
     >>> bool(found), q.round(6).tolist()
     (True, [0.1, -0.8, 1.0, 0.3, 0.5, 0.2])
     """
-    if not isinstance(asks, str) or asks not in ROWS:
-        raise ArgumentError(f"asks is {shown(asks)}; expected {choices(ROWS)}")
+    choice("asks", asks, ROWS)
     link = link_given(link)
     joint, value = (None, 0.0) if given is None else _given(mechanism, given)
     known = None if joint is None else (joint, 0.0)

@@ -106,23 +106,23 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
     along, e, f = axis.along, axis.frame[:, 0], axis.frame[:, 1]
     x, y, hub, scale = between.frame[:, 0], between.frame[:, 1], between.point, 0.5 / size
     if axis.slides and between.slides:
-        matrix = _matrix([0.0, inner(x, along)], [0.0, inner(y, along)])
+        matrix = pair([0.0, inner(x, along)], [0.0, inner(y, along)])
         return Side(axis, LINE, matrix, pair(inner(x, point), inner(y, point)), 0.0, 0.0, point)
     if axis.slides:
         start = inner(along, point - hub)
         foot = point - along * start
         arm = foot - hub
-        matrix = _matrix([0.0, inner(between.along, along)], [scale, 0.0])
+        matrix = pair([0.0, inner(between.along, along)], [scale, 0.0])
         rest = pair(inner(between.along, arm), scale * inner(arm, arm))
         return Side(axis, PARABOLA, matrix, rest, 0.0, start, foot)
     reach = point - axis.point
     middle = axis.point + along * inner(along, reach)
     start, radius = direction(inner(e, reach), inner(f, reach), NO_TURN, LEAST * size)
     if between.slides:
-        matrix = _matrix([inner(x, e), inner(x, f)], [inner(y, e), inner(y, f)])
+        matrix = pair([inner(x, e), inner(x, f)], [inner(y, e), inner(y, f)])
         return Side(axis, CIRCLE, matrix, pair(inner(x, middle), inner(y, middle)), radius, start, middle)
     arm, base = middle - hub, axis.point - hub
-    matrix = _matrix(
+    matrix = pair(
         [inner(between.along, e), inner(between.along, f)], [2.0 * scale * inner(base, e), 2.0 * scale * inner(base, f)]
     )
     rest = pair(inner(between.along, arm), scale * (inner(arm, arm) + radius * radius))
@@ -131,10 +131,6 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
 
 def pair(first: Any, second: Any) -> Array:
     """Two scalars as a vector (2,)."""
-    return np.array([first, second], dtype=object)
-
-
-def _matrix(first: list[Any], second: list[Any]) -> Array:
     return np.array([first, second], dtype=object)
 
 

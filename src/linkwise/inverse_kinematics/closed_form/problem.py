@@ -267,15 +267,13 @@ class Setting:
         start = tuple(range(len(self.chain)))
         queue, seen = [start], {start}
         for order in queue:
-            yield self if order == start else self._reordered(order)
+            given = None if self.given is None else order.index(self.given)
+            yield self if order == start else Setting(part(self.chain, order), given)
             for place, (i, j) in enumerate(pairwise(order)):
                 swapped = (*order[:place], j, i, *order[place + 2 :])
                 if swapped not in seen and self._commute(i, j):
                     seen.add(swapped)
                     queue.append(swapped)
-
-    def _reordered(self, order: tuple[int, ...]) -> Setting:
-        return Setting(part(self.chain, order), None if self.given is None else order.index(self.given))
 
     def _commute(self, i: int, j: int) -> bool:
         one, other = self.chain.slides[i], self.chain.slides[j]

@@ -18,10 +18,11 @@ from linkwise.inverse_kinematics.interactive.trust_region import (
     loop_start,
 )
 from linkwise.loops.assembly_modes import LinkageSolution
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, find_index
 from linkwise.solve.joint_limits import near_zero
+from linkwise.solve.validation import link_given
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import numbers, shaped
 
 
 class DragSolution(LinkageSolution):
@@ -129,10 +130,7 @@ class Follower:
 
     def __init__(self, mechanism: Tree, link: int | str = "tool") -> None:
         mechanism.require_numbers("Follower")
-        if isinstance(link, bool) or not isinstance(link, (int, np.integer, str)):
-            raise ArgumentError(f"link is {shown(link)}; expected a name or a whole number")
-        self.mechanism = mechanism
-        self.link = link if isinstance(link, str) else int(link)
+        self.mechanism, self.link = mechanism, link_given(link)
         on_path = mechanism.path(link)
         self._base = mechanism.nq - mechanism.n
         self._pose: Any = kernel_of(mechanism, "forward_kinematics", None, {"link": self.link})
@@ -310,9 +308,7 @@ class Follower:
 
     def _given(self, q: npt.ArrayLike) -> FloatArray:
         """Where it stands, within the limits and with loops closed."""
-        position = numbers("q", q, f"real numbers ({self.mechanism.nq},)")
-        if position.shape != (self.mechanism.nq,):
-            raise ArgumentError(f"q has the shape {position.shape}; expected ({self.mechanism.nq},)")
+        position = shaped("q", q, self.mechanism.nq)
         if self.mechanism.floating and not position[3:7].any():
             raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1")
         position = self._allowed.settled(position)
@@ -321,11 +317,9 @@ class Follower:
     def _joint(self, coordinate: int | str) -> int:
         """The index of a joint coordinate among those of the joints."""
         names, first = self.mechanism.names, self._base
-        if isinstance(coordinate, str) and coordinate in names:
-            return names.index(coordinate)
-        whole = isinstance(coordinate, (int, np.integer)) and not isinstance(coordinate, bool)
-        if whole and first <= int(coordinate) < first + len(names):
-            return int(coordinate) - first
+        place = find_index(coordinate, self.mechanism.coordinate_names)
+        if place is not None and place >= first and (isinstance(coordinate, str) or coordinate >= 0):
+            return place - first
         last = first + len(names) - 1
         raise ArgumentError(f"coordinate is {shown(coordinate)}; expected {choices(names)}, or {first} to {last}")
 
@@ -343,9 +337,7 @@ def angle_between(first: FloatArray, other: FloatArray) -> float:
 
 def _pose_given(T_target: npt.ArrayLike) -> FloatArray:
     """A pose (4, 4) whose rotation is one to rounding."""
-    pose = numbers("T_target", T_target, "real numbers (4, 4)")
-    if pose.shape != (4, 4):
-        raise ArgumentError(f"T_target has the shape {pose.shape}; expected (4, 4)")
+    pose = shaped("T_target", T_target, 4, 4)
     left, values, right = np.linalg.svd(pose[:3, :3])
     if not (np.abs(values - 1.0) <= 1e-3).all() or np.linalg.det(left @ right) < 0.0:
         raise ArgumentError(f"T_target has no rotation in its first three rows and columns: {pose[:3, :3].tolist()}")

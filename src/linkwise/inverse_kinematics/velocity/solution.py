@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.inverse_kinematics.velocity.kernel import RANK, TELLS
-from linkwise.solve.solution import REASONS, Solution
+from linkwise.solve.solution import REASONS, Solution, element
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ SHOWN = 0.05
 
 def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
     """What became of one element, a sentence a line."""
-    reason = str(_at(solution.reason, place))
+    reason = str(element(solution.reason, place))
     lines = [f"{reason}: {REASONS[reason]}."]
-    if float(_at(solution.damping, place)) > 0.0:
+    if float(element(solution.damping, place)) > 0.0:
         lines.append(_damped(solution, place, missed=reason == "damped"))
     if reason == "lacking":
         lines.append(_rank(solution, place))
     if reason in ("damped", "lacking", "bounded"):
         per = "s2" if solution.task.order == 2 else "s"
-        linear, angular = (float(_at(value, place)) for value in (solution.linear_residual, solution.angular_residual))
+        linear, angular = (float(element(value, place)) for value in (solution.linear_residual, solution.angular_residual))
         most, length = linear + solution.task.length * angular, solution.task.length
         lines.append(f"Missing: {_number(linear, most)} m/{per}, {_number(angular, most / length)} rad/{per}.")
-    if solution.limits and _at(solution.saturated, place).any():
+    if solution.limits and element(solution.saturated, place).any():
         lines.append(_held(solution, place))
     return "\n".join(lines)
 
@@ -43,7 +43,7 @@ def explained(solution: VelocitySolution, place: tuple[int, ...]) -> str:
 def _damped(solution: VelocitySolution, place: tuple[int, ...], missed: bool) -> str:
     """How singular the position is, and which motion of the frame is being lost."""
     region, constant = solution.task.filter
-    least = _number(float(_at(solution.singular_value, place)))
+    least = _number(float(element(solution.singular_value, place)))
     treatment = f"damped below {region:g}" if region else f"and all are damped by {constant:g}"
     if not missed:
         return f"The least singular value is {least}, {treatment}."
@@ -72,11 +72,11 @@ def _matrix(solution: VelocitySolution, place: tuple[int, ...]) -> FloatArray:
 
 def _held(solution: VelocitySolution, place: tuple[int, ...]) -> str:
     names = solution.task.mechanism.names
-    rates, at = _at(solution.rates, place), _at(solution.saturated, place)
+    rates, at = element(solution.rates, place), element(solution.saturated, place)
     held = ", ".join(
         f"{name} at {float(rate) + 0.0:.4g}" for name, rate, stands in zip(names, rates, at, strict=True) if stands
     )
-    scale = float(_at(solution.scale, place))
+    scale = float(element(solution.scale, place))
     slowed = f"; the whole motion is {scale:.4g} of what was asked" if scale < 1.0 else ""
     return f"At a bound: {held}{slowed}."
 
@@ -84,10 +84,6 @@ def _held(solution: VelocitySolution, place: tuple[int, ...]) -> str:
 def _number(value: float, size: float = 1.0) -> str:
     """A few digits; what is rounding beside a size is zero."""
     return f"{0.0 if abs(value) < 1e-12 * size else value:.4g}"
-
-
-def _at(value: Any, place: tuple[int, ...]) -> Any:
-    return np.asarray(value)[place]
 
 
 #: What each reason of a `VelocitySolution` means.

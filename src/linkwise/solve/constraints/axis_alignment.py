@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations
-from linkwise.solve.validation import directions, link_given, one, points, settle, words
+from linkwise.solve.validation import directions, link_given, points, settle, words
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.validation import flag, shaped
 from linkwise.spatial.vector import chosen
 
 #: Below this the cosine of half the angle is too small to tell which way round is shorter: one way is taken for all.
@@ -110,11 +110,9 @@ class Aligned(Constraint):
     either_way: bool
 
     def __init__(self, link: int | str, axis: npt.ArrayLike, direction: npt.ArrayLike, *, either_way: bool = False) -> None:
-        if not isinstance(either_way, (bool, np.bool_)):
-            raise ArgumentError(f"either_way is {shown(either_way)}; expected True or False")
-        unit = one("axis", directions("axis", axis))
+        unit = shaped("axis", directions("axis", axis), 3)
         settle(self, link=link_given(link), axis=unit, direction=directions("direction", direction))
-        settle(self, either_way=bool(either_way))
+        settle(self, either_way=flag("either_way", either_way))
 
     @property
     def numbers(self) -> FloatArray:
@@ -205,7 +203,7 @@ class LookAt(Constraint):
         axis: npt.ArrayLike = (0.0, 0.0, 1.0),
         point: npt.ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
-        unit, eye = one("axis", directions("axis", axis)), one("point", points("point", point))
+        unit, eye = shaped("axis", directions("axis", axis), 3), shaped("point", points("point", point), 3)
         settle(self, link=link_given(link), target=points("target", target), axis=unit, point=eye)
 
     @property

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
-from linkwise.kinematics.jacobian import FRAMES
+from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
-from linkwise.solve.validation import FARTHEST, one, points, settle, words
+from linkwise.solve.validation import FARTHEST, points, settle, words
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
-from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses
+from linkwise.spatial.validation import RIGID, mask_of, numbers, rigid_poses, shaped
 
 #: Poses whose `defects` are no greater are taken as they are; the rotations of others are brought to the nearest.
 EXACT = 1e-26
@@ -75,8 +75,7 @@ class Pose(Constraint):
         *,
         at: npt.ArrayLike | None = None,
     ) -> None:
-        if not isinstance(frame, str) or frame not in FRAMES:
-            raise ArgumentError(f"frame is {frame!r}; expected {choices(FRAMES)}")
+        check_frame(frame)
         settle(self, link=link, T=exact_poses(T), mask=mask_of(mask), frame=frame, at=None if at is None else _frame(at))
 
     @property
@@ -193,7 +192,7 @@ class Position(Pose):
         at = None
         if point is not None:
             at = np.eye(4)
-            at[:3, 3] = one("point", points("point", point))
+            at[:3, 3] = shaped("point", points("point", point), 3)
         super().__init__(link, poses, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0], at=at)
 
 
@@ -221,9 +220,7 @@ class Orientation(Pose):
     """
 
     def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "world") -> None:
-        turn = numbers("R", R, "rotations (..., 3, 3)")
-        if turn.shape[-2:] != (3, 3):
-            raise ArgumentError(f"R has the shape {turn.shape}; expected (..., 3, 3)")
+        turn = shaped("R", R, ..., 3, 3, expected="rotations (..., 3, 3)")
         defect = np.abs(np.swapaxes(turn, -1, -2) @ turn - np.eye(3)).max(axis=(-2, -1), initial=0.0)
         wrong = (defect > RIGID) | (np.linalg.det(turn) <= 0)
         if wrong.any():
@@ -286,7 +283,4 @@ def _crossed(vector: Array, columns: Array) -> Array:
 
 def _frame(at: npt.ArrayLike) -> FloatArray:
     """The frame on a link: one for all tasks."""
-    frame = rigid_poses("at", at)
-    if frame.shape != (4, 4):
-        raise ArgumentError(f"at has the shape {frame.shape}; expected (4, 4)")
-    return exact_poses(frame)
+    return exact_poses(shaped("at", rigid_poses("at", at), 4, 4))
