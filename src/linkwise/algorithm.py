@@ -1,11 +1,10 @@
-"""An algorithm declares itself once: its name, its inputs and outputs with shapes, and the function over scalars.
+"""Declaration, compilation and binding of algorithms.
+
+`algorithm` declares a function over scalars with the names, shapes and options of its inputs and outputs. `kernel_of` traces
+and compiles it for a mechanism, once; `compiled` binds it as a method of `Mechanism`.
 
 `Mechanism.kernel`, the reference page and the laws in the tests read the declarations in `ALGORITHMS`; adding an
 algorithm is adding one file with one decorated function, and one line to `Mechanism`.
-
-From an algorithm and a mechanism to a kernel: traced and compiled once, then kept with the mechanism.
-
-Methods of `Mechanism` that become compiled functions at their first call.
 """
 
 from __future__ import annotations

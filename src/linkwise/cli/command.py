@@ -1,7 +1,4 @@
-"""How a command is declared: a function from options to an `Output`, its options beside it, registered by its file.
-
-What a command returns, and the one function that prints it for people or writes it as JSON for programs.
-"""
+"""Declaration of commands, their options, and their output as text or JSON."""
 
 from __future__ import annotations
 

@@ -1,12 +1,10 @@
-"""Laying the axes of one chain over those of another: which base, directions and zeros bring them together.
+"""Alignment of two chains: the base, joint directions and zeros that bring the axes of one onto those of the other.
 
 With all joints at zero, each axis is a line (for a prismatic joint a direction). Moving the joints of the second chain to
 their offsets, and its base, must bring each of its axes onto that of the first. Axis by axis: the twist between two
 successive axes says whether their directions agree; the turn of the joint before about its own axis brings the next
 direction, or for parallel axes the next line, to its place; the places of prismatic joints and of the base follow from
 linear equations. Where two directions are possible (axes that meet at a right angle), the positive one is tried first.
-
-What an alignment leaves free made simple, whole turns of followed joints chosen, and near alignments fitted best.
 """
 
 from __future__ import annotations

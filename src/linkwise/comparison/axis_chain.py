@@ -1,10 +1,8 @@
-"""The joint axes of a chain in space with every joint at zero, and the ties between joints that share a coordinate.
+"""Joint axes of a chain with all joints at zero, coupled joints, and invariants of neighbouring axes.
 
 With x the joint values of a first chain and y those of a second, a tie is x_k = r x_j + s in the one, and
 y_k = r' y_j + s' in the other. As y = signs x + offsets, the signs must fulfil sign_k sign_j r = r', and the offsets
 offset_k = r' offset_j + s' - sign_k s.
-
-What base, tool, signs and zeros leave alone: how each axis lies to those beside it, and where two chains differ.
 """
 
 from __future__ import annotations

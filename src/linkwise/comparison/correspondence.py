@@ -1,9 +1,4 @@
-"""Two descriptions of one robot: what lies between them, found from how their joint axes lie in space.
-
-What a comparison found.
-
-Whether two mechanisms that move alike also weigh alike: mass matrix, gravity and friction under the map between them.
-"""
+"""Comparison of two descriptions of one robot, by their joint axes, mass matrices, gravity and friction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a chain must hold to: each kind declares its fields, which are its ports, and the equations that it adds.
-
-Three angles for a rotation, in the two conventions that chains are described in, and small turns.
-"""
+"""Constraints of the cyclic chain: fields, ports and equations of each kind, and angles of a rotation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the file of a chain holds: its mechanism, where it begins, what it must hold to, first values and routes.
-
-A constraint of a chain as a file holds it: names and numbers.
-"""
+"""Contents of a chain file: mechanism, start, constraints, initial values and routes."""
 
 from __future__ import annotations
 

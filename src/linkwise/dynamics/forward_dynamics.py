@@ -1,7 +1,4 @@
-"""Forward dynamics: how a mechanism accelerates under given efforts.
-
-Forward dynamics by articulated bodies: each body with all that hangs on it by free joints.
-"""
+"""Forward dynamics: accelerations under given efforts, by the articulated-body algorithm or the mass matrix."""
 
 from __future__ import annotations
 

@@ -1,12 +1,10 @@
-"""Inverse dynamics: the joint efforts that a motion takes, by the Newton-Euler recursion.
+"""Inverse dynamics by the Newton-Euler recursion, and its gravity, bias and friction terms.
 
-How a body turns: angular velocity, angular acceleration, and U = alpha~ + omega~ omega~, from the parent's.
+The angular motion of a body is kept as U = alpha~ + omega~ omega~.
 
 A point r of a body accelerates by a + U r. Points on a joint's axis move with both bodies, so that U of a body and U of its
 parent agree on the axis: the column U z needs one rotation, and makes those of the angular acceleration, and the products of
 the angular velocity with the joint's speed, unnecessary. The rest of U follows from omega, for U + U' = 2 omega~ omega~.
-
-The parts of the inverse dynamics: gravity, bias, friction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What several algorithms of dynamics sweep over a mechanism: motions outward, inertias and momenta inward.
-
-What the motors themselves take: rotor inertia and friction.
-"""
+"""Recursions that several algorithms share: motions outward, inertias and momenta inward, and motor terms."""
 
 from __future__ import annotations
 

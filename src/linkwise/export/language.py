@@ -1,7 +1,4 @@
-"""What a language says of itself so that functions can be written in it, and the languages there are.
-
-Files of generated code, written all or none.
-"""
+"""The protocol of a language for exported code, the registered languages, and source files that are written all or none."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The inputs and outputs of a tape as exported code tells of them: sizes, names of the elements, meanings and units.
-
-Names that are valid in a language and unique, made of names that people gave.
-"""
+"""Inputs and outputs of exported code: sizes, element names, meanings and units, and valid unique identifiers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Random points with the results of the gufunc, for the tests that exported code brings along.
-
-How far rounding can take a computation from the exact value: an error bound that is computed along with it.
+"""Random test points of exported code with the results of the gufunc, and bounds of the rounding error.
 
 Running error analysis: J. H. Wilkinson, "Error analysis revisited", IMA Bulletin 22, 1986; N. J. Higham, "Accuracy and
 Stability of Numerical Algorithms", 2nd edition, 2002, section 3.3. Here it is carried through the operations of a tape.

@@ -1,6 +1,4 @@
-"""One node for each value: what is equal, or opposite, is computed once.
-
-What expressions are worth in a finite field: equal expressions are recognised by equal residues.
+"""Common subexpression elimination: equal or opposite values are computed once, recognised by residues in finite fields.
 
 Every symbol is given a random residue, every angle a random point of the circle x^2 + y^2 = 1; sines and cosines of sums and
 differences follow by the addition theorems. Two expressions that differ as rational functions of symbols, sines and cosines

@@ -1,4 +1,4 @@
-"""The .csv files: joints.csv with a row an instant, links.csv with a row an instant and link, trajectory.csv.
+"""Result files: joints.csv with a row an instant, links.csv with a row an instant and link, trajectory.csv, SpaceLib's .OUT.
 
 Numbers are written in the fewest digits that read back as the very same double.
 """

@@ -1,4 +1,4 @@
-"""The protocol of a format of descriptions, and all formats that there are.
+"""The protocol of description formats, their registry, and the functions that load, check and save descriptions.
 
 A format is one module or folder in `linkwise.files.formats` that registers an instance of its `Format`; it is found there by
 its name alone. A format of another package calls `register` itself.
@@ -20,10 +20,6 @@ Examples
 >>> loads("bare arm").link_names
 ('arm',)
 >>> _ = FORMATS.pop()
-
-Options of reading a description: what a file does not say itself, and what is accepted by name only.
-
-Reading and writing descriptions of mechanisms: the format is detected from the content, or chosen by the suffix.
 """
 
 from __future__ import annotations

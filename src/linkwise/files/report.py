@@ -1,11 +1,4 @@
-"""What a reader finds in a file beside its content: problems, remarks and what is not used, each with its line.
-
-What is odd but not wrong in a description file.
-
-Where the tool goes on a mechanism whose file does not say.
-
-What a description file holds: a mechanism, what acts on its tool, and where the numbers come from.
-"""
+"""Results of readers: the description, problems, remarks and warnings, each with its line."""
 
 from __future__ import annotations
 

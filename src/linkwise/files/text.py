@@ -1,9 +1,4 @@
-"""The text of a file: decoded, with line ends made alike; every way that reading can fail is one clear error.
-
-Numbers written in words separated by blanks, as the SpaceLib files hold them: each token with its line.
-
-A file read in blocks of whole words or lines: its numbers, the line of a byte, and lines that are uneven.
-"""
+"""Text of a file: decoding, numbers separated by blanks, and blocks of long files."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The motion from which parameters are found best: a finite Fourier series, optimised within the limits.
-
-How well a regressor tells parameters apart: conditions, criteria with their slopes, and which are not told apart.
-
-Finite Fourier series: motions that repeat, and all of them within limits as a function of numbers without any.
-"""
+"""Optimal excitation: the finite Fourier series within limits that identifies parameters best."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Inverse kinematics: poses of one frame in, joint coordinates out.
-
-Whether targets are farther away than the links of a chain reach: then no joint values lead there.
-
-Many solutions of a pose without a closed form: those that many starts lead to, each once.
-"""
+"""Inverse kinematics: joint coordinates for poses of a frame, by closed form, iteration and multiple starts."""
 
 from __future__ import annotations
 

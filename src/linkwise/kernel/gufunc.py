@@ -1,7 +1,4 @@
-"""A NumPy generalised ufunc from function pointers, through NumPy's own C interface.
-
-Making the compiled entry of a kernel callable from Python, where this Python and NumPy are laid out as it expects.
-"""
+"""NumPy generalised ufuncs from function pointers, and the compiled entry for one configuration."""
 
 from __future__ import annotations
 

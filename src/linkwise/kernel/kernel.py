@@ -1,7 +1,4 @@
-"""A compiled function: a tape, and everything that can be made of it.
-
-The exact derivatives of a tape, as a tape.
-"""
+"""`Kernel`: a compiled function and its tape, and the exact derivatives of a tape."""
 
 from __future__ import annotations
 

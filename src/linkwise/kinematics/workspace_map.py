@@ -1,7 +1,4 @@
-"""The map on which a workspace is laid out: about the axis of the first joint where that turns, else along x, y, z.
-
-The postures of a mechanism as random samples: ranges, the compiled function from joints to places, the first axis.
-"""
+"""The grid of a workspace, about the first axis or along x, y, z, and random samples of configurations."""
 
 from __future__ import annotations
 

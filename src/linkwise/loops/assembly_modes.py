@@ -1,7 +1,4 @@
-"""Assembly modes: every way in which the planar loops of a mechanism close, in closed form.
-
-A closed position from nothing, or the closed position next to one that is open.
-"""
+"""Assembly modes of planar loops in closed form, and assembly of closed loops by iteration."""
 
 from __future__ import annotations
 

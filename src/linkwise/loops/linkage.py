@@ -1,8 +1,4 @@
-"""A mechanism with closed loops as one that is driven: some coordinates are given, the loops settle the others.
-
-Which coordinates of a linkage are driven: those that the user names, checked, or a set that drives well.
-
-From a closed position to other values of the driven coordinates without leaving the branch, a whole batch at once.
+"""`Linkage`: a mechanism with closed loops, its driven coordinates, and continuation along a branch.
 
 A step that is too long to be sure of the branch is taken again shorter, one that went well is followed by one twice as long
 (P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, chapter 5). Where the start is open there is no branch to keep:

@@ -1,6 +1,4 @@
-"""The planar loops of a mechanism, recognised from its geometry: the joints on the way round each, in its own plane.
-
-The closed form of a dyad: three joints of a planar loop whose others are known, by two circles, or a circle and a line.
+"""Planar loops recognised from the geometry of a mechanism, and the closed form of dyads.
 
 Points, directions and rotations of the plane are pairs of scalars that multiply like complex numbers; a displacement is a
 pair of them, (turn, shift), and takes x to turn x + shift.

@@ -1,6 +1,4 @@
-"""The moving bodies of a mechanism: what algorithms run over. See `linkwise.model.body` for how they are made.
-
-How a mechanism is reduced to what moves: one body per moving joint, in frames chosen so that few numbers remain.
+"""Reduction of a mechanism to its moving bodies, in frames that leave few constants.
 
 Fixed links are merged into the body that carries them. The first body of a floating mechanism is its base, in the base's
 own frame. Each other body's frame has z along its joint axis; where on that axis its origin lies, and how it is turned

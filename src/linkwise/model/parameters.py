@@ -1,9 +1,7 @@
-"""The inertial parameters in which the equations of motion are linear: their names, values, and change of frame.
+"""Inertial parameters: names, values, change of frame, and mechanisms with symbols in their place.
 
 Of each link, about the origin of its frame and in its axes: mass, first moments m c, and the tensor of inertia; of each
 motor its rotor inertia, viscous friction and two-sided Coulomb friction, on the motor's side of the gear.
-
-A mechanism with standard symbols in the place of its numbers, and the numbers that they stand for.
 """
 
 from __future__ import annotations

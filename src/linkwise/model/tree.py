@@ -1,9 +1,4 @@
-"""The immutable tree of links: who hangs on whom, which coordinate moves what, checked when built.
-
-The structure of a tree of links: names, parents, order, which coordinate moves which joint, and the joints' limits.
-
-What every immutable tree of links can do, spatial or planar: names, indices, paths, symbols, cached results.
-"""
+"""`Tree`: the immutable tree of links with base, tool, payload, gravity, coordinates and limits."""
 
 from __future__ import annotations
 

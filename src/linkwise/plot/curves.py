@@ -1,7 +1,4 @@
-"""Curves of a motion against time: position, speed, acceleration and effort of the joints, force and moment in them.
-
-Pictures of trajectories: a panel a quantity, over one time axis.
-"""
+"""Curves of motions against time: position, velocity, acceleration and effort of joints, forces in them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Matplotlib figures without pyplot, their colours and line styles.
-
-Conversion of matplotlib figures to PNG, SVG or PDF.
-
-A matplotlib figure that a notebook shows by itself, though pyplot knows nothing of it.
-"""
+"""Matplotlib figures without pyplot: colours, line styles, notebooks, conversion to PNG, SVG or PDF."""
 
 from __future__ import annotations
 

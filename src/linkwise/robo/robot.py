@@ -1,7 +1,4 @@
-"""Two lists become a robot: checked, also for what must agree between their items, and made into a mechanism.
-
-A link and a motor as Robo writes them: ten and nine items in a fixed order.
-"""
+"""Robots from Robo's two lists of links and motors, checked and converted to a mechanism."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Where the tool is and how it moves, and joint coordinates for poses of the tool.
-
-Forces, accelerations and friction: the functions of the toolbox over Linkwise's kernels.
-
-Motions between two configurations and between two poses, and the robot's motion integrated in time.
-"""
+"""Kinematics, dynamics and trajectories of the toolbox over Linkwise's functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Cycles at a fixed rate: each begins at a deadline that was set when the run began, whatever the ones before it took.
-
-How well a cycle kept its time: counts in fixed buckets, so that a cycle leaves nothing behind in memory.
-"""
+"""Cycles at fixed deadlines, and statistics of their timing in fixed buckets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The server as the process of the cycle sees it: a child process, shared memory, and two calls that never wait.
+"""The server process as seen from the control process: shared memory, calls that never block, and a watchdog.
 
-Speeds that clients wrote and do not write again are set to zero: a joystick whose cable is cut moves nothing.
+The watchdog sets velocities that clients stop writing to zero.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""SharedMemory that the process of the cycle and the process of the server share, and what stands where in it.
-
-The board: the cycle puts all its values up at once, whoever reads gets those of one cycle or none, and nobody waits.
+"""Shared memory of the control and the server process: a snapshot buffer and a write queue.
 
 A sequence lock over four places in turn (after L. Lamport, Concurrent reading and writing, 1977). The number of the snapshot
 stands before and after its values. Where the processor may let one write be seen before an earlier one, which those of the
 x86-64 kind do not, a checksum over number and values has the last word. A reader that is overtaken tries again.
-
-The mailbox: what clients write to inputs waits here until the cycle takes it, and learns what became of it.
 
 One process posts, the other takes; neither waits for the other. What became of an entry is told after the cycle that took it
 has put its values up: who hears that a write was accepted finds its effect there. An entry that the cycle does not take in

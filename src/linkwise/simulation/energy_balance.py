@@ -1,7 +1,4 @@
-"""Energy balance of a simulated motion: the error of the integrator, in joules.
-
-Where the energy of a simulated motion went: motors, friction, what acts on the tool, and the error of the integration.
-"""
+"""Energy balance of a simulated motion: work of motors, friction and loads, and the integration error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where the torque comes from: an array, a function of Python, or a law that is compiled in.
-
-`Feedback`: laws of control that are compiled together with the dynamics.
-"""
+"""Torque inputs of a simulation: arrays with zero-order hold, Python functions, and compiled `Feedback` laws."""
 
 from __future__ import annotations
 

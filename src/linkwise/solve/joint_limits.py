@@ -1,7 +1,4 @@
-"""The ranges of the joint coordinates as solvers use them: which turn freely, where whole turns lead, what stays inside.
-
-Where a solver starts when nobody says.
-"""
+"""Ranges of the joint coordinates for solvers, whole turns within them, and default initial guesses."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""One step of the iterations that solve constraints, over scalars: damped least squares, as a `Policy` says.
+"""One Levenberg-Marquardt step over scalars, and the policies of the iterations that take it.
 
 With "always" (`REACH`) limits of what turns are not known on the way: whole turns are taken off, and what arrives outside is
 given up for another start. Joints of narrow ranges are kept inside; so are all of them on a second way from q0, where the
 mechanism is redundant: one at its limit rests there while the slope leads beyond. With "decrease" every iterate is within
 the limits, and no step raises the error, so that it comes to rest where the constraints are met best.
-
-How an iteration goes about a problem: the model of a step, its damping, what is accepted, and when it ends.
 
 A policy is constant while a step is traced: what it leaves out adds no operation.
 """

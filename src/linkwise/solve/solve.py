@@ -1,7 +1,4 @@
-"""Solving for configurations: constraints in, joint coordinates out, each answer checked again before it is called one.
-
-Where constraints cannot be met: the nearest to them that is found, and why not nearer.
-"""
+"""Configurations that fulfil constraints, each verified by forward kinematics, and the best fit where none does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Linear algebra on symbols: zeros recognised, short expressions, elimination, inverse and pseudo-inverse.
-
-Random numbers in the place of symbols: they show what holds for all values, such as that two lines are parallel.
-"""
+"""Linear algebra on symbols: zero tests by random numbers, elimination, inverse and pseudo-inverse."""
 
 from __future__ import annotations
 

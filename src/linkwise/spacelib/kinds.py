@@ -1,9 +1,7 @@
-"""The kinds of arguments of SpaceLib's functions, and how what a caller gives becomes an array of such.
+"""Kinds of arguments of SpaceLib's functions and their conversion to arrays of numbers or symbols.
 
 A point or a vector is taken as a list, a 1-D array or a column, with three or four entries; whatever stands before its
 axes is a batch. So a row (1, 3) is a batch of one.
-
-Arguments of any size: read as arrays of finite numbers, or of symbols, whatever their shape.
 """
 
 from __future__ import annotations

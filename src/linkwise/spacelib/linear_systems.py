@@ -1,6 +1,6 @@
-"""Linear systems and inverses of matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, chapter 4).
+"""Linear systems and inverses of matrices, by Gauss-Jordan elimination with full pivoting.
 
-Gauss-Jordan elimination with the pivot sought in all rows and columns: on batches, and compiled for small systems.
+G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, chapter 4.
 """
 
 from __future__ import annotations

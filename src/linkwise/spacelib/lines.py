@@ -1,11 +1,7 @@
-"""Lines (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.7.2).
+"""Points, lines and planes (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.7).
 
 A line is an array (4, 2): a point on it, that ends in 1, and a direction, that ends in 0, as columns. Directions made here
 have unit length; those taken may have any, from 1e-70 to 1e70.
-
-Points (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.7.1).
-
-Planes (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.7.2).
 
 A plane is an array (4,): a normal n and a number d, so that n . p + d = 0 for its points p. Planes made here have a unit
 normal; those taken may have one of any length, from 1e-70 to 1e70.

@@ -1,7 +1,4 @@
-"""Sums, products and other operations on matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.8).
-
-Copies of matrices and of parts of them (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.9).
-"""
+"""Sums, products and copies of matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, sections 3.8 and 3.9)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Position, rotation and rototranslation matrices (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.1).
-
-Frames on points and vectors (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 3.6).
+"""Position and rototranslation matrices, frames (G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, 3.1 and 3.6).
 
 Axis a1 goes along the first direction, axis a2 lies in the plane of both, on the side of the second; the third makes the
 frame right handed. The manual puts the third axis along the product of the first direction and the second for every pair of

@@ -1,25 +1,13 @@
-"""Small linear algebra over arrays of scalars.
-
-Determinant and adjugate of a small matrix (n, n) of scalars, by minors: exact on symbols, no division, no pivot.
-
-Rows made orthogonal by plane rotations: the singular values of a small matrix, without a branch.
+"""Small linear algebra over arrays of scalars: determinant, singular values, L' D L, least squares, rank, elimination.
 
 M. R. Hestenes, "Inversion of matrices by biorthogonalization and related results", J. SIAM 6(1), 1958. Each rotation makes
 two rows orthogonal; sweeps over all pairs converge quadratically, so that a fixed number of them is enough for a matrix of
 up to six rows, and the whole can be written as one straight piece of arithmetic. Unlike the normal equations it does
 not square the condition number: singular values come out to rounding of the greatest one, zeros among them.
 
-M = L' D L without filling in what the tree leaves empty, and solving with it.
-
 R. Featherstone, "Efficient factorization of the joint-space inertia matrix for branched kinematic trees", Int. J. Robotics
 Research 24(6), 2005. Elimination from the tips to the base keeps the zeros of M, and zeros vanish from the graph, so nothing
 here needs to know the tree.
-
-Linear least squares for a batch of small matrices that may lack rank.
-
-Which rows, or columns, of a Jacobian are independent, not at one position only but at several at once.
-
-Square systems of linear equations written out over scalars, with the zeros that the structure leaves.
 
 Elimination with pairwise pivoting: of two rows the one with the larger leading element goes on, which takes no branch, only
 selections (D. C. Sorensen, "Analysis of pairwise pivoting in Gaussian elimination", IEEE Trans. Computers C-34(3), 1985).

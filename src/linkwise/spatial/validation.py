@@ -1,9 +1,4 @@
-"""What a caller gives as numbers, as an array of float64: real numbers only, nothing cut off and no text read.
-
-Poses as a caller gives them: a whole batch of rigid transforms, checked at once.
-
-Which of the six directions of a frame count: along x, y, z, and about x, y, z.
-"""
+"""Checks of numeric arguments, poses and masks of the six directions, as arrays of float64."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Straight lines of a frame, its orientation turning about one axis: between two poses, or through several.
-
-`CartesianTrajectory`: the motion of a frame in time.
-
-The motion of a frame along straight legs, each turning about one axis, that may overlap.
-"""
+"""Cartesian trajectories: straight lines of a frame, its orientation turning about one axis, with blends."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Base class of motions in time, their events, and what evaluates them between instants.
-
-Interpolation of recorded motions: of joints, of a floating base, and of a frame.
-"""
+"""Base class of motions in time, their events, and interpolation of recorded motions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`Trajectory`: the motion of joints in time.
-
-Trajectories as files: everything as .npz, one motion as .csv or .mot.
-"""
+"""`Trajectory`: a motion of joints in time, and its files (.npz, .csv, .mot)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Trapezoidal velocity: how long its parts take under limits, and the quickest move between two configurations.
-
-The smooth blend between two configurations: one polynomial of degree five.
-"""
+"""Point-to-point motions: trapezoidal velocity under limits, and quintic polynomials."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Conversion of trajectories, files and arrays to a trajectory of the mechanism.
-
-A motion of a mechanism as it is shown: positions at any time, efforts, curves and warnings.
-"""
+"""Motions as they are shown: conversion from trajectories, files and arrays; positions, efforts, curves and warnings."""
 
 from __future__ import annotations
 

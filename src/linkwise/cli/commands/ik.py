@@ -1,6 +1,6 @@
 """Joint values for a pose, or for a file of poses.
 
-The poses that ``linkwise ik`` is asked for: from options, from a table of poses, or from one of 4x4 matrices.
+Joint values for a pose, or for a file of poses.
 """
 
 from __future__ import annotations

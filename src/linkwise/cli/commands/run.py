@@ -1,7 +1,4 @@
-"""Motion in; forces and efforts out, as tables, files, figures.
-
-The work of ``linkwise run``: a motion goes in a piece at a time, each piece through everything that was asked for.
-"""
+"""Forces and torques of a motion, as tables, files and figures."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """SpaceLib's sample programs and data files.
 
-Files of the commands of ``linkwise spacelib``: the manual's own by their names, motions, and what is written.
-
-The commands of ``linkwise spacelib`` that move something: the elbow robot, two floating links, and their motions.
+SpaceLib's sample programs and data files.
 """
 
 from __future__ import annotations

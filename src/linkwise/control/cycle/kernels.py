@@ -1,7 +1,4 @@
-"""What is compiled for a kind of chain: the parts of its cycle, each over scalars, as kernels.
-
-The end of a cycle: all outputs from what was solved, and what the next cycle needs to know of this one.
-"""
+"""Kernels of a chain's cycle, and the computation of its outputs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the solver is asked for in a cycle, now and at its end, and the joint speeds that lead from the one to the other.
-
-The problem that a chain is solved for: its constraints and its loops, with switches and limits that are inputs.
-"""
+"""Setpoints of a cycle, now and at its end, and the constraint problem that is solved for them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""How far a chain may go towards its goal in a cycle, so that no limit of a link's end or of a joint is exceeded.
-
-Which candidate to look at next: a bracket of the greatest admissible one, as a state of numbers.
+"""Path scaling: the greatest admissible step towards the goal in a cycle within all limits of links and joints.
 
 False position with the margin of an end that stays halved (the Illinois method: M. Dowell, P. Jarratt, "A modified regula
 falsi method for computing the root of an equation", BIT 11, 1971), and a bisection now and then.
-
-One look at a candidate for the next output, over scalars: what it leaves of every limit, and what to look at next.
 
 Candidates are q + w dt with w from the chord velocity of the braking manoeuvre (lambda = 0) to that which leads to the goal
 at once (lambda = 1). Where the goal moves, those below 1 lead towards the velocity that comes up to it and to its own

@@ -1,10 +1,8 @@
-"""How the ends of links move while the joints move along a straight line, with the derivatives that braking asks for.
+"""Motion of points of links, and closure of loops, along a straight line in joint space.
 
 Along q(s) = q + w s a point of the mechanism is at p(s). Its first derivative is the velocity at joint speeds w, its second
 the acceleration at joint speeds w and no joint acceleration, and its third is bounded: of the products of three joint rates
 that it is made of, each has as lever no more than the reach from the outermost of the three axes.
-
-Loops that stay closed on the way to the goal: candidates are brought onto them, and directions along them.
 
 A candidate is corrected by Newton steps of least norm. Where the present output leaves loops open, a candidate at lambda
 leaves open 1 - lambda of it, so that loops close on the way to a goal at which they are closed.

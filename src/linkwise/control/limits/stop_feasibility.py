@@ -1,4 +1,4 @@
-"""Whether a chain can stop from where it is without breaking a rule on the way, and how hard it may brake.
+"""Whether a chain can stop within all limits, and its greatest admissible deceleration.
 
 The manoeuvre is along the joints' present direction w: the share of w falls at a constant rate beta, from 1 in the middle of
 the last cycle to sigma = 1 - beta dt/2 at its end, and on to 0 after another way of S = sigma^2/(2 beta) times w. A point is
@@ -9,8 +9,6 @@ bounds for every cycle that may come.
 With v = p', c = p'' at the end of the cycle and j a bound of |p'''|, the acceleration at s is -beta v + k c with k from
 -sigma^2/2 to sigma^2, and what is left of Taylor's series, at most j S sigma^2/3. The way back to the middle of the last
 cycle is known exactly: it adds (v - V) - v beta dt/2 with the chord velocity V.
-
-What all candidates of a cycle have in common, from what is given for it.
 """
 
 from __future__ import annotations

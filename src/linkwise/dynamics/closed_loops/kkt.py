@@ -1,6 +1,4 @@
-"""The equations of motion with loops closed, factored: M, and J inverse(M) J' of the closure equations.
-
-Which closure equations are independent: found once for a mechanism, at closed configurations.
+"""The equations of motion with loops closed, factored: M and J inverse(M) J' of the independent closure equations.
 
 A planar linkage described in space has equations that say nothing (nothing moves across its plane), and some spatial
 linkages move only because their equations depend on each other wherever they are closed. Dependent equations must be left

@@ -1,8 +1,6 @@
-"""The closed form of a mechanism for one of its frames: every solution of a pose at once, or the nearest one.
+"""The closed form of a mechanism for one of its frames: all solutions of a pose, or the nearest one.
 
-Solutions that a closed form may have left out at a special pose, by iteration: its branches polished, and many starts.
-
-The kernel of a closed form, compiled when it is first needed, and arguments of any kind brought into its shapes.
+Solutions at special poses are completed by iteration.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Finding how a chain can be solved, by looking at the ways there are and trying them on positions at random.
-
-Which closed form a mechanism has for one of its frames, or why it has none.
-"""
+"""Recognition of closed forms: which family solves a chain, verified at random positions, or why none does."""
 
 from __future__ import annotations
 

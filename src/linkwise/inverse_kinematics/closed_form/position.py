@@ -1,10 +1,8 @@
-"""Position by three revolute joints: every way in which they bring a point to a place.
+"""Positioning subproblems of three joints: every branch.
 
 D. L. Pieper, *The Kinematics of Manipulators under Computer Control*, 1968: what the first joint leaves alone (the distance
 from a point on its axis, the height along it) gives two equations in the other two. They separate where two neighbouring
 axes are parallel or meet; in general they are a quartic in the last angle.
-
-Three joints or fewer, revolute or prismatic in any order, that take one point to another: every branch.
 
 With joints a, b, c and E_a E_b E_c p = t, let u = E_c p, which only c moves, and v = E_a^-1 t, which only a moves. E_b u = v
 holds for some position of b where two numbers are the same for u and v: the coordinate along the axis of b and the distance

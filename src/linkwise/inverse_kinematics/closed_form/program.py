@@ -1,7 +1,4 @@
-"""A family and a mechanism become one function over scalars, from a pose to every answer in order, and that a kernel.
-
-Making answers exact, and checking them, over scalars: by the forward pass of the mechanism as it is.
-"""
+"""From a family and a mechanism to a compiled function: all solutions of a pose, refined and checked."""
 
 from __future__ import annotations
 

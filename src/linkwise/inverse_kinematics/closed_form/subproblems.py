@@ -1,11 +1,9 @@
-"""The small equations of which closed forms are made, over scalars of any kind, every branch of each.
+"""Geometric subproblems of closed forms, over scalars of any kind, every branch of each.
 
 They are the subproblems of B. Paden and W. Kahan (B. Paden, *Kinematics and Control of Robot Manipulators*, 1985), in the
 form of A. J. Elias and J. T. Wen, "IK-Geo: Unified robot inverse kinematics using subproblem decomposition", 2022: where an
 equation has no answer, the one that misses it least is given, and by how much it misses. Angles are pairs of cosine and sine
 here; no angle is ever computed. Where every angle is an answer, the one handed in as `free` is taken.
-
-Two linear equations in the cosines and sines of two angles: subproblem 6 of IK-Geo.
 """
 
 from __future__ import annotations

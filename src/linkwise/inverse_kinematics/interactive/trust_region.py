@@ -1,4 +1,4 @@
-"""Down from where a mechanism stands to the nearest place that is lowest, in steps that are never long.
+"""Trust-region minimisation within joint limits and along closed loops.
 
 Newton's method with a trust region along the motions that are allowed (J. Nocedal, S. J. Wright, *Numerical Optimization*,
 2006, section 4.1). The curvature is taken from differences of values on the closed loops themselves, so that it holds where
@@ -8,8 +8,6 @@ for taking the absolute values). Small curvatures are raised to the slope (D.-H.
 "Regularized Newton methods for convex minimization problems with singular solutions", 2004): where there are more
 joints than the target needs, the curvature along what leaves the frame where it is comes from the distance alone, and would
 drive the joints far for nothing. Every step lowers the value, so the way never jumps.
-
-Where a mechanism may go while it is followed: loops stay closed, joints within their limits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Joint speeds for the speed of a frame: resolved motion rate control, one step of it; checked, or for a control loop.
-
-The joint rates within bounds that come nearest to what a frame should do: a quadratic program.
-"""
+"""Joint velocities for the velocity of a frame: one step of resolved motion rate control, also within bounds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Joint speeds and joint accelerations for those of a frame, as kernels: all steps of one solution in one piece of code.
-
-The inverse of a small matrix that loses nothing but what is singular: each singular direction is damped by itself.
+"""Kernels of joint velocities and accelerations for those of a frame, with a selectively damped inverse.
 
 Damped least squares as of Y. Nakamura and H. Hanafusa, "Inverse kinematic solutions with singularity robustness for robot
 manipulator control", J. Dynamic Systems, Measurement and Control 108(3), 1986, and C. W. Wampler, "Manipulator inverse

@@ -1,7 +1,4 @@
-"""Connections, and what they are held to: how many, how long without a session, how large a message, which services.
-
-Bounds on what a message may make the library read: no few bytes may take it minutes and gigabytes.
-"""
+"""Limits of OPC UA connections: number, idle time, message size and content, services."""
 
 from __future__ import annotations
 

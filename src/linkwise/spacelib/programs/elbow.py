@@ -1,9 +1,7 @@
-"""ELB_D_DH and ELB_D_PA: the motion of the elbow robot's gripper from that of its joints, with two choices of frames.
+"""ELB_D_DH and ELB_D_PA: the gripper motion of the elbow robot from its joint motion, and the robot's files.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, sections 7.6.5 and 7.6.6. The whole motion is computed at once, each
 matrix for all instants.
-
-The files of the elbow robot: lengths of its links, motion of its gripper, first guess of its joint angles.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.6.2: tables 7.10 (ELBOW.DAT), 7.11 (GRIPPER.MOT) and 7.12
 (GUESS.1ST). The motion of its joints is in `linkwise.spacelib.programs.laws`.

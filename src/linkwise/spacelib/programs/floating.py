@@ -1,12 +1,8 @@
-"""TEST and TEST_NEW: where two links go that float in space, from the motion of the motor between them.
+"""TEST and TEST_NEW: the motion of two floating links from the motion of the motor between them, and their file TEST.DAT.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.2, with the slips of the listings put right: in step (o)
 the speed takes the acceleration with the sign of eq. 7.16, the momentum of TEST_NEW is that of the inertias in frame (0),
 and the motor's file is read to its end.
-
-The two links that float in the programs TEST and TEST_NEW, and their file TEST.DAT.
-
-G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.2, table 7.6.
 """
 
 from __future__ import annotations

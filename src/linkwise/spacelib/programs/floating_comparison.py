@@ -1,10 +1,8 @@
-"""TEST, TEST_NEW and Linkwise's dynamics of a floating base on the same two links: their distance, and their momentum.
+"""Comparison of TEST, TEST_NEW and Linkwise on the same two floating links: distances, momentum, picture.
 
 The reference is the two links as a `Mechanism` with a floating base. Momentum stays as it was at the start; given the speed
 of the motor, its six numbers fix the six speeds of the base. So only the pose of the base is integrated, and momentum is
 kept to rounding whatever the step.
-
-Picture of two bodies that float, as several programs have computed them: where they go, and how far from the truth.
 """
 
 from __future__ import annotations

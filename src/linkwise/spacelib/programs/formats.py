@@ -1,11 +1,7 @@
-"""Data files that are a stream of numbers, each with a meaning, and printed pages of results.
+"""Formats of the sample programs: streams of numbers, printed pages, the OUT file, and the manual's data files.
 
 Numbers are read one after the other, every mistake with its line. Blanks and line breaks mean the same; there are no
 comments. The robot's .DAT and the .MOT have readers of their own, see `linkwise.files`.
-
-The OUT file of ROB_MAT, read back: for every instant and link its twelve matrices.
-
-The data files that the manual prints, in its formats; `linkwise spacelib data` copies them.
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*: tables 4.2 (INP.DAT), 7.2 (SCARA.DAT), 7.3 (SCARA.MOT), 7.4
 (SMART.DAT, SMART.MOT), 7.6 (TEST.DAT), 7.10 (ELBOW.DAT) and 7.12 (GUESS.1ST), digits as printed.

@@ -1,7 +1,4 @@
-"""The control panels of the viewer: sliders, target, playback, curves and table.
-
-The scale of each joint's slider: degrees or metres, between its limits, or over a turn where it has none.
-"""
+"""The control panels of the viewer: joint sliders, target, playback, curves and table."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The viewer's server: binds to the loopback address by default, rejects other origins and hosts, prints nothing.
-
-Filter of incoming messages: only those that the viewer's own page sends, with valid values, are admitted.
-"""
+"""The viewer's server: binds to the loopback address by default, rejects other origins, hosts and invalid messages."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""The viewer: one thread that handles user events, moves the mechanism and updates the page.
-
-Queue of user events that keeps the latest value of each key; many threads write, one reads.
-
-Playback clock of a motion: play, pause, seek, speed and repeat, from a monotonic time that the caller supplies.
-"""
+"""The viewer: one thread that handles user events, moves the mechanism and updates the page, with a playback clock."""
 
 from __future__ import annotations
 

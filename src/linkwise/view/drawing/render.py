@@ -1,7 +1,4 @@
-"""The picture of a mechanism: links as rods, joints as cylinders, boxes and helices, frames as red, green and blue axes.
-
-The path of the tool through a motion, coloured by its speed, with the mechanism at some instants.
-"""
+"""Pictures of mechanisms: links as rods, joints as solids, frames as axes, and the tool path through a motion."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The picture of a workspace: what the tool reaches, coloured by how well it moves there, with the mechanism drawn in.
-
-A workspace as a solid: the outer faces of its cells, with a quarter cut out.
-"""
+"""Pictures of a workspace: cells coloured by manipulability, its outer faces as a solid, and the mechanism."""
 
 from __future__ import annotations
 

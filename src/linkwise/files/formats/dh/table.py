@@ -1,6 +1,4 @@
-"""Denavit-Hartenberg tables as text with separators (.csv), in dialects that must be named: lines, rows, links.
-
-The dialects of a Denavit-Hartenberg table: which columns there are, in which order, and what they leave unsaid.
+"""Denavit-Hartenberg tables as separated text (.csv), in named dialects.
 
 Orders as in the public sources of P. I. Corke's Robotics Toolbox for MATLAB 9 and 10 (``[theta d a alpha sigma offset]``),
 of its versions up to 7 and the Scilab toolbox made after them (``[alpha A theta D sigma]``, then the dynamics), and of his

@@ -1,9 +1,4 @@
-"""The attributes of MJCF elements as numbers and words; what is wrong with them is gathered, with its line.
-
-Frames of MJCF: a position, and an orientation in one of five ways.
-
-MJCF's elements and attributes as far as they are read: whatever is not among them is misspelt, and is refused.
-"""
+"""Attributes and frames of MJCF elements, the elements that are read, and the problems found in them, each with its line."""
 
 from __future__ import annotations
 

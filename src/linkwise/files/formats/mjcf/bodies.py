@@ -1,7 +1,4 @@
-"""The tree of MJCF's bodies: frames, joints, geoms and sites, with the frame elements around them taken in.
-
-MJCF's geoms, with the mass that they give their body and the shapes that they are, and the inertia of a body.
-"""
+"""The tree of MJCF bodies: frames, joints, geoms and sites, and the inertia of each body."""
 
 from __future__ import annotations
 

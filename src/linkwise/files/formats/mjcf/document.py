@@ -1,7 +1,4 @@
-"""The elements of an MJCF file: included files put in, and one of several mechanisms chosen.
-
-What an MJCF file agrees on as a whole: its ``<compiler>`` and ``<option>``.
-"""
+"""The document of an MJCF file: included files, ``<compiler>``, ``<option>``, and the choice of one mechanism of several."""
 
 from __future__ import annotations
 

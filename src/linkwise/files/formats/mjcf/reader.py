@@ -1,9 +1,4 @@
-"""Reading MJCF, the format of MuJoCo: its mechanical part; docs/mjcf.md describes what is read.
-
-MJCF's actuators: of their mechanics only the rotor, which its gear multiplies; what drives them is left out.
-
-MJCF's equality constraints: joints that follow others or stay, and loops that close.
-"""
+"""The reader of MJCF, the format of MuJoCo: bodies, actuators' rotors, equality constraints; docs/mjcf.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""URDF's elements: numbers, vectors and frames of their attributes, links with their inertia, joints.
+"""URDF elements: numbers, vectors and frames, links with inertia and geometry, joints.
 
-URDF's <visual> and <collision>: what links look like. Mechanics need none of it, so what cannot be read is a remark.
+Geometry that cannot be read is reported as a remark, since the mechanics do not need it.
 """
 
 from __future__ import annotations

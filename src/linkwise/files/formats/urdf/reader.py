@@ -1,7 +1,4 @@
-"""Reading URDF, the Unified Robot Description Format of ROS; docs/urdf.md describes what is read.
-
-How the links of a URDF hang together: one root, one parent for each other link, no ring; and what of it is the ground.
-"""
+"""The reader of URDF, the Unified Robot Description Format of ROS, and the tree of its links; docs/urdf.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Writing URDF: docs/urdf.md says what it holds.
-
-The links and joints of URDF that stand for a mechanism: each link frame where it has it, q with the same meaning.
-"""
+"""The writer of URDF; docs/urdf.md describes what it keeps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The arithmetic of a tape as straight-line LLVM text, one configuration per vector lane.
-
-What the arithmetic of a tape is emitted as: in which order, what is fused, and what goes from part to part.
+"""The arithmetic of a tape as straight-line LLVM text: order, fusion, and division into parts.
 
 Long arithmetic is cut into parts, each a function of its own: what code generators do with a block of n instructions takes
 them more than n, and a part that has just run is still where the processor finds it fast when the next block of

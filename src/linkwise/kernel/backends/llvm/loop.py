@@ -1,12 +1,8 @@
-"""The inner loop of a NumPy gufunc around the arithmetic of a kernel, as LLVM text.
+"""The inner loop of a NumPy gufunc around the arithmetic of a kernel, and its argument copies, as LLVM text.
 
 A block of `width` configurations is laid out with one vector per element (``in``, ``out`` of the body); what moves arguments
 there and back is written by `linkwise.kernel.backends.llvm.loop`. Every configuration takes the same arithmetic however
 it comes.
-
-Copying an argument with any strides to and from vector lanes, as LLVM text.
-
-Moving the arguments of a gufunc into vector lanes and back, as LLVM text.
 
 Rows whose elements lie side by side are moved by `linkwise.kernel.backends.llvm.rows`, anything else by
 `linkwise.kernel.backends.llvm.loop`. Where a block has fewer rows than lanes, the spare lanes repeat the last row. An output

@@ -1,8 +1,6 @@
-"""Moving rows of configurations into vector lanes and back where their elements lie side by side, as LLVM text.
+"""Transposition of contiguous rows of configurations into vector lanes and back, as LLVM text.
 
 ``buffer`` names a block with one vector per element, ``rows`` the pointers to the rows, one per lane.
-
-Moving the arrays of a rollout to and from vector lanes, and vectors from place to place, as LLVM text.
 """
 
 from __future__ import annotations
