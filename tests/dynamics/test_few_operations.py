@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, robots
-from linkwise.dynamics.inverse_dynamics import Plan, Turning, recursion_of_points, turned, turned_freely
+from linkwise.dynamics.inverse_dynamics import RecursionPlan, Turning, recursion_of_points, turned, turned_freely
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes, level, resting
 from linkwise.expr.node import parameter
@@ -175,7 +175,7 @@ def test_no_point_mass_from_symbols() -> None:
 
 
 PLANS = [
-    Plan(np.array(alpha), from_parent)
+    RecursionPlan(np.array(alpha), from_parent)
     for alpha in ([False] * 3, [True, False, False], [False, True, False], [True] * 3)
     for from_parent in (False, True)
 ]
@@ -183,7 +183,7 @@ PLANS = [
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("turn", ["right angle", "any angle"])
-def test_turning_is_that_of_the_textbook(plan: Plan, turn: str) -> None:
+def test_turning_is_that_of_the_textbook(plan: RecursionPlan, turn: str) -> None:
     """Every plan gives the same omega, alpha and U, by R' omega + z qd and R' alpha + omega x z qd + z qdd."""
     rng = np.random.default_rng(5)
     made = moving_bodies(robots.load("puma560"))

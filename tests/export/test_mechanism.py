@@ -14,8 +14,8 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.export import LANGUAGES, Sources, export
 from linkwise.export.language import Job, Language
 from linkwise.export.language import language as register
-from linkwise.export.ports import WORDS, Names, Port
-from linkwise.export.split import Part
+from linkwise.export.ports import WORDS, Identifiers, TapePort
+from linkwise.export.split import TapePart
 from linkwise.export.statements import body
 from linkwise.kernel.writers import WRITERS
 
@@ -102,8 +102,8 @@ def test_every_port_of_every_algorithm_has_a_meaning() -> None:
         if declared.function.__module__.startswith("linkwise."):
             for name, shape in {**declared.inputs, **declared.outputs}.items():
                 sizes = tuple(int(word) if word.isdigit() else 2 for word in shape.split())
-                assert Port(name, sizes).meaning, f"{declared.name}: {name} ({shape})"
-    assert not Port("p", (4,)).meaning, "a momentum has six elements"
+                assert TapePort(name, sizes).meaning, f"{declared.name}: {name} ({shape})"
+    assert not TapePort("p", (4,)).meaning, "a momentum has six elements"
 
 
 class _Postfix(Language):
@@ -118,7 +118,7 @@ class _Postfix(Language):
         for op in ops
     }
 
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         made = body(part.tape, self.syntax("double"), job.names, lambda identifier, _, k: f"{identifier}.{k}")
         return "\n".join([f": {part.name}", *(f"{value} -> {name}" for name, value in made.lines), *made.results])
 
@@ -135,7 +135,7 @@ def test_a_language_is_added_from_outside() -> None:
         assert made.files["planar_2r.rpn"].startswith(": gravity_torque\n")
         assert "\nq_v.0 cos -> cos_q1\n" in made.files["planar_2r.rpn"]
         assert arm.kernel("gravity_torque").write("postfix", prefix="my_").startswith(": my_gravity_torque\n")
-        assert Names("postfix").new("q") == "q_v"
+        assert Identifiers("postfix").new("q") == "q_v"
         with pytest.raises(TypeError, match="layout"):
             arm.kernel("gravity_torque").write("postfix", layout="elements")
     finally:

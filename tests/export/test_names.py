@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwise.errors import ArgumentError
-from linkwise.export.ports import WORDS, Names, spelt
+from linkwise.export.ports import WORDS, Identifiers, spelt
 
 HOSTILE = [
     "lambda",
@@ -32,7 +32,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("language", sorted(WORDS))
 def test_no_name_is_a_word_of_the_language(language: str) -> None:
-    names = Names(language)
+    names = Identifiers(language)
     made = [names.new(text) for text in (*HOSTILE, *HOSTILE, *sorted(WORDS[language]))]
     assert len(set(made)) == len(made)
     assert not set(made) & WORDS[language]
@@ -51,7 +51,7 @@ def test_math_functions_are_reserved_in_c_with_their_suffixes() -> None:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=6))
 def test_any_text_gives_a_name(texts: list[str]) -> None:
-    names = Names("c", taken=("q",))
+    names = Identifiers("c", taken=("q",))
     made = [names.new(text) for text in texts]
     assert len({*made, "q"}) == len(made) + 1
     for name in made:
@@ -67,7 +67,7 @@ def test_greek_letters_are_spelt() -> None:
 
 
 def test_scopes_hide_nothing() -> None:
-    outer = Names("c")
+    outer = Identifiers("c")
     outer.new("f")
     inner = outer.inner()
     assert inner.new("f") == "f_2"
@@ -76,4 +76,4 @@ def test_scopes_hide_nothing() -> None:
 
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(ArgumentError, match="language is 'basic'; expected 'c', "):
-        Names("basic")
+        Identifiers("basic")

@@ -12,9 +12,9 @@ from linkwise.errors import KernelError
 from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import BACKENDS, Backend, CompiledKernel, backend, default_backend
-from linkwise.kernel.iteration import Descent, Program
+from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.rollout import Rollout
-from linkwise.kernel.sequence import Call
+from linkwise.kernel.sequence import KernelCall
 from linkwise.spatial.scalar import select
 
 
@@ -32,7 +32,7 @@ class _Interpreter(Backend):
 
         return CompiledKernel(np.vectorize(once, signature=",".join(f"(n{k})" for k in range(len(tape.inputs))) + "->(m)"))
 
-    def iteration(self, program: Program, lanes: int | None) -> Callable[..., Any]:
+    def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
         return BACKENDS["numpy"].iteration(program, lanes)
 
 
@@ -59,7 +59,7 @@ def test_it_runs_an_algorithm(interpreter: str) -> None:
 def test_what_it_has_not_is_done_step_by_step(interpreter: str) -> None:
     kernel = Kernel(trace(lambda x: 2.0 * x, "twice", {"x": (2,)}, {"y": (2,)}), interpreter)
     x, y = np.array([1.0, 2.0]), np.zeros(2)
-    assert BACKENDS[interpreter].sequence((Call(kernel, (x,), (y,)),), []) is None
+    assert BACKENDS[interpreter].sequence((KernelCall(kernel, (x,), (y,)),), []) is None
     assert not Rollout.runs_on(interpreter)
     with pytest.raises(KernelError, match="interpreter"):
         Rollout(Mock(), interpreter)(x[None], x[None], [], start=0.0, step=0.1, steps=1, record=1)
@@ -72,7 +72,7 @@ def test_an_iteration(interpreter: str) -> None:
         return np.array([made]), aux, select(near, 1.0, 0.0)
 
     shapes = {"parameters": (1,), "q0": (1,), "settings": (1,), "q": (1,), "aux": (1,)}
-    program = Program(trace(step, "root", shapes, {"q": (1,), "aux": (1,), "status": ()}))
+    program = IterationProgram(trace(step, "root", shapes, {"q": (1,), "aux": (1,), "status": ()}))
     found = Descent(program, interpreter)(np.array([2.0]), np.array([1.0]), np.zeros((0, 1)), np.zeros(1))
     assert abs(found[0] - 2.0**0.5) < 1e-14
 

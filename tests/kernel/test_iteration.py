@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.iteration import Descent, Program
+from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.tape import trace
 from linkwise.spatial.scalar import Array, select
 
@@ -26,13 +26,13 @@ def newton_step(p: Array, q0: Array, settings: Array, q: Array, aux: Array) -> t
 
 
 @pytest.fixture(scope="module")
-def program() -> Program:
+def program() -> IterationProgram:
     inputs = {"parameters": (1,), "q0": (1,), "settings": (2,), "q": (1,), "aux": (1,)}
-    return Program(trace(newton_step, "root", inputs, {"q": (1,), "aux": (1,), "status": ()}))
+    return IterationProgram(trace(newton_step, "root", inputs, {"q": (1,), "aux": (1,), "status": ()}))
 
 
 @pytest.fixture(scope="module")
-def lanes(program: Program) -> Descent:
+def lanes(program: IterationProgram) -> Descent:
     return Descent(program)
 
 
@@ -99,7 +99,7 @@ def test_no_tasks(lanes: Descent) -> None:
     assert lanes(np.empty((0, 1)), np.array([1.0]), STARTS, SETTINGS).shape == (0, 3)
 
 
-def test_without_llvm_the_same_comes_out(program: Program, lanes: Descent) -> None:
+def test_without_llvm_the_same_comes_out(program: IterationProgram, lanes: Descent) -> None:
     numbers = np.geomspace(1e-2, 1e5, 40)[:, None]
     made = Descent(program, "numpy")(numbers, np.array([500.0]), STARTS, SETTINGS)
     other = lanes(numbers, np.array([500.0]), STARTS, SETTINGS)
@@ -110,10 +110,10 @@ def test_without_llvm_the_same_comes_out(program: Program, lanes: Descent) -> No
 
 def test_a_step_of_another_kind_is_refused() -> None:
     with pytest.raises(ValueError, match="a step takes parameters, q0, settings, q, aux"):
-        Descent(Program(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
+        Descent(IterationProgram(trace(lambda x: x * x, "square", {"x": (1,)}, {"y": (1,)})))
 
 
-def test_strides_do_not_count(program: Program, lanes: Descent) -> None:
+def test_strides_do_not_count(program: IterationProgram, lanes: Descent) -> None:
     numbers, settings = np.geomspace(1e-2, 1e5, 20)[:, None], np.full(4, np.nan)
     settings[::2] = SETTINGS
     starts = STARTS[::-1].copy()[::-1].astype(np.float32)
@@ -125,7 +125,7 @@ def test_strides_do_not_count(program: Program, lanes: Descent) -> None:
         assert np.array_equal(backward, made, equal_nan=True)
 
 
-def test_without_llvm_and_without_further_starts(program: Program, lanes: Descent) -> None:
+def test_without_llvm_and_without_further_starts(program: IterationProgram, lanes: Descent) -> None:
     for count in (0, 1, 9):
         given = (np.full((count, 1), 4.0), np.array([500.0]), np.empty((0, 1)), SETTINGS)
         made, other = Descent(program, "numpy")(*given), lanes(*given)
@@ -136,7 +136,7 @@ def test_without_llvm_and_without_further_starts(program: Program, lanes: Descen
 
 @pytest.mark.parametrize("vector_bytes", [16, 32])
 def test_shorter_vectors_give_the_same_bits(
-    vector_bytes: int, program: Program, lanes: Descent, monkeypatch: pytest.MonkeyPatch
+    vector_bytes: int, program: IterationProgram, lanes: Descent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = llvm.host()
     if vector_bytes > real.vector_bytes:

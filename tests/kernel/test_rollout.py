@@ -13,7 +13,7 @@ from linkwise.kernel import trace
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm import rollout as llvm_rollout
-from linkwise.kernel.rollout import Program, Recorded, Rollout
+from linkwise.kernel.rollout import Recorded, Rollout, RolloutProgram
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 
@@ -31,11 +31,11 @@ def oscillator(q: Any, qd: Any, q_sum: Any, qd_sum: Any, q0: Any, qd0: Any, tau:
     return q0 + a * qd, qd0 + a * qdd, q_sum + b * qd, qd_sum + b * qdd, qdd
 
 
-def program(law: Any = None, finish: Any = None, hold: bool = True, extra: Any = None) -> Program:
+def program(law: Any = None, finish: Any = None, hold: bool = True, extra: Any = None) -> RolloutProgram:
     stage = trace(oscillator, "oscillator", {**STATE, "tau": (2,), "advance": (), "weight": ()}, MADE)
     asked = law and trace(law, "law", {"t": (), "q": (2,), "qd": (2,), **(extra or {})}, {"tau": (2,)})
     last = finish and trace(finish, "finish", {"q": (2,)}, {"q_done": (2,)})
-    return Program(stage, HEUN, asked, last, hold)
+    return RolloutProgram(stage, HEUN, asked, last, hold)
 
 
 def by_hand(q: Any, qd: Any, torque: Any, start: float, step: float, steps: int, hold: bool = True) -> np.ndarray:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.iteration import Descent, Program
-from linkwise.kernel.sequence import Call, Copy, If, Sequence
+from linkwise.kernel.iteration import Descent, IterationProgram
+from linkwise.kernel.sequence import Copy, If, KernelCall, Sequence
 from linkwise.spatial.scalar import cos_sin, root, select
 
 BACKENDS = ("llvm", "numpy")
@@ -20,7 +20,7 @@ def _add(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_calls_and_copies_run_in_their_order(backend):
     x, y, a, b = np.array([1.0, 2.0, 3.0]), np.full(3, 2.0), np.zeros(3), np.zeros(3)
-    run = Sequence([Call(_add(backend), (x, y), (a, b)), Copy(x, b), Call(_add(backend), (x, y), (a, b))])
+    run = Sequence([KernelCall(_add(backend), (x, y), (a, b)), Copy(x, b), KernelCall(_add(backend), (x, y), (a, b))])
     run()
     assert x.tolist() == [2.0, 4.0, 6.0]
     assert a.tolist() == [4.0, 6.0, 8.0]
@@ -34,7 +34,7 @@ def test_a_branch_is_taken_where_its_number_is_above_zero(backend, number, expec
     one, two, x = np.array([1.0]), np.array([2.0]), np.zeros(3)
     inner = If(other, (Copy(to, one),), (Copy(to, np.array([9.0])),))
     run = Sequence(
-        [Call(kernel, (x, x), (np.zeros(3), np.zeros(3))), If(flag, (inner,), (Copy(to, two),)), Copy(other, other)]
+        [KernelCall(kernel, (x, x), (np.zeros(3), np.zeros(3))), If(flag, (inner,), (Copy(to, two),)), Copy(other, other)]
     )
     run()
     assert to[0] == expected
@@ -51,9 +51,9 @@ def test_a_branch_may_change_its_own_number(backend, number):
     x, spare = np.zeros(3), np.zeros((2, 3))
     up = (Copy(flag, np.array([-5.0])), Copy(to, np.array([1.0])))
     down = (Copy(flag, np.array([5.0])), Copy(to, np.array([2.0])))
-    Sequence([Call(kernel, (x, x), (spare[0], spare[1])), If(flag, up, down)])()
+    Sequence([KernelCall(kernel, (x, x), (spare[0], spare[1])), If(flag, up, down)])()
     assert (to[0], flag[0]) == ((1.0, -5.0) if number > 0.0 else (2.0, 5.0))
-    Sequence([Call(kernel, (x, x), (spare[0], spare[1])), If(flag, (), down)])()
+    Sequence([KernelCall(kernel, (x, x), (spare[0], spare[1])), If(flag, (), down)])()
     assert flag[0] == 5.0
 
 
@@ -61,7 +61,7 @@ def test_a_branch_may_change_its_own_number(backend, number):
 def test_a_batch_broadcasts_what_is_one_for_all(backend):
     x, y = np.arange(12.0).reshape(4, 3), np.array([1.0, 10.0, 100.0])
     total, product = np.zeros((4, 3)), np.zeros((4, 3))
-    Sequence([Call(_add(backend), (x, y), (total, product))])()
+    Sequence([KernelCall(_add(backend), (x, y), (total, product))])()
     assert np.array_equal(total, x + y)
     assert np.array_equal(product, x * y)
 
@@ -73,9 +73,9 @@ def test_a_descent_is_a_step_like_others(backend):
         return np.array([select(small, q[0], q[0] * p[0])]), np.array([aux[0] + 1.0]), small
 
     sizes = {"parameters": (1,), "q0": (1,), "settings": (1,), "q": (1,), "aux": (1,)}
-    descent = Descent(Program(trace(halve, "halve", sizes, {"q": (1,), "aux": (1,), "status": ()})), backend)
+    descent = Descent(IterationProgram(trace(halve, "halve", sizes, {"q": (1,), "aux": (1,), "status": ()})), backend)
     p, q0, starts, settings, out = np.array([0.5]), np.array([8.0]), np.empty((0, 1)), np.array([0.9]), np.zeros(3)
-    Sequence([Call(descent, (p, q0, starts, settings), (out,))])()
+    Sequence([KernelCall(descent, (p, q0, starts, settings), (out,))])()
     assert out.tolist() == [0.5, 5.0, 1.0]
     assert np.array_equal(descent(p, q0, starts, settings), out)
 
@@ -83,7 +83,7 @@ def test_a_descent_is_a_step_like_others(backend):
 def test_what_does_not_fit_is_refused_when_it_is_made():
     kernel, x = _add("llvm"), np.zeros(3)
     with pytest.raises(ValueError, match="does not take an array of shape"):
-        Sequence([Call(kernel, (x, np.zeros(2)), (x, x))])
+        Sequence([KernelCall(kernel, (x, np.zeros(2)), (x, x))])
     with pytest.raises(ValueError, match="contiguous"):
         Sequence([Copy(np.zeros(6)[::2], x)])
     with pytest.raises(ValueError, match="contiguous"):
@@ -91,12 +91,12 @@ def test_what_does_not_fit_is_refused_when_it_is_made():
     with pytest.raises(ValueError, match="do not go where"):
         Sequence([Copy(np.zeros(2), x)])
     with pytest.raises(ValueError, match="one batch dimension"):
-        Sequence([Call(kernel, (np.zeros((2, 3)), x), (np.zeros((3, 3)), np.zeros((3, 3))))])
+        Sequence([KernelCall(kernel, (np.zeros((2, 3)), x), (np.zeros((3, 3)), np.zeros((3, 3))))])
 
 
 def test_nothing_is_allocated_by_a_call():
     kernel, x = _add("llvm"), np.ones(3)
-    run = Sequence([Call(kernel, (x, x), (np.zeros(3), np.zeros(3))), Copy(x, x)])
+    run = Sequence([KernelCall(kernel, (x, x), (np.zeros(3), np.zeros(3))), Copy(x, x)])
     run()
     before = sys.getallocatedblocks()
     for _ in range(1000):

@@ -11,7 +11,7 @@ import numpy as np
 from linkwise import Link, Mechanism
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.problem import Family
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from linkwise.kernel import Kernel, trace
 from linkwise.spatial.scalar import Array, atan2
 from support.random_mechanisms import random_pose
@@ -97,7 +97,7 @@ def branches(mech: Mechanism, found: tuple[AxisChain, Family], poses: np.ndarray
     chain, family = found
 
     def trial(pose: Array, q: Array) -> Array:
-        program = Program(mech, -1, chain, family)
+        program = ClosedFormProgram(mech, -1, chain, family)
         rows = []
         for branch in family.solve(chain.displacement(pose), program._turns(q)):
             row = [0.0] * mech.n
@@ -115,7 +115,7 @@ def branches(mech: Mechanism, found: tuple[AxisChain, Family], poses: np.ndarray
 
 
 def run(kernel: Kernel, poses: np.ndarray, q0: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Answers (k, K, n), NaN where there are none, and their number (k,), without limits, from the kernel of a `Program`."""
+    """Answers (k, K, n), NaN where there are none, and their number (k,), without limits, of a `ClosedFormProgram`."""
     n = q0.shape[-1]
     bounds = np.concatenate([np.full(n, -np.inf), np.full(n, np.inf), [tol, np.nan]])
     with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from linkwise.files import save_motion
 from linkwise.inverse_kinematics.interactive.follower import Follower
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import Trajectory
-from linkwise.view.motion import DERIVED, Motion, motion_of
+from linkwise.view.motion import DERIVED, ShownMotion, motion_of
 
 EPS = float(np.finfo(float).eps)
 
@@ -51,7 +51,7 @@ def turning():
 
 
 def test_a_trajectory_is_shown_as_it_is_with_the_efforts_of_inverse_dynamics():
-    made, motion = planned(), Motion.of(arm(), planned())
+    made, motion = planned(), ShownMotion.of(arm(), planned())
     for name in ("t", "q", "qd", "qdd"):
         assert np.array_equal(getattr(motion, name), getattr(made, name))
     assert np.array_equal(motion.efforts, arm().inverse_dynamics(made.q, made.qd, made.qdd))
@@ -62,14 +62,14 @@ def test_a_trajectory_is_shown_as_it_is_with_the_efforts_of_inverse_dynamics():
 def test_friction_and_what_acts_on_the_tool_count_as_in_a_run():
     puma, push = robots.puma560(), [0.0, 0.0, 10.0, 0.0, 0.0, 0.0]
     made = trajectory.quintic(np.full(6, 0.1), np.full(6, 0.3), 1.0)
-    motion = Motion.of(puma, made, external=push)
+    motion = ShownMotion.of(puma, made, external=push)
     assert np.array_equal(motion.efforts, puma.inverse_dynamics(made.q, made.qd, made.qdd, push))
     assert np.abs(puma.friction_torque(made.qd)).max() > 0.1
 
 
 def test_efforts_that_were_recorded_are_shown():
     made = planned().with_records(tau=np.ones((len(planned()), 2)))
-    assert np.array_equal(Motion.of(arm(), made).efforts, made.tau)
+    assert np.array_equal(ShownMotion.of(arm(), made).efforts, made.tau)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".mot", ".npz"])
@@ -77,7 +77,7 @@ def test_every_file_of_a_motion_is_read(tmp_path, suffix):
     path = tmp_path / f"motion{suffix}"
     made = Trajectory(0.25 * np.arange(5), *(np.outer(np.arange(5.0), [0.1, 0.2]) for _ in range(3)))
     made.save(path)
-    motion = Motion.of(arm(), str(path))
+    motion = ShownMotion.of(arm(), str(path))
     for name in ("t", "q", "qd", "qdd"):
         assert np.array_equal(getattr(motion, name), getattr(made, name))
 
@@ -86,7 +86,7 @@ def test_a_file_of_a_floating_base_is_read(tmp_path):
     t, q = np.array([0.0, 1.0]), np.array([[0, 0, 0, 1.0, 0, 0, 0, 0.1], [1.0, 0, 0, 1.0, 0, 0, 0, 0.2]])
     qd = np.array([[1.0, 0, 0, 0, 0, 0, 0.1]] * 2)
     save_motion(tmp_path / "m.csv", t, q, qd, 0 * qd, floating=True)
-    motion = Motion.of(craft(), tmp_path / "m.csv")
+    motion = ShownMotion.of(craft(), tmp_path / "m.csv")
     assert np.array_equal(motion.q, q)
     # (the weight is 3 kg times 9.81 m/s2, upright)
     assert motion.efforts[0][:3] == pytest.approx([0.0, 0.0, 3 * 9.81], abs=0.05)
@@ -98,7 +98,7 @@ def test_a_file_of_a_floating_base_is_read(tmp_path):
 
 def test_times_count_from_the_first_instant():
     late = Trajectory([5.0, 7.0], [[0.0, 0.0], [2.0, 2.0]], np.ones((2, 2)), np.zeros((2, 2)))
-    motion = Motion.of(arm(), late)
+    motion = ShownMotion.of(arm(), late)
     assert motion.t.tolist() == [0.0, 2.0]
     assert motion.at(0.0).tolist() == motion.at(-1.0).tolist() == [0.0, 0.0]
     assert motion.at(2.0).tolist() == motion.at(3.0).tolist() == [2.0, 2.0]
@@ -109,7 +109,7 @@ def test_times_count_from_the_first_instant():
 def test_positions_alone_give_the_rates_of_a_parabola_exactly():
     t = np.array([0.0, 0.3, 0.5, 1.1, 1.2])
     q = np.stack([1.0 + 2.0 * t - 3.0 * t**2, 0.5 * t**2], axis=1)
-    motion = Motion.of(arm(), (t, q))
+    motion = ShownMotion.of(arm(), (t, q))
     # differences of differences: values of 5 divided by steps of 0.1 twice, with some roundings
     assert motion.qd == pytest.approx(np.stack([2.0 - 6.0 * t, t], axis=1), abs=200 * EPS)
     assert motion.qdd == pytest.approx(np.tile([-6.0, 1.0], (5, 1)), abs=2000 * EPS)
@@ -120,7 +120,7 @@ def test_positions_of_a_floating_base_alone_give_its_twist():
     t = np.linspace(0.0, 1.0, 11)
     half = 0.25 * t
     q = np.stack([t, 0 * t, 0 * t, np.cos(half), 0 * t, 0 * t, np.sin(half), 2.0 * t], axis=1)
-    motion = Motion.of(craft(), (t, q))
+    motion = ShownMotion.of(craft(), (t, q))
     expected = np.stack([np.cos(0.5 * t), -np.sin(0.5 * t), *np.zeros((3, 11)), np.full(11, 0.5), np.full(11, 2.0)], axis=1)
     # (v as seen from a base that turns at 0.5 rad/s changes at 0.5 m/s2; parabolas over 0.2 s are off by h^2/6 of its
     # third derivative inside, four times that at the ends)
@@ -128,17 +128,17 @@ def test_positions_of_a_floating_base_alone_give_its_twist():
 
 
 def test_one_and_two_instants_are_motions_too():
-    one = Motion.of(arm(), ([3.0], [[0.1, 0.2]]))
+    one = ShownMotion.of(arm(), ([3.0], [[0.1, 0.2]]))
     assert (one.duration, one.at(0.0).tolist(), one.qd.tolist()) == (0.0, [0.1, 0.2], [[0.0, 0.0]])
     assert one.series("effort")[1].shape == (1, 2)
-    two = Motion.of(arm(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 2.0]]))
+    two = ShownMotion.of(arm(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 2.0]]))
     assert two.qd.tolist() == [[0.5, 1.0]] * 2
     assert two.qdd.tolist() == [[0.0, 0.0]] * 2
 
 
 def test_a_loop_takes_the_effort_of_its_motor():
     t, q = turning()
-    motion = Motion.of(crank(), (t, q))
+    motion = ShownMotion.of(crank(), (t, q))
     assert motion.why_no_efforts == ""
     assert (motion.efforts[:, 1:] == 0.0).all()
     assert np.array_equal(motion.efforts, crank().actuator_efforts(q, motion.qd, motion.qdd))
@@ -154,19 +154,19 @@ def test_a_loop_takes_the_effort_of_its_motor():
 def test_a_loop_without_motors_says_why_it_has_no_efforts_until_it_is_said_what_drives():
     t, q = turning()
     bare = crank().replace(motors=(), links=[link.replace(motor=None) for link in crank().links])
-    motion = Motion.of(bare, (t, q))
+    motion = ShownMotion.of(bare, (t, q))
     assert motion.efforts is None
     assert "no motors" in motion.why_no_efforts
     with pytest.raises(ArgumentError, match=r"there are no efforts: .* no motors"):
         motion.series("effort")
-    assert Motion.of(bare, (t, q), driven=["crank"]).efforts.shape == q.shape
+    assert ShownMotion.of(bare, (t, q), driven=["crank"]).efforts.shape == q.shape
 
 
 def test_open_loops_are_told_and_shown_as_they_are():
     t, q = turning()
     q = q.copy()
     q[40, 2] += 0.01
-    motion = Motion.of(crank(), (t, q, np.zeros_like(q), np.zeros_like(q)))
+    motion = ShownMotion.of(crank(), (t, q, np.zeros_like(q), np.zeros_like(q)))
     assert motion.efforts is None
     assert "open" in motion.why_no_efforts
     assert [remark for remark in motion.remarks if "loops are open at 1 of 81 instants" in remark and "at 0.5 s" in remark]
@@ -175,7 +175,9 @@ def test_open_loops_are_told_and_shown_as_they_are():
 
 def test_joints_outside_their_limits_and_too_fast_are_told():
     held = Mechanism([Link(joint="revolute", limits=(-1.0, 1.0), qd_max=2.0, name="hinge", mass=1.0)])
-    motion = Motion.of(held, (np.arange(5.0), [[0.0], [1.0], [1.1], [-3.0], [0.0]], np.full((5, 1), 2.5), np.zeros((5, 1))))
+    motion = ShownMotion.of(
+        held, (np.arange(5.0), [[0.0], [1.0], [1.1], [-3.0], [0.0]], np.full((5, 1), 2.5), np.zeros((5, 1)))
+    )
     assert motion.remarks == (
         "joint 'hinge' is outside its limits at 2 of 5 instants",
         "joint 'hinge' is faster than its limit at 5 of 5 instants",
@@ -184,7 +186,7 @@ def test_joints_outside_their_limits_and_too_fast_are_told():
 
 
 def test_without_masses_there_are_no_efforts():
-    motion = Motion.of(robots.stanford(), (np.arange(3.0), np.zeros((3, 6))))
+    motion = ShownMotion.of(robots.stanford(), (np.arange(3.0), np.zeros((3, 6))))
     assert motion.efforts is None
     assert motion.why_no_efforts == "no masses are given for 'stanford'"
     assert "without efforts" in repr(motion)
@@ -194,7 +196,7 @@ def test_curves_keep_their_peaks():
     t = np.linspace(0.0, 10.0, 20001)
     q = np.stack([np.sin(t), np.cos(3 * t)], axis=1)
     q[12345, 0] = 7.0
-    motion = Motion.of(arm(), Trajectory(t, q, 0 * q, 0 * q))
+    motion = ShownMotion.of(arm(), Trajectory(t, q, 0 * q, 0 * q))
     for most in (4, 100, 600):
         times, columns, names, units = motion.series("position", most)
         assert len(times) <= most
@@ -207,7 +209,7 @@ def test_curves_keep_their_peaks():
 
 
 def test_units_follow_the_joints():
-    motion = Motion.of(crank(), turning())
+    motion = ShownMotion.of(crank(), turning())
     assert [motion.series(kind)[3][2] for kind in ("position", "speed", "acceleration", "effort")] == [
         "m",
         "m/s",
@@ -231,31 +233,31 @@ def test_units_follow_the_joints():
 )
 def test_what_is_no_motion_of_the_mechanism_is_refused(given, said):
     with pytest.raises(ArgumentError, match=said):
-        Motion.of(arm(), given)
+        ShownMotion.of(arm(), given)
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     with pytest.raises(FileError, match=r"nothing\.csv"):
-        Motion.of(arm(), tmp_path / "nothing.csv")
+        ShownMotion.of(arm(), tmp_path / "nothing.csv")
     (tmp_path / "short.csv").write_text("t,q1,qd1,qdd1\n0,0,0,0\n")
     with pytest.raises(FileError, match="q2"):
-        Motion.of(arm(), tmp_path / "short.csv")
+        ShownMotion.of(arm(), tmp_path / "short.csv")
 
 
 @pytest.mark.parametrize(("kind", "most"), [("torque", 600), ("position", 3), ("position", 10.0), ("position", True)])
 def test_series_refuses_other_kinds_and_counts(kind, most):
     with pytest.raises(ArgumentError, match="expected"):
-        Motion.of(arm(), planned()).series(kind, most)
+        ShownMotion.of(arm(), planned()).series(kind, most)
 
 
 def test_a_motion_is_taken_as_it_is():
-    motion = Motion.of(arm(), planned())
+    motion = ShownMotion.of(arm(), planned())
     assert motion_of(arm(), motion) is motion
     assert motion_of(arm(), planned()).duration == 2.0
 
 
 def test_a_motion_of_another_mechanism_is_taken_anew_or_refused():
-    motion = Motion.of(arm(), planned())
+    motion = ShownMotion.of(arm(), planned())
     assert motion_of(arm(), motion) is motion
     heavy = arm().replace(name="heavy")
     assert motion_of(heavy, motion).mechanism is heavy
@@ -265,8 +267,8 @@ def test_a_motion_of_another_mechanism_is_taken_anew_or_refused():
 
 def test_what_is_no_time_and_no_orientation_is_refused():
     with pytest.raises(ArgumentError, match="time is nan"):
-        Motion.of(arm(), planned()).at(np.nan)
+        ShownMotion.of(arm(), planned()).at(np.nan)
     q = np.zeros((2, craft().nq))
     q[0, 3] = 1.0
     with pytest.raises(ArgumentError, match=r"quaternion 0, 0, 0, 0 of its base at t = 1 s"):
-        Motion.of(craft(), ([0.0, 1.0], q))
+        ShownMotion.of(craft(), ([0.0, 1.0], q))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from linkwise.comparison.axis_chain import Axis, Chain, Tie, alike, leaders_of, names, ties_between
+from linkwise.comparison.axis_chain import JointAxes, JointAxis, Tie, alike, leaders_of, names, ties_between
 from linkwise.spatial.lines import angle_between
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.rotation import rotation_about, rotation_between
@@ -98,8 +98,8 @@ class Aligner:
         How many axes could be brought together at best.
     """
 
-    first: Sequence[Axis]
-    second: Sequence[Axis]
+    first: Sequence[JointAxis]
+    second: Sequence[JointAxis]
     tol: float
     ties: Sequence[Tie] = ()
     accept: Callable[[Alignment, float], bool] | None = None
@@ -289,8 +289,8 @@ def angle_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
 
 
 def align(
-    first: Chain,
-    second: Chain,
+    first: JointAxes,
+    second: JointAxes,
     finest: float,
     coarsest: float,
     ties: Sequence[Tie] = (),
@@ -321,7 +321,7 @@ LAPS = 24
 NEAR = 1e-2
 
 
-def tool_of(first: Chain, second: Chain, alignment: Alignment) -> FloatArray:
+def tool_of(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatArray:
     """The tool (4, 4) that an alignment needs: T_end2_end1."""
     pose = alignment.base
     for k, offset in enumerate(alignment.offsets.tolist()):
@@ -329,7 +329,7 @@ def tool_of(first: Chain, second: Chain, alignment: Alignment) -> FloatArray:
     return np.asarray(inverse(pose @ second.end) @ first.end, dtype=float)
 
 
-def simplest(first: Chain, second: Chain, alignment: Alignment, tol: float) -> Alignment:
+def simplest(first: JointAxes, second: JointAxes, alignment: Alignment, tol: float) -> Alignment:
     """The same alignment with the base, or the tool, the identity where the first, or last, zero can do it.
 
     A turn of the base about the first axis does what an offset of the first joint does, and so do the tool and the last
@@ -352,7 +352,7 @@ def simplest(first: Chain, second: Chain, alignment: Alignment, tol: float) -> A
     return Alignment(base, alignment.signs, offsets)
 
 
-def rebased(second: Chain, alignment: Alignment, value: float) -> Alignment:
+def rebased(second: JointAxes, alignment: Alignment, value: float) -> Alignment:
     """The same alignment with another offset of the first joint; the base makes up for it."""
     axis = second.axes[0]
     base = alignment.base @ axis.displacement(float(alignment.offsets[0])) @ axis.displacement(-value)
@@ -363,7 +363,7 @@ def _is_identity(pose: FloatArray, tol: float) -> bool:
     return bool(np.abs(pose - np.eye(4)).max() <= tol)
 
 
-def _value_of(chain: Chain, k: int, motion: FloatArray, tol: float) -> float | None:
+def _value_of(chain: JointAxes, k: int, motion: FloatArray, tol: float) -> float | None:
     """The joint value that makes this motion, if there is one."""
     axis = chain.axes[k]
     if not axis.has_line:
@@ -377,7 +377,7 @@ def _value_of(chain: Chain, k: int, motion: FloatArray, tol: float) -> float | N
 # ── nearly the same ───────────────────────────────────────────────────────────────────────────────
 
 
-def best_fit(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie] = ()) -> Alignment:
+def best_fit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> Alignment:
     """The alignment with the least sum of squares of what the axes miss each other by, from one that is near.
 
     Directions count in rad, lengths as a share of the reach; so does what the offsets of joints that follow others miss.
@@ -395,7 +395,7 @@ def best_fit(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[T
     return best
 
 
-def misfit(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie] = ()) -> float:
+def misfit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> float:
     """What the axes miss each other by, and the ties, as the root of the sum of squares."""
     return math.sqrt(_misses(first, second, alignment, ties)[0])
 
@@ -408,7 +408,7 @@ def _stepped(alignment: Alignment, step: FloatArray, size: float) -> Alignment:
 
 
 def _misses(
-    first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie], *, slopes: bool = False
+    first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], *, slopes: bool = False
 ) -> tuple[float, FloatArray, FloatArray]:
     """Their sum of squares, what each axis and each tie misses, and how that changes with base and offsets."""
     size, count = first.size, len(first.axes)
@@ -441,7 +441,7 @@ def _misses(
     return float(misses @ misses), misses, np.concatenate(changes) if slopes else np.zeros((0, 0))
 
 
-def follower_differences(first: Sequence[Axis], second: Sequence[Axis]) -> list[str]:
+def follower_differences(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[str]:
     """Joints that follow another one in one description and not in the other, or by another ratio."""
     leaders = [leaders_of(axes) for axes in (first, second)]
     if not alike(*leaders):
@@ -459,7 +459,7 @@ def follower_differences(first: Sequence[Axis], second: Sequence[Axis]) -> list[
     ]
 
 
-def with_followers(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
+def with_followers(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
     """The alignment with the zeros of the first and last joint, which are free, chosen so that what follows fits.
 
     Whole turns of the leaders are then chosen so that this holds for all their followers.
@@ -476,13 +476,13 @@ def with_followers(first: Chain, second: Chain, alignment: Alignment, ties: Sequ
     return _lapped(second, alignment, ties)
 
 
-def tie_error(second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> float:
+def tie_error(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> float:
     """By how much the offsets fulfil the worst tie not, rad or m."""
     errors = (tie.error(second.axes[tie.joint].periodic, alignment.signs, alignment.offsets) for tie in ties)
     return max(map(abs, errors), default=0.0)
 
 
-def _lapped(second: Chain, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
+def _lapped(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
     """The alignment with whole turns of revolute leaders with which all their followers are best."""
     for j in sorted({tie.leader for tie in ties if second.axes[tie.leader].periodic}):
         following = [tie for tie in ties if tie.leader == j]

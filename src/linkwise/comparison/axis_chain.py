@@ -23,7 +23,7 @@ from linkwise.spatial.transform import translation
 
 
 @dataclass(frozen=True)
-class Axis:
+class JointAxis:
     """One joint of the chain with all joints at zero, in the world frame.
 
     Attributes
@@ -67,7 +67,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Chain:
+class JointAxes:
     """The joints from the base to a link.
 
     Attributes
@@ -84,7 +84,7 @@ class Chain:
 
     mechanism: Tree
     link: int | str
-    axes: tuple[Axis, ...]
+    axes: tuple[JointAxis, ...]
     end: FloatArray
 
     @property
@@ -94,7 +94,7 @@ class Chain:
         return max(float(np.linalg.norm(np.ptp(points, axis=0))), 1e-6)
 
 
-def chain_of(mechanism: Tree, link: int | str) -> Chain:
+def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
     """Take the chain out of a mechanism; a floating base stands in its origin.
 
     Raises
@@ -103,7 +103,7 @@ def chain_of(mechanism: Tree, link: int | str) -> Chain:
         Where no joint moves on the way, or a joint follows one that is not on the way.
     """
     pose = np.asarray(mechanism.base, dtype=float)
-    axes: list[Axis] = []
+    axes: list[JointAxis] = []
     for k in mechanism.path(link):
         part = mechanism.links[k]
         pose = pose @ part.before
@@ -113,7 +113,7 @@ def chain_of(mechanism: Tree, link: int | str) -> Chain:
             turns = not np.array_equal(part.motion(1.0)[:3, :3], np.eye(3))
             line = (direction, pose[:3, 3], part.pitch, turns)
             follower = mechanism.followers[k]
-            axes.append(Axis(part.coordinate_name, part.joint, *line, follower, limits, leads=part.mimic is None))
+            axes.append(JointAxis(part.coordinate_name, part.joint, *line, follower, limits, leads=part.mimic is None))
         pose = np.asarray(pose @ part.motion(0.0) @ part.after, dtype=float)
     if not axes:
         named = mechanism.frame_name(link)
@@ -122,10 +122,10 @@ def chain_of(mechanism: Tree, link: int | str) -> Chain:
         raise ArgumentError(f"no joint moves between the base and {named} of {mechanism.name!r}; name the link to compare")
     _check_followers(mechanism, axes)
     end = pose @ mechanism.frame(link)[1]
-    return Chain(mechanism, link, tuple(axes), np.asarray(end, dtype=float))
+    return JointAxes(mechanism, link, tuple(axes), np.asarray(end, dtype=float))
 
 
-def _check_followers(mechanism: Tree, axes: list[Axis]) -> None:
+def _check_followers(mechanism: Tree, axes: list[JointAxis]) -> None:
     leading = {axis.follower.coordinate for axis in axes if axis.leads}
     lost = [axis.name for axis in axes if axis.follower.coordinate not in leading]
     if lost:
@@ -133,19 +133,19 @@ def _check_followers(mechanism: Tree, axes: list[Axis]) -> None:
         raise ArgumentError(f"{members(lost)} of {mechanism.name!r} {follow} a joint that is not on the way to the link")
 
 
-def beside(chain: Chain) -> list[str]:
+def beside(chain: JointAxes) -> list[str]:
     """The joints of a chain's mechanism that are not on the way to its end, those that follow others too."""
     on_the_way = {axis.name for axis in chain.axes}
     links = chain.mechanism.links
     return [link.coordinate_name for link in links if link.moves and link.coordinate_name not in on_the_way]
 
 
-def joint_values(chain: Chain, joints: FloatArray) -> FloatArray:
+def joint_values(chain: JointAxes, joints: FloatArray) -> FloatArray:
     """Give the values (..., m) of the chain's joints at the joint coordinates (..., n) of its mechanism."""
     return np.stack([axis.follower.value(joints) for axis in chain.axes], axis=-1)
 
 
-def coordinates(chain: Chain, values: FloatArray) -> FloatArray:
+def coordinates(chain: JointAxes, values: FloatArray) -> FloatArray:
     """Give the joint coordinates (..., n) at which the chain's joints have these values (..., m); others are zero."""
     q = np.zeros((*values.shape[:-1], chain.mechanism.n))
     for k, axis in enumerate(chain.axes):
@@ -178,7 +178,7 @@ class Tie:
         return float(self.shifts[1] - signs[self.joint] * self.shifts[0])
 
 
-def ties_between(first: Sequence[Axis], second: Sequence[Axis]) -> list[Tie]:
+def ties_between(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[Tie]:
     """The ties of chains in which the same joints share coordinates; none where they do not.
 
     Which of the joints that share a coordinate is called the leader does not matter, as long as it can be one in both.
@@ -197,7 +197,7 @@ def ties_between(first: Sequence[Axis], second: Sequence[Axis]) -> list[Tie]:
     return ties
 
 
-def leaders_of(axes: Sequence[Axis]) -> list[int]:
+def leaders_of(axes: Sequence[JointAxis]) -> list[int]:
     """Which joint of the chain each one follows; itself where it has a coordinate of its own."""
     leading = {axis.follower.coordinate: k for k, axis in enumerate(axes) if axis.leads}
     return [leading[axis.follower.coordinate] for axis in axes]
@@ -215,7 +215,7 @@ Invariant = tuple[str, Callable[[float, float], str], float, float]
 NEARLY = 1e3
 
 
-def kinds_differ(first: Sequence[Axis], second: Sequence[Axis]) -> list[str]:
+def kinds_differ(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[str]:
     """What makes it idle to compare lengths and angles: other joints, or another number of them."""
     if len(first) != len(second):
         one, other = (f"{len(axes)} ({', '.join(plain(axis.name) for axis in axes)})" for axes in (first, second))
@@ -227,7 +227,7 @@ def kinds_differ(first: Sequence[Axis], second: Sequence[Axis]) -> list[str]:
     ]
 
 
-def differences(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> list[str]:
+def differences(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> list[str]:
     """Every pitch, twist, distance and shift in which the chains differ by more than the tolerance, m and rad."""
     numbered = zip(range(len(first)), first, second, strict=True)
     invariants: list[Invariant] = [
@@ -239,7 +239,7 @@ def differences(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> li
     return [f"{what}: {text(one, other)}" for what, text, one, other in invariants if abs(one - other) > tol]
 
 
-def _pairs(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
+def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
     """Successive axes: the angle between them and, where both have a line, the distance."""
     for k in range(len(first) - 1):
         between = f"between {_axes(first, second, k, k + 1)}"
@@ -251,7 +251,7 @@ def _pairs(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterato
             yield f"distance {between}", _lengths, one, other
 
 
-def _slides(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
+def _slides(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
     """The angle about a prismatic joint between the directions beside it, which no joint can turn."""
     for k in range(1, len(first) - 1):
         if not first[k].has_line and min(_twists(first, second, k - 1, k)) > NEARLY * tol:
@@ -260,7 +260,7 @@ def _slides(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterat
             yield f"angle about {_axes(first, second, k)} between {sides}", _angles, one, other
 
 
-def _shifts(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterator[Invariant]:
+def _shifts(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
     """The shift along a revolute axis, or along several parallel ones, between its normals to the axes beside it."""
     start = 1
     while start < len(first) - 1:
@@ -277,17 +277,17 @@ def _shifts(first: Sequence[Axis], second: Sequence[Axis], tol: float) -> Iterat
         start = end + 1
 
 
-def _twists(first: Sequence[Axis], second: Sequence[Axis], *which: int) -> list[float]:
+def _twists(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int) -> list[float]:
     return [twist(axes[j], axes[j + 1]) for axes in (first, second) for j in which]
 
 
-def twist(one: Axis, other: Axis) -> float:
+def twist(one: JointAxis, other: JointAxis) -> float:
     """The angle between two axes whose directions do not count, 0 to pi/2."""
     across = float(np.linalg.norm(np.cross(one.direction, other.direction)))
     return math.atan2(across, abs(float(one.direction @ other.direction)))
 
 
-def distance(one: Axis, other: Axis, parallel: bool) -> float:
+def distance(one: JointAxis, other: JointAxis, parallel: bool) -> float:
     """The distance of two lines, m."""
     between = other.point - one.point
     if parallel:
@@ -296,21 +296,21 @@ def distance(one: Axis, other: Axis, parallel: bool) -> float:
     return abs(float(between @ normal)) / float(np.linalg.norm(normal))
 
 
-def _foot(on: Axis, other: Axis) -> float:
+def _foot(on: JointAxis, other: JointAxis) -> float:
     """Where on an axis the common normal with another stands, from its point, m."""
     between, c = other.point - on.point, float(on.direction @ other.direction)
     sine = float(np.linalg.norm(np.cross(on.direction, other.direction)))
     return float(between @ on.direction - c * float(between @ other.direction)) / sine**2
 
 
-def _shift(axes: Sequence[Axis], start: int, end: int) -> float:
+def _shift(axes: Sequence[JointAxis], start: int, end: int) -> float:
     """How far apart the feet of the normals on the first and on the last of some parallel axes are, along them, m."""
     one, other = axes[start], axes[end]
     feet = [axis.point + axis.direction * _foot(axis, axes[k]) for axis, k in ((one, start - 1), (other, end + 1))]
     return abs(float(one.direction @ (feet[1] - feet[0])))
 
 
-def _dihedral(before: Axis, middle: Axis, after: Axis) -> float:
+def _dihedral(before: JointAxis, middle: JointAxis, after: JointAxis) -> float:
     """The angle about the middle axis between the directions beside it, 0 to pi/2."""
     one, other = (np.cross(middle.direction, axis.direction) for axis in (before, after))
     return math.atan2(float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other)))
@@ -319,16 +319,16 @@ def _dihedral(before: Axis, middle: Axis, after: Axis) -> float:
 # ── words ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _joint(first: Sequence[Axis], second: Sequence[Axis], k: int) -> str:
+def _joint(first: Sequence[JointAxis], second: Sequence[JointAxis], k: int) -> str:
     return f"joint {k + 1} ({names(first[k], second[k])})"
 
 
-def _axes(first: Sequence[Axis], second: Sequence[Axis], *which: int) -> str:
+def _axes(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int) -> str:
     labels = [f"{k + 1} ({names(first[k], second[k])})" for k in which]
     return f"axis {labels[0]}" if len(labels) == 1 else f"axes {labels[0]} and {labels[1]}"
 
 
-def names(one: Axis, other: Axis) -> str:
+def names(one: JointAxis, other: JointAxis) -> str:
     """What a joint is called in both descriptions."""
     return plain(one.name) if one.name == other.name else f"{plain(one.name)}, {plain(other.name)}"
 
@@ -368,7 +368,7 @@ def _clean(value: float) -> float:
 
 
 def limit_differences(
-    first: Sequence[Axis], second: Sequence[Axis], signs: FloatArray, offsets: FloatArray, tol: float
+    first: Sequence[JointAxis], second: Sequence[JointAxis], signs: FloatArray, offsets: FloatArray, tol: float
 ) -> list[str]:
     """Joints whose limits are not the same, those of the second said in values of the first."""
     texts = []

@@ -26,8 +26,8 @@ from linkwise.comparison.alignment import (
     wrapped,
 )
 from linkwise.comparison.axis_chain import (
-    Axis,
-    Chain,
+    JointAxes,
+    JointAxis,
     Tie,
     beside,
     chain_of,
@@ -101,7 +101,7 @@ class Comparison:
     friction_error: float | None = None
     differences: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
-    chains: tuple[Chain, Chain] = field(kw_only=True, repr=False)
+    chains: tuple[JointAxes, JointAxes] = field(kw_only=True, repr=False)
 
     def __bool__(self) -> bool:
         return self.same
@@ -276,7 +276,7 @@ def _weighed(comparison: Comparison) -> Comparison:
     return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
 
 
-def _turn_of_body(axis: Axis, one: FloatArray, other: FloatArray) -> float:
+def _turn_of_body(axis: JointAxis, one: FloatArray, other: FloatArray) -> float:
     """The turn about an axis that brings the other body over the one: by first moments, else by products of inertia."""
     arms = [inertia[:3, 3] - inertia[3, 3] * axis.point for inertia in (other, one)]
     angle = _turn_about(axis.direction, *arms)
@@ -297,7 +297,7 @@ def _turn_about(w: FloatArray, start: FloatArray, end: FloatArray) -> float:
     return angle if abs(angle) > NOTHING else 0.0
 
 
-def _check_whole(chain: Chain) -> None:
+def _check_whole(chain: JointAxes) -> None:
     mechanism = chain.mechanism
     if mechanism.floating or mechanism.loops:
         reason = "floats" if mechanism.floating else "has loops"
@@ -308,7 +308,7 @@ def _check_whole(chain: Chain) -> None:
         raise ArgumentError(f"{text} {members(others)} beside it")
 
 
-def _states(chain: Chain, seed: int) -> tuple[FloatArray, FloatArray]:
+def _states(chain: JointAxes, seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng([seed, 1])
     shape = (MASS_SAMPLES, chain.mechanism.n)
     return rng.uniform(-1.5, 1.5, shape), rng.choice([-1.0, 1.0], shape) * rng.uniform(0.1, 2.0, shape)
@@ -493,13 +493,13 @@ def compare(
     return with_dynamics(result, seed) if dynamics else result
 
 
-def _fitted(first: Chain, second: Chain, alignment: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
+def _fitted(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:
     """The alignment with what it leaves free chosen simply, and so that the joints that follow others fit."""
     alignment = with_followers(first, second, simplest(first, second, alignment, tol), ties)
     return alignment if tie_error(second, alignment, ties) <= FINEST else best_fit(first, second, alignment, ties)
 
 
-def _checked(first: Chain, second: Chain, alignment: Alignment, tol: float, seed: int) -> Comparison:
+def _checked(first: JointAxes, second: JointAxes, alignment: Alignment, tol: float, seed: int) -> Comparison:
     """The comparison that an alignment makes, its errors taken from forward kinematics."""
     base, tool = alignment.base, tool_of(first, second, alignment)
     result = Comparison(
@@ -518,7 +518,7 @@ def _checked(first: Chain, second: Chain, alignment: Alignment, tol: float, seed
     return replace(result, same=same, position_error=position, rotation_error=rotation, differences=differences)
 
 
-def samples(chain: Chain, seed: int) -> FloatArray:
+def samples(chain: JointAxes, seed: int) -> FloatArray:
     """Random joint coordinates (64, n): any angle, and a metre or the chain's own size both ways for what slides."""
     rng = np.random.default_rng(seed)
     q = rng.uniform(-math.pi, math.pi, (SAMPLES, chain.mechanism.n))
@@ -528,7 +528,7 @@ def samples(chain: Chain, seed: int) -> FloatArray:
     return q
 
 
-def _poses(chain: Chain, q: FloatArray) -> FloatArray:
+def _poses(chain: JointAxes, q: FloatArray) -> FloatArray:
     """Forward kinematics (k, 4, 4) of the end; a floating base stands in its origin."""
     mechanism = chain.mechanism
     floating = np.broadcast_to(mechanism.neutral[: mechanism.nq - mechanism.n], (len(q), mechanism.nq - mechanism.n))

@@ -48,7 +48,7 @@ class Turning:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RecursionPlan:
     """Which of several equal formulas saves operations.
 
     Attributes
@@ -77,7 +77,7 @@ def turned_freely(omega: Array, alpha: Array) -> Turning:
     return Turning(omega, alpha, np.array(spin))
 
 
-def turned(body: Body, joint: JointTransform, parent: Turning, rate: Any, rise: Any, plan: Plan) -> Turning:
+def turned(body: Body, joint: JointTransform, parent: Turning, rate: Any, rise: Any, plan: RecursionPlan) -> Turning:
     """From the parent's, with the joint's speed and acceleration."""
     fixed, asked = joint.fixed, plan.alpha
     if not body.turn and joint.planar is None:
@@ -106,7 +106,7 @@ def _axis_column(fixed: Array, parent: Turning) -> Array:
     return np.asarray(turned_freely(fixed.T @ parent.omega, fixed.T @ parent.alpha).spin[:, Z])
 
 
-def plans(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Plan]:
+def plans(bodies: Bodies, joints: Sequence[JointTransform]) -> list[RecursionPlan]:
     """The plan of each body (saves 3 % of the products of a PUMA's inverse dynamics)."""
     asked = [np.zeros(3, dtype=bool) for _ in joints]
     levers = [np.array([not is_zero(value) for value in body.inertia[:3, 3]]) for body in bodies.bodies]
@@ -122,7 +122,7 @@ def plans(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Plan]:
         else:
             wanted = [False, False, True] if body.turn else asked[k]
             asked[parent] |= [any(wanted[j] and not is_zero(fixed[i, j]) for j in range(3)) for i in range(3)]
-    return [Plan(asked[k], _known(bodies.bodies[k], joints[k], levers)) for k in range(len(joints))]
+    return [RecursionPlan(asked[k], _known(bodies.bodies[k], joints[k], levers)) for k in range(len(joints))]
 
 
 def _known(body: Body, joint: JointTransform, levers: Sequence[Array]) -> bool:
@@ -167,7 +167,7 @@ def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, exter
 
 
 @dataclass
-class State:
+class BodyState:
     """How one body sits on its parent, its motion in its own axes, and what acts on it.
 
     ``accel``: acceleration of the origin less gravity; ``force``, ``moment``: received from the parent, at the origin;
@@ -224,12 +224,12 @@ def _outward(
     q: Array,
     qd: Array,
     qdd: Array,
-) -> list[State]:
+) -> list[BodyState]:
     """The motion of every body, and the force and moment that this motion takes."""
     zero = np.zeros(3)
     still = JointTransform(np.eye(3), zero, np.eye(3), zero)
-    ground = State(still, Turning(zero, zero, np.zeros((3, 3))), -np.asarray(tree.gravity), zero, zero, [], zero)
-    states: list[State] = []
+    ground = BodyState(still, Turning(zero, zero, np.zeros((3, 3))), -np.asarray(tree.gravity), zero, zero, [], zero)
+    states: list[BodyState] = []
     for k, (body, joint, plan) in enumerate(zip(bodies.bodies, joints, plans(bodies, joints), strict=True)):
         parent = states[body.parent] if body.parent >= 0 else ground
         point, way = parent.accel, []
@@ -245,7 +245,7 @@ def _outward(
             turning = turned(body, joint, parent.turning, qd[body.speed], qdd[body.speed], plan)
             if body.advances:
                 accel = accel + _sliding(body, turning, q, qd, qdd)
-        states.append(State(joint, turning, accel, *_inertial(body.inertia, accel, turning), way, rest))
+        states.append(BodyState(joint, turning, accel, *_inertial(body.inertia, accel, turning), way, rest))
     return states
 
 
@@ -276,7 +276,7 @@ def _inertial(inertia: Array, accel: Array, turning: Turning) -> tuple[Array, Ar
     return mass * accel + turning.spin @ first, moment + cross(first, accel)
 
 
-def _inward(state: State, parent: State) -> None:
+def _inward(state: BodyState, parent: BodyState) -> None:
     """Pass on to the parent what the body receives from it, and what point masses on the way to it need."""
     rotation = state.joint.rotation
     force, moment = rotation @ state.force, rotation @ state.moment

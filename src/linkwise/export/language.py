@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, KernelError, choices, shown
-from linkwise.export.ports import CONSTANTS, PARAMETERS, WORDS, Names, inputs, outputs, placed, spelt, used_slots
-from linkwise.export.split import Part, as_tapes, parts
+from linkwise.export.ports import CONSTANTS, PARAMETERS, WORDS, Identifiers, inputs, outputs, placed, spelt, used_slots
+from linkwise.export.split import TapePart, as_tapes, parts
 from linkwise.export.statements import Syntax, body, ports_of
 from linkwise.files.atomic import cannot_write
 from linkwise.kernel import Kernel
@@ -117,7 +117,7 @@ LANGUAGES: dict[str, Language] = {}
 
 
 def language(kind: type[Language]) -> type[Language]:
-    """Register a language: for `export`, for `Names`, and as a format that kernels are written in."""
+    """Register a language: for `export`, for `Identifiers`, and as a format that kernels are written in."""
     registered = kind()
     LANGUAGES[registered.name], WORDS[registered.name] = registered, registered.reserved
 
@@ -186,9 +186,9 @@ class Job:
             check_numbers(tape, options.precision)
         self.real = language.types.get(options.precision, "")
         self.parts = parts(
-            self.tapes, Names(language.name, (*language.taken, *language.of_tests)), options.prefix, options.titles
+            self.tapes, Identifiers(language.name, (*language.taken, *language.of_tests)), options.prefix, options.titles
         )
-        self.names = Names(language.name, (*language.taken, *(part.name for part in self.parts)))
+        self.names = Identifiers(language.name, (*language.taken, *(part.name for part in self.parts)))
         self.operations = {instruction.op for tape in self.tapes for instruction in tape.code}
         self.called = {part.tape.name: part.name for part in self.parts if any(part.tape is tape for tape in self.tapes)}
 
@@ -232,7 +232,7 @@ class Language(ABC):
     of_tests: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         """One function, with its comment."""
 
     @abstractmethod
@@ -303,7 +303,7 @@ class RowLanguage(Language):
     inward: ClassVar[str] = "{}"
     spaced: ClassVar[bool] = False
 
-    def inside(self, part: Part, job: Job) -> tuple[dict[str, str], list[str]]:
+    def inside(self, part: TapePart, job: Job) -> tuple[dict[str, str], list[str]]:
         """The identifiers of the ports of a function, and its lines."""
         tape, precision = part.tape, job.options.precision
         if part.calls:

@@ -59,7 +59,7 @@ def spelt(text: str) -> str:
     return plain if plain[0].isalpha() else f"n{plain}"
 
 
-class Names:
+class Identifiers:
     """One scope of one language: hands out names, each once, none of them a reserved word.
 
     Parameters
@@ -95,9 +95,9 @@ class Names:
         self.used.add(name)
         return name
 
-    def inner(self) -> Names:
+    def inner(self) -> Identifiers:
         """A scope within this one, which hides none of its names."""
-        return Names(self.language, self.used)
+        return Identifiers(self.language, self.used)
 
 
 #: The input that holds the values of a mechanism's symbols.
@@ -153,7 +153,7 @@ _SHAPES = {("p", 1): (6,), ("c", 1): (3,), ("external", 1): (6,), ("T", 2): (4, 
 
 
 @dataclass(frozen=True)
-class Port:
+class TapePort:
     """An input or an output.
 
     Attributes
@@ -238,17 +238,17 @@ def told(text: str) -> str:
     return re.sub(r"\?(?=\?)", "? ", plain)
 
 
-def inputs(tape: Tape) -> tuple[Port, ...]:
+def inputs(tape: Tape) -> tuple[TapePort, ...]:
     """The inputs of a tape."""
-    return tuple(Port(name, shape, tape.labels.get(name, ())) for name, shape in tape.inputs.items())
+    return tuple(TapePort(name, shape, tape.labels.get(name, ())) for name, shape in tape.inputs.items())
 
 
-def outputs(tape: Tape) -> tuple[Port, ...]:
+def outputs(tape: Tape) -> tuple[TapePort, ...]:
     """The outputs of a tape."""
-    return tuple(Port(name, shape, tape.labels.get(name, ())) for name, shape in tape.outputs.items())
+    return tuple(TapePort(name, shape, tape.labels.get(name, ())) for name, shape in tape.outputs.items())
 
 
-def placed(ports: Sequence[Port]) -> list[tuple[int, Port]]:
+def placed(ports: Sequence[TapePort]) -> list[tuple[int, TapePort]]:
     """Ports, each with its place in the row of all their elements."""
     starts = accumulate((port.size for port in ports), initial=0)
     return list(zip(starts, ports, strict=False))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from linkwise.errors import ArgumentError, choices
-from linkwise.export.ports import CONSTANTS, PARAMETERS, Names, told
+from linkwise.export.ports import CONSTANTS, PARAMETERS, Identifiers, told
 from linkwise.kernel.tape import Instruction, Shape, Tape
 
 
@@ -103,7 +103,7 @@ def _cut(tape: Tape, inputs: Mapping[str, Shape], slots: list[int], code: list[i
 
 
 @dataclass(frozen=True)
-class Part:
+class TapePart:
     """A function to be written.
 
     Attributes
@@ -123,7 +123,7 @@ class Part:
     tape: Tape
     name: str
     title: str
-    calls: tuple[Part, ...] = ()
+    calls: tuple[TapePart, ...] = ()
     shared: str = PARAMETERS
 
     @property
@@ -163,7 +163,9 @@ def as_tapes(tapes: Tape | Sequence[Tape]) -> tuple[Tape, ...]:
     return several
 
 
-def parts(tapes: Sequence[Tape], names: Names, prefix: str = "", titles: Mapping[str, str] | None = None) -> list[Part]:
+def parts(
+    tapes: Sequence[Tape], names: Identifiers, prefix: str = "", titles: Mapping[str, str] | None = None
+) -> list[TapePart]:
     """The functions that tapes become, each behind those that it calls.
 
     Parameters
@@ -177,17 +179,17 @@ def parts(tapes: Sequence[Tape], names: Names, prefix: str = "", titles: Mapping
     titles : mapping of str to str, optional
         For a tape's name, its documentation.
     """
-    functions: list[Part] = []
+    functions: list[TapePart] = []
     for tape in tapes:
         name = names.new(f"{prefix}{tape.name}")
         title = sentence((titles or {}).get(tape.name, "")) or told(tape.name)
         early, late = hoisted(tape, PARAMETERS) if PARAMETERS in tape.inputs else (None, tape)
         if early is None or not early.code:
-            functions.append(Part(tape, name, title))
+            functions.append(TapePart(tape, name, title))
             continue
         prepare, prepared = names.new(f"{name}_prepare"), names.new(f"{name}_prepared")
-        first = Part(early, prepare, f"What {prepared} needs of the parameters; to be called when they change.")
+        first = TapePart(early, prepare, f"What {prepared} needs of the parameters; to be called when they change.")
         given = list(late.inputs)[-1]
-        second = Part(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.", shared=given)
-        functions += [first, second, Part(tape, name, title, (first, second))]
+        second = TapePart(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.", shared=given)
+        functions += [first, second, TapePart(tape, name, title, (first, second))]
     return functions

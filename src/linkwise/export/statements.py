@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from linkwise.export.ports import Names, Port, inputs, outputs, spelt, used_slots
+from linkwise.export.ports import Identifiers, TapePort, inputs, outputs, spelt, used_slots
 from linkwise.kernel.tape import Tape
 
 #: The slot of a value that has a name of its own, or an operation on trees.
@@ -111,7 +111,7 @@ class Syntax:
 
 
 @dataclass(frozen=True)
-class Body:
+class FunctionBody:
     """The statements of a function.
 
     Attributes
@@ -130,7 +130,7 @@ class Body:
     results: list[str]
 
 
-def ports_of(tape: Tape, names: Names) -> dict[str, str]:
+def ports_of(tape: Tape, names: Identifiers) -> dict[str, str]:
     """Identifiers of the inputs and, behind ``-> ``, of the outputs, from a scope that then holds them."""
     identifiers = {port.name: names.new(port.name) for port in inputs(tape)}
     return identifiers | {f"-> {port.name}": names.new(port.name) for port in outputs(tape)}
@@ -139,12 +139,12 @@ def ports_of(tape: Tape, names: Names) -> dict[str, str]:
 def body(
     tape: Tape,
     syntax: Syntax,
-    names: Names,
-    element: Callable[[str, Port, int], str],
+    names: Identifiers,
+    element: Callable[[str, TapePort, int], str],
     *,
     unpacked: bool = False,
     most: int = 6,
-) -> Body:
+) -> FunctionBody:
     """Write the inside of a function.
 
     Parameters
@@ -197,7 +197,7 @@ def body(
         for at in sorted(at for at in wanted if at < tape.input_count):
             value, named[at] = named[at], scope.new(called[at])
             lines.append((named[at], value))
-    return Body(ports, lines, [syntax.text(at, operand) for at in tape.results])
+    return FunctionBody(ports, lines, [syntax.text(at, operand) for at in tape.results])
 
 
 def _hint(tape: Tape, slot: int, called: dict[int, str]) -> str:

@@ -44,10 +44,10 @@ class Backend(ABC):
 
     @abstractmethod
     def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:
-        """Compile a `linkwise.kernel.iteration.Program`; see `linkwise.kernel.iteration.Descent`."""
+        """Compile a `linkwise.kernel.iteration.IterationProgram`; see `linkwise.kernel.iteration.Descent`."""
 
     def rollout(self, program: Any) -> Callable[..., Any] | None:
-        """Compile a `linkwise.kernel.rollout.Program`; see `linkwise.kernel.rollout.Rollout`."""
+        """Compile a `linkwise.kernel.rollout.RolloutProgram`; see `linkwise.kernel.rollout.Rollout`."""
         return None
 
     def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:

@@ -21,7 +21,7 @@ OUTPUTS = ("q", "aux", "status")
 
 
 @dataclass(frozen=True)
-class Program:
+class IterationProgram:
     """What a step is made of.
 
     Attributes
@@ -62,7 +62,7 @@ class Descent:
         with one or two tasks 2 is fastest: divisions and roots of long vectors take longer.
     """
 
-    def __init__(self, program: Program, backend: str | None = None, lanes: int | None = None) -> None:
+    def __init__(self, program: IterationProgram, backend: str | None = None, lanes: int | None = None) -> None:
         if tuple(program.step.inputs) != INPUTS or tuple(program.step.outputs) != OUTPUTS:
             raise ValueError(f"a step takes {', '.join(INPUTS)} and gives {', '.join(OUTPUTS)}")
         self.program, self.backend, self.lanes = program, backend or default_backend(), lanes

@@ -20,7 +20,7 @@ LOWERING = "1"
 
 
 @dataclass(frozen=True)
-class Program:
+class RolloutProgram:
     """What a step is made of.
 
     Attributes
@@ -113,7 +113,7 @@ class Rollout:
         How it is computed, by one that has rollouts; the default one if left out.
     """
 
-    def __init__(self, program: Program, backend: str | None = None) -> None:
+    def __init__(self, program: RolloutProgram, backend: str | None = None) -> None:
         self.program, self.backend = program, backend or default_backend()
         self._compiled = Lazy(lambda: backend_of(self.backend).rollout(program))
 

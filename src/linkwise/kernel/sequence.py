@@ -15,7 +15,7 @@ from linkwise.spatial.scalar import FloatArray
 
 
 @dataclass(frozen=True)
-class Call:
+class KernelCall:
     """Run a kernel, or a descent, once, or for each row of a batch (B, ...), in which some arrays may be one for all."""
 
     part: Kernel | Descent
@@ -40,7 +40,7 @@ class If:
     otherwise: tuple[Step, ...] = ()
 
 
-Step = Call | Copy | If
+Step = KernelCall | Copy | If
 
 
 class Sequence:
@@ -90,7 +90,7 @@ class Sequence:
         return run
 
     def _one(self, step: Step) -> Callable[[], Any]:
-        if isinstance(step, Call):
+        if isinstance(step, KernelCall):
             ufunc, outputs = step.part.ufunc, step.outputs if len(step.outputs) > 1 else step.outputs[0]
             return lambda: ufunc(*step.inputs, out=outputs)
         if isinstance(step, Copy):
@@ -99,15 +99,15 @@ class Sequence:
         return lambda: then() if step.number[0] > 0.0 else otherwise()
 
 
-def _calls(steps: tuple[Step, ...]) -> list[Call]:
+def _calls(steps: tuple[Step, ...]) -> list[KernelCall]:
     inner = [part for step in steps if isinstance(step, If) for part in (step.then, step.otherwise)]
-    return [step for step in steps if isinstance(step, Call)] + [call for part in inner for call in _calls(part)]
+    return [step for step in steps if isinstance(step, KernelCall)] + [call for part in inner for call in _calls(part)]
 
 
 def _arrays(steps: tuple[Step, ...]) -> list[FloatArray]:
     arrays: list[FloatArray] = []
     for step in steps:
-        if isinstance(step, Call):
+        if isinstance(step, KernelCall):
             arrays += [*step.inputs, *step.outputs]
         elif isinstance(step, Copy):
             arrays += [step.to, step.source]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from linkwise.errors import SimulationError
 from linkwise.kernel import Kernel
 from linkwise.kernel.backend import backend_of
-from linkwise.kernel.rollout import Program, Recorded, Rollout
+from linkwise.kernel.rollout import Recorded, Rollout, RolloutProgram
 from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
 from linkwise.simulation.energy_balance import check_energy, energy_error, sampled
@@ -309,7 +309,7 @@ class PythonRollout:
         Of the kernels.
     """
 
-    def __init__(self, program: Program, backend: str | None = None) -> None:
+    def __init__(self, program: RolloutProgram, backend: str | None = None) -> None:
         self.program = program
         self._stage = Kernel(program.stage, backend)
         self._law = Kernel(program.law, backend) if program.law else None

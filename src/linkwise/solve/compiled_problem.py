@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.iteration import Descent, Program
+from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint
 from linkwise.solve.joint_limits import random_coordinates, start_position
 from linkwise.solve.levenberg_marquardt import AUX, BEST_FIT, REACH, Policy, make_step
-from linkwise.solve.problem import Problem
+from linkwise.solve.problem import ConstraintProblem
 from linkwise.solve.solution import Solution
 from linkwise.spatial.scalar import Array, FloatArray, root
 
@@ -49,7 +49,7 @@ class CompiledProblem:
     def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> None:
         if not tree.nv:
             raise ArgumentError(f"{tree.name!r} has no joint that moves")
-        self.problem = Problem(tree, constraints, limits=limits)
+        self.problem = ConstraintProblem(tree, constraints, limits=limits)
         self.size = self.problem.size
         self.ranges = self.problem.ranges
         self.idle = self._idle()
@@ -150,13 +150,13 @@ class CompiledProblem:
         )
 
 
-def iteration(problem: Problem, policy: Policy, name: str, **options: Any) -> Descent:
+def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: Any) -> Descent:
     """The iteration that solves a problem, traced once; the options are those of `Descent`."""
     nq, extra = problem.tree.nq, AUX[policy.accept]
     size = problem.parameters
     inputs = {"parameters": (size,), "q0": (nq,), "settings": (3,), "q": (nq,), "aux": (extra,)}
     outputs = {"q": (nq,), "aux": (extra,), "status": ()}
-    return Descent(Program(trace(make_step(problem, policy), name, inputs, outputs)), **options)
+    return Descent(IterationProgram(trace(make_step(problem, policy), name, inputs, outputs)), **options)
 
 
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:

@@ -20,7 +20,7 @@ import numpy as np
 from linkwise.expr.count import operation_count
 from linkwise.expr.derivative import derivative
 from linkwise.solve.constraints.constraint import Configuration, squared
-from linkwise.solve.problem import Problem
+from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, greatest, least, select
 from linkwise.spatial.vector import chosen
@@ -131,7 +131,7 @@ AUX = {"always": 4, "decrease": 2}
 StepFunction = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array, Any]]
 
 
-def make_step(problem: Problem, policy: Policy) -> StepFunction:
+def make_step(problem: ConstraintProblem, policy: Policy) -> StepFunction:
     """One step of an iteration.
 
     The settings are the squares of two tolerances (m2, rad2), then, with "always", how far outside its limits a coordinate
@@ -141,7 +141,7 @@ def make_step(problem: Problem, policy: Policy) -> StepFunction:
 
 
 def _advance(
-    problem: Problem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
+    problem: ConstraintProblem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
 ) -> tuple[Array, Array, Any]:
     """A step that is taken whatever it leads to.
 
@@ -176,7 +176,7 @@ def _advance(
 
 
 def _descend(
-    problem: Problem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
+    problem: ConstraintProblem, policy: Policy, p: Array, q0: Array, settings: Array, q: Array, aux: Array
 ) -> tuple[Array, Array, Any]:
     """A step that is taken where it lowers the error; the second of aux is the damping."""
     bounds, damping = problem.bounds(p), policy.damping
@@ -206,7 +206,9 @@ def _descend(
     return where, np.array([steps, then], dtype=object), status
 
 
-def _direction(problem: Problem, policy: Policy, q: Array, rows: tuple[Array, Array, Array, Array], damping: Any) -> Array:
+def _direction(
+    problem: ConstraintProblem, policy: Policy, q: Array, rows: tuple[Array, Array, Array, Array], damping: Any
+) -> Array:
     """The step (nv,) of the model, in which the joints rest whose share is 0."""
     residual, rates, slope, shares = rows
     if policy.by_rows:
@@ -231,7 +233,7 @@ def _damping(damping: Damping, error: Any, now: Any = None) -> Any:
     return factor_now * least(error, damping.most_error) + damping.floor if damping.times_error else factor_now
 
 
-def _shortened(problem: Problem, policy: Policy, step: Array) -> Array:
+def _shortened(problem: ConstraintProblem, policy: Policy, step: Array) -> Array:
     """A step (nv,) whose greatest part is at most what is allowed, rad or in units of the problem's length."""
     if policy.max_step is None:
         return step

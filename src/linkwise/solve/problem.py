@@ -9,13 +9,13 @@ import numpy as np
 
 from linkwise.kinematics.configuration import integrate
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, select
 
 
-class Problem:
+class ConstraintProblem:
     """Constraints with numbers p that differ from task to task, and coordinates q (nq,).
 
     Parameters
@@ -48,15 +48,15 @@ class Problem:
         ends = np.cumsum(self.counts, dtype=int)
         return [p[end - count : end] for end, count in zip(ends, self.counts, strict=True)]
 
-    def parts(self, at: Configuration, p: Array) -> list[Equations]:
+    def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
         """The equations of each constraint, m and rad."""
         return [c.equations(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
 
-    def weights(self, parts: Sequence[Equations]) -> Array:
+    def weights(self, parts: Sequence[ConstraintEquations]) -> Array:
         """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
         return np.array([1.0 if angle else 1.0 / self.length for part in parts for angle in part.angles])
 
-    def stacked(self, parts: Sequence[Equations], *, exact: bool = False) -> tuple[Array, Array]:
+    def stacked(self, parts: Sequence[ConstraintEquations], *, exact: bool = False) -> tuple[Array, Array]:
         """Residual (m,) and rates (m, nv) of all rows, weighted.
 
         The rates are those for a step to a solution, or, exact, minus the derivative of the residual.
@@ -73,13 +73,13 @@ class Problem:
         pairs = [c.errors(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
         return sum((pair[0] for pair in pairs), 0.0), sum((pair[1] for pair in pairs), 0.0)
 
-    def squares(self, parts: Sequence[Equations]) -> tuple[Any, Any]:
+    def squares(self, parts: Sequence[ConstraintEquations]) -> tuple[Any, Any]:
         """Squares of all lengths (m2) and of all angles (rad2) that are lacking."""
         pairs = [(value, angle) for part in parts for value, angle in zip(part.residual, part.angles, strict=True)]
         far, turned = ([value for value, angle in pairs if angle is kind] for kind in (False, True))
         return squared(np.array(far)), squared(np.array(turned))
 
-    def met(self, parts: Sequence[Equations], residual: Array, settings: Array) -> Any:
+    def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
         """1 where lengths and angles are within the tolerances, whose squares begin the settings; else 0, also for NaN."""
         angles = [angle for part in parts for angle in part.angles]
         far = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if not angle]))

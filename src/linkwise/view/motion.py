@@ -134,7 +134,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class ShownMotion:
     """A motion of a mechanism. All times are s from its first instant.
 
     Attributes
@@ -166,7 +166,7 @@ class Motion:
         *,
         external: npt.ArrayLike | None = None,
         driven: Any = None,
-    ) -> Motion:
+    ) -> ShownMotion:
         """Take a motion from whatever holds it.
 
         Parameters
@@ -307,18 +307,18 @@ class Motion:
 
 
 #: Whatever holds a motion.
-MotionLike = Motion | Trajectory | str | Path | tuple[Any, ...]
+MotionLike = ShownMotion | Trajectory | str | Path | tuple[Any, ...]
 
 
-def motion_of(mechanism: Tree, motion: MotionLike, **options: Any) -> Motion:
-    """The motion itself where it is one of this mechanism already, else `Motion.of`."""
-    if isinstance(motion, Motion):
-        return motion if motion.mechanism is mechanism else Motion.of(mechanism, motion.trajectory, **options)
-    return Motion.of(mechanism, motion, **options)
+def motion_of(mechanism: Tree, motion: MotionLike, **options: Any) -> ShownMotion:
+    """The motion itself where it is one of this mechanism already, else `ShownMotion.of`."""
+    if isinstance(motion, ShownMotion):
+        return motion if motion.mechanism is mechanism else ShownMotion.of(mechanism, motion.trajectory, **options)
+    return ShownMotion.of(mechanism, motion, **options)
 
 
 def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
-    """How a mechanism moves, from whatever holds a motion: what `Motion.of` takes, or a `Motion`.
+    """How a mechanism moves, from whatever holds a motion: what `ShownMotion.of` takes, or a `ShownMotion`.
 
     Raises
     ------
@@ -327,7 +327,7 @@ def trajectory_of(mechanism: Tree, motion: MotionLike) -> Trajectory:
     FileError
         Where a file cannot be read.
     """
-    return given_motion(mechanism, motion.trajectory if isinstance(motion, Motion) else motion)[0]
+    return given_motion(mechanism, motion.trajectory if isinstance(motion, ShownMotion) else motion)[0]
 
 
 def _thinned(t: FloatArray, values: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:

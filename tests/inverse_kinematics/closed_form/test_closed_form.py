@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import NoClosedFormError, Solutions, closed_form
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from linkwise.model.mimic import Mimic
 from linkwise.solve.joint_limits import start_position
 from support.axis_arms import X, Y, Z, arm, loose
@@ -127,7 +127,7 @@ def test_the_same_without_llvm(ur5: Mechanism) -> None:
     chain, family, _ = recognised(ur5)
     assert chain is not None
     assert family is not None
-    slow = Program(ur5, "tool", chain, family).kernel("numpy")
+    slow = ClosedFormProgram(ur5, "tool", chain, family).kernel("numpy")
     q, poses = _sample(ur5, 50)
     bounds = np.concatenate([ur5.q_min, ur5.q_max, [1e-9, np.nan]])
     with np.errstate(all="ignore"):

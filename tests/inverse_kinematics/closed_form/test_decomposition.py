@@ -10,7 +10,7 @@ import pytest
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 from linkwise.inverse_kinematics.closed_form.decomposition import take_apart
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from linkwise.kernel import Kernel
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, direction, exponential, in_plane, loose, meeting, run
 
@@ -130,7 +130,7 @@ def known(request: pytest.FixtureRequest) -> tuple[Arm, Kernel]:
     assert chain is not None
     found = take_apart(chain)
     assert found is not None
-    return made, Program(made.mech, "tool", *found).kernel("numpy")
+    return made, ClosedFormProgram(made.mech, "tool", *found).kernel("numpy")
 
 
 def test_singular_positions_have_answers_and_all_of_them_hold(known: tuple[Arm, Kernel]) -> None:
@@ -209,7 +209,7 @@ def test_axes_that_are_nearly_special(noise: float) -> None:
     assert noise / 10 < near.misfit < 10 * noise
     q = np.random.default_rng(1).uniform(-2.5, 2.5, (1000, made.mech.n))
     poses = made.forward(q)
-    answers, count = run(Program(made.mech, "tool", *found).kernel("numpy"), poses, q, EXACT)
+    answers, count = run(ClosedFormProgram(made.mech, "tool", *found).kernel("numpy"), poses, q, EXACT)
     missed = np.abs(made.forward(np.nan_to_num(answers)) - poses[:, None]).max(axis=(-1, -2))
     assert missed[~np.isnan(answers[..., 0])].max() < 2 * EXACT
     assert (count == 0).mean() < 0.005  # near singular positions the two chains differ by the root of the noise

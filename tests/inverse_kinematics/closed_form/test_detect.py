@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import closed_form
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 from linkwise.inverse_kinematics.closed_form.decomposition import given_joint, joints_to_give
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, direction, in_plane, loose, meeting, run
 
 COUNT = 40
@@ -90,7 +90,7 @@ def test_singular_positions_have_answers(joint: int) -> None:
     q = np.where(one, special, q)
     poses = made.forward(q)
     q0 = np.where(np.arange(7) == joint, q, 0.3)
-    answers, count = run(Program(made.mech, "tool", *found).kernel("numpy"), poses, q0, EXACT)
+    answers, count = run(ClosedFormProgram(made.mech, "tool", *found).kernel("numpy"), poses, q0, EXACT)
     assert count.min() >= 1
     rows = np.arange(answers.shape[1])[None] < count[:, None]
     miss = np.abs(made.forward(np.where(rows[..., None], answers, 0.0)) - poses[:, None]).max(axis=(-1, -2))

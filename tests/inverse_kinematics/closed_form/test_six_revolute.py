@@ -9,7 +9,7 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.inverse_kinematics.closed_form import ClosedForm, closed_form
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from linkwise.kernel import Kernel
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, in_plane, loose, meeting, run
 from support.random_mechanisms import random_pose
@@ -118,7 +118,7 @@ def general(request: pytest.FixtureRequest) -> tuple[Arm, Kernel]:
     chain, family, _ = recognised(made.mech)
     assert chain is not None
     assert family is not None
-    return made, Program(made.mech, "tool", chain, family).kernel("numpy")
+    return made, ClosedFormProgram(made.mech, "tool", chain, family).kernel("numpy")
 
 
 def _singular(mech: Mechanism, count: int, seed: int = 0) -> np.ndarray:
@@ -216,7 +216,7 @@ def test_nearly_special_arms_are_refined() -> None:
     assert chain is not None
     assert family is not None
     assert family.name == "the axes of joints 4, 5 and 6 meet in a point"
-    kernel = Program(mech, "tool", chain, family).kernel("numpy")
+    kernel = ClosedFormProgram(mech, "tool", chain, family).kernel("numpy")
     q = np.random.default_rng(8).uniform(-3, 3, (300, 6))
     poses = mech.forward_kinematics(q)
     found, count = run(kernel, poses, q, ANSWER)

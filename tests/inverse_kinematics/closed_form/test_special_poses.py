@@ -19,7 +19,7 @@ from linkwise.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS
-from linkwise.inverse_kinematics.closed_form.program import Program
+from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from linkwise.kernel import iteration as descent
 from support.axis_arms import Arm, Axis, X, Y, Z, arm, in_plane, loose, meeting
 
@@ -267,5 +267,5 @@ def test_equations_are_written_for_any_axes_along_the_coordinates(joints: int, k
         chain, family, why = recognised(made.mech)
         assert (family is None) == bool(why)
         if chain is not None and family is not None:
-            written += bool(Program(made.mech, "tool", chain, family).branches)
+            written += bool(ClosedFormProgram(made.mech, "tool", chain, family).branches)
     assert written > 3

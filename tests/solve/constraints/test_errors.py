@@ -8,7 +8,7 @@ import pytest
 from linkwise import Link, Loop, Mechanism, robots
 from linkwise.solve.compiled_problem import system_of
 from linkwise.solve.constraints import Aligned, Closed, Configuration, Constraint, LookAt, Orientation, Pose
-from linkwise.solve.problem import Problem
+from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.rotation import rotation_about
 from support.constraint_residuals import KINDS, PAIRED, between, held, lacking
 from support.random_mechanisms import numpy_call, random_state, variant
@@ -134,7 +134,7 @@ def test_the_size_of_a_direction_does_not_count() -> None:
 def test_they_add_up_over_constraints() -> None:
     T = numpy_call(ARM, "forward_kinematics", Q)
     both = [Aligned("tool", [0, 0, 1], T[:3, 0]), Aligned("tool", [1, 0, 0], -T[:3, 0])]
-    task = Problem(ARM, both)
+    task = ConstraintProblem(ARM, both)
     square = task.errors(Q, np.concatenate([c.numbers for c in both]))[1]
     assert abs(square - (np.pi**2 / 4 + np.pi**2)) < 1e-13
 

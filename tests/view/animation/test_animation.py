@@ -16,7 +16,7 @@ from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError
 from linkwise.loops import Linkage
 from linkwise.view import Animation, animate
 from linkwise.view.animation.animation import Moving, durations, ffmpeg, instants, mp4
-from linkwise.view.motion import Motion, trajectory_of
+from linkwise.view.motion import ShownMotion, trajectory_of
 from linkwise.view.scene import lay_out
 from support.walking_machine import person
 
@@ -71,7 +71,7 @@ def test_a_motion_may_be_given_in_any_shape(arm: lw.Mechanism, motion: lw.Trajec
     """A file, arrays, a motion with its efforts: the same movement."""
     path = tmp_path / "moves.npz"
     motion.save(path)
-    for given in (motion, str(path), path, (motion.t, motion.q, motion.qd, motion.qdd), Motion.of(arm, motion)):
+    for given in (motion, str(path), path, (motion.t, motion.q, motion.qd, motion.qdd), ShownMotion.of(arm, motion)):
         moves = trajectory_of(arm, given)
         assert all(np.array_equal(getattr(moves, name), getattr(motion, name)) for name in ("t", "q", "qd", "qdd"))
     look = {"rate": 2, "width": 120}

@@ -16,7 +16,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.view.browser.export import export
 from linkwise.view.browser.server import is_loopback
 from linkwise.view.browser.viewer import Viewer
-from linkwise.view.motion import Motion
+from linkwise.view.motion import ShownMotion
 from linkwise.view.scene.meshes import Visuals
 
 
@@ -55,7 +55,7 @@ def view(description: Description, options: Options) -> Output | None:
         raise click.UsageError("--q and a MOTION both say where to begin; give one of them")
     motion = None
     if options.motion is not None:
-        motion = Motion.of(model, options.motion, external=description.external)
+        motion = ShownMotion.of(model, options.motion, external=description.external)
     source = Path(options.mechanism)
     folder = source.resolve().parent if os.path.isfile(source) else None
     shown: dict[str, Any] = {
@@ -72,7 +72,7 @@ def view(description: Description, options: Options) -> Output | None:
     return Output(data, [f"page: {plain(page)} ({size / 1e6:.1f} MB)"])
 
 
-def _serve(description: Description, motion: Motion | None, options: Options, shown: dict[str, Any]) -> None:
+def _serve(description: Description, motion: ShownMotion | None, options: Options, shown: dict[str, Any]) -> None:
     """Keep the page up until it is stopped."""
     model = description.mechanism
     with Viewer(model, motion, host=options.host, port=options.port, **shown) as viewer:

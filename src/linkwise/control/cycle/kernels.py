@@ -28,7 +28,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.link_motion import motion
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import iteration
-from linkwise.solve.constraints.constraint import Configuration, Equations
+from linkwise.solve.constraints.constraint import Configuration, ConstraintEquations
 from linkwise.solve.levenberg_marquardt import LIMIT, TRACK, UNREACHABLE
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
@@ -264,7 +264,7 @@ class CycleOutputs:
             if any(part.angles):
                 put(outputs, f"{constraint.name}.angle", root(turned) if group.kind == "drive" else _turn(root(turned)))
 
-    def _angle(self, lacks: Any, now: Sequence[Equations], later: Sequence[Equations]) -> Any:
+    def _angle(self, lacks: Any, now: Sequence[ConstraintEquations], later: Sequence[ConstraintEquations]) -> Any:
         """What is lacking of angles, rad, now where anything lacks now, else at the end: the root of the sum of squares."""
         total: Any = 0.0
         for group, *parts in zip(self.problem.groups, now, later, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.control.cycle.kernels import CycleKernels
 from linkwise.control.cycle.setpoints import STARTS
-from linkwise.kernel.sequence import Call, Copy, If, Sequence, Step
+from linkwise.kernel.sequence import Copy, If, KernelCall, Sequence, Step
 from linkwise.spatial.scalar import FloatArray
 
 #: For bringing a configuration onto the loops of a mechanism: squares of the precision, and the most steps.
@@ -107,8 +107,8 @@ class Cycle:
             self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.carried[:n],
             self.parameters, self.later_parameters, self.at, self.told, self.clock,
         )  # fmt: skip
-        prepare = Call(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
-        report = Call(parts.reporting, reported, (self.outputs, self.told_next, self.taken))
+        prepare = KernelCall(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
+        report = KernelCall(parts.reporting, reported, (self.outputs, self.told_next, self.taken))
         standing = Sequence([prepare, Copy(self.later_parameters, self.parameters), report])
         cycle = Sequence(
             [
@@ -118,7 +118,7 @@ class Cycle:
                 If(
                     self.flags[1:],
                     (
-                        Call(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
+                        KernelCall(parts.looking, (self.clean, self.goal, self.last, self.clock, self.dt_before), look),
                         *self._solve(self.later_parameters, self.begin, self.later, self.next_goal, (self.goal[:n],) * 2),
                         Copy(self.carried, self.next_goal),
                         If(self.flags[2:3], self._without_free()),
@@ -162,20 +162,20 @@ class Cycle:
         parts, n = self.parts, self.parts.n
         best: list[Step] = [Copy(goal, row)]
         if parts.layout.tree.loops:
-            close = Call(parts.tracking, (self.closing, row[:n], self.none, CLOSING), (self.closed,))
+            close = KernelCall(parts.tracking, (self.closing, row[:n], self.none, CLOSING), (self.closed,))
             best += [close, Copy(goal[:n], self.closed[:n])]
         if again:
-            more = Call(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
+            more = KernelCall(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
             take = (Copy(row, self.spare), Copy(goal, self.spare))
             starts, state = np.empty((STARTS, n)), np.empty(n)
             search = (
-                Call(parts.searching, (parameters, self.last[0], self.searched), (starts, state)),
+                KernelCall(parts.searching, (parameters, self.last[0], self.searched), (starts, state)),
                 Copy(self.searched, state),
-                Call(parts.tracking, (parameters, starts[0], starts[1:], self.retry), (self.spare,)),
+                KernelCall(parts.tracking, (parameters, starts[0], starts[1:], self.retry), (self.spare,)),
                 If(self.spare[-1:], take, tuple(best)),
             )
             best = [more, If(self.spare[-1:], take, (If(self.flags[3:4], search, tuple(best)),))]
-        first = Call(parts.tracking, (parameters, begin, self.none, self.settings), (row,))
+        first = KernelCall(parts.tracking, (parameters, begin, self.none, self.settings), (row,))
         return [first, *self._keep_branch(parameters, row, *motion), If(row[-1:], (Copy(goal, row),), tuple(best))]
 
     def _keep_branch(self, parameters: FloatArray, row: FloatArray, begin: FloatArray, last: FloatArray) -> tuple[Step, ...]:
@@ -186,12 +186,12 @@ class Cycle:
         there, other = np.empty(parts.n), np.empty(parts.row)
         off, good, better = np.empty((3, 1))
         further = (
-            Call(parts.tracking, (parameters, there, self.none, self.settings), (other,)),
-            Call(parts.nearer, (there, row, other), (better,)),
+            KernelCall(parts.tracking, (parameters, there, self.none, self.settings), (other,)),
+            KernelCall(parts.nearer, (there, row, other), (better,)),
             If(better, (Copy(row, other),)),
         )
-        doubted = (Call(parts.continued, (parameters, begin, last, secant), (there, good)), If(good, further))
-        return Call(parts.turned, (last, secant, row), (off,)), If(off, doubted)
+        doubted = (KernelCall(parts.continued, (parameters, begin, last, secant), (there, good)), If(good, further))
+        return KernelCall(parts.turned, (last, secant, row), (off,)), If(off, doubted)
 
     def _remember(self) -> tuple[Step, ...]:
         """The direction of the motion up to the goal for now."""
@@ -199,7 +199,7 @@ class Cycle:
         if not parts.branch.exists:
             return ()
         anchor, secant = np.empty((2, n))
-        call = Call(parts.remembering, (self.goal[:n], self.anchor, self.secant), (anchor, secant))
+        call = KernelCall(parts.remembering, (self.goal[:n], self.anchor, self.secant), (anchor, secant))
         return call, Copy(self.anchor, anchor), Copy(self.secant, secant)
 
     def _without_free(self) -> tuple[Step, ...]:
@@ -211,8 +211,10 @@ class Cycle:
         steps: list[Step] = [Copy(inputs, self.clean), *(Copy(inputs[place], np.zeros(1)) for place in places)]
         for k, constraint in enumerate(parts.targets.velocities):
             steps.append(Copy(inputs[layout.ports.slice_of(f"{constraint.name}.enabled")], self.flags[4 + k : 5 + k]))
-        look = Call(parts.looking, (inputs, self.goal, self.last, self.clock, self.dt_before), (numbers, begin, *unused))
-        solve = Call(parts.tracking, (numbers, begin, self.none, self.settings), (self.without,))
+        look = KernelCall(
+            parts.looking, (inputs, self.goal, self.last, self.clock, self.dt_before), (numbers, begin, *unused)
+        )
+        solve = KernelCall(parts.tracking, (numbers, begin, self.none, self.settings), (self.without,))
         return (*steps, look, solve, If(self.without[-1:], (Copy(self.carried, self.without),)))
 
     def _slow(self, bounds: FloatArray) -> list[Step]:
@@ -225,7 +227,7 @@ class Cycle:
             parts.report.kept_of(self.told_next),
             parts.report.kept_of(self.told),
         )
-        slow = Call(
+        slow = KernelCall(
             parts.slowing, (self.taken, speeds, bounds[first : first + parts.points], self.clock), (self.slowed, self.over)
         )
         copies = (Copy(speeds, self.slowed), Copy(kept["given"], self.slowed), Copy(kept["integral"], before["integral"]))

@@ -20,11 +20,11 @@ from linkwise.control.constraints import (
 )
 from linkwise.control.cycle.layout import Layout
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.constraints.loop_closure import Closed
 from linkwise.solve.joint_limits import CoordinateBounds, InputBounds
 from linkwise.solve.levenberg_marquardt import by_rows
-from linkwise.solve.problem import Problem
+from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, root, select
 from linkwise.spatial.vector import chosen, inner
@@ -59,7 +59,7 @@ class RowGroup:
     owner: int = -1
 
 
-class ChainProblem(Problem):
+class ChainProblem(ConstraintProblem):
     """All rows of a chain; their numbers p are the limits low (n,) and high (n,), then those of each group.
 
     Parameters
@@ -89,23 +89,23 @@ class ChainProblem(Problem):
         n = self.tree.n
         return InputBounds(p[:n], p[n : 2 * n])
 
-    def parts(self, at: Configuration, p: Array) -> list[Equations]:
+    def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
         """The equations of each group, zero for what does not count."""
         pairs = zip(self.groups, self.split(p[2 * self.tree.n :]), strict=True)
         return [self._equations(group, at, part) for group, part in pairs]
 
-    def weights(self, parts: Sequence[Equations]) -> Array:
+    def weights(self, parts: Sequence[ConstraintEquations]) -> Array:
         """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
         weights = [CLOSURE_WEIGHT if group.kind == "closed" else 1.0 for group in self.groups]
         pairs = zip(parts, weights, strict=True)
         return np.array([weight if angle else weight / self.length for part, weight in pairs for angle in part.angles])
 
-    def met(self, parts: Sequence[Equations], residual: Array, settings: Array) -> Any:
+    def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
         """1 where what is lacking, without weights, is within the tolerances; else 0, also for NaN."""
         far, turned = self.squares(parts)
         return select(settings[0] - far, 1.0, 0.0) * select(settings[1] - turned, 1.0, 0.0)
 
-    def _equations(self, group: RowGroup, at: Configuration, part: Array) -> Equations:
+    def _equations(self, group: RowGroup, at: Configuration, part: Array) -> ConstraintEquations:
         if group.kind == "closed":
             return group.constraint.equations(at, part)
         target: Array = np.array(np.eye(4), dtype=object)
@@ -391,7 +391,7 @@ class Setpoints:
             )
         return np.array(values, dtype=object)
 
-    def _drift(self, x: Array, group: RowGroup, view: Configuration, part: Equations) -> Array:
+    def _drift(self, x: Array, group: RowGroup, view: Configuration, part: ConstraintEquations) -> Array:
         """What the residual (m,) of a group gains in a second where no joint moves, for its target moves."""
         if group.kind in {"closed", "meet"}:
             return np.zeros(len(part.residual))
@@ -476,7 +476,7 @@ class GlobalSearch:
         What is solved.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ConstraintProblem) -> None:
         self.problem = problem
         self.reach = np.array([problem.length if slides else pi for slides in problem.tree.slides])
         self.steps = _steps(problem.tree.n)

@@ -37,9 +37,9 @@ from linkwise.control.limits.stop_feasibility import (
 )
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.iteration import Descent, Program
+from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.row_layout import RowLayout
-from linkwise.kernel.sequence import Call, Copy
+from linkwise.kernel.sequence import Copy, KernelCall
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select
@@ -496,7 +496,7 @@ class Pace:
         inputs = {"parameters": (row,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (aux.size,)}
         outputs = {"q": (n,), "aux": (aux.size,), "status": ()}
         step = CandidateStep(points, loops, prepare.layout, carry, aux)
-        self._search = Descent(Program(trace(step, "pace", inputs, outputs)), backend, lanes=2)
+        self._search = Descent(IterationProgram(trace(step, "pace", inputs, outputs)), backend, lanes=2)
         self._found = n + aux.size + 1
 
     def rest(self, q: npt.ArrayLike) -> FloatArray:
@@ -513,13 +513,13 @@ class Pace:
             rows = self._search.ufunc(row, np.zeros((*shape, self.n)), np.zeros((*shape, 0, self.n)), np.zeros((*shape, 1)))
         out[...] = rows[..., : self.made_row]
 
-    def steps(self, given: FloatArray, made: FloatArray) -> list[Call | Copy]:
+    def steps(self, given: FloatArray, made: FloatArray) -> list[KernelCall | Copy]:
         """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `made_row`) that stay where they are."""
         rows = len(given)
         row, searched = np.empty((rows, self._prepare.tape.outputs["row"][0])), np.empty((rows, self._found))
         fixed = (np.zeros((rows, self.n)), np.zeros((rows, 0, self.n)), np.zeros((rows, 1)))
         copies = [Copy(to, source[: self.made_row]) for to, source in zip(made, searched, strict=True)]
-        return [Call(self._prepare, (given,), (row,)), Call(self._search, (row, *fixed), (searched,)), *copies]
+        return [KernelCall(self._prepare, (given,), (row,)), KernelCall(self._search, (row, *fixed), (searched,)), *copies]
 
 
 def _check(tree: Tree, links: Sequence[int | str]) -> None:

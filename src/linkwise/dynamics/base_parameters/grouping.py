@@ -77,7 +77,7 @@ class DriveColumns:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ParameterColumns:
     """All columns: in the order of the base to the tips those of links, then those of motors."""
 
     blocks: tuple[Block, ...]
@@ -101,7 +101,7 @@ def rotor_speeds(bodies: Bodies) -> tuple[int, ...]:
 
 
 def grouped(
-    bodies: Bodies, columns: Columns, conditions: Sequence[Felt], load: Sequence[float], point: Point
+    bodies: Bodies, columns: ParameterColumns, conditions: Sequence[Felt], load: Sequence[float], point: Point
 ) -> tuple[Array, npt.NDArray[np.int64]]:
     """Find the base parameters.
 
@@ -183,7 +183,7 @@ def _echelon(conditions: Array, own: Block, point: Point) -> tuple[Array, list[i
     return result, [own.start + k for k in where]
 
 
-def _gathered(known: Quantities, bodies: Bodies, columns: Columns) -> tuple[list[Array], Array]:
+def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> tuple[list[Array], Array]:
     """The coefficients (N + 1, P) that each column brings on each body, and on the ground (N, P)."""
     here = [blank(known.count + 1, columns.count) for _ in bodies.bodies]
     ground = blank(known.count, columns.count)
@@ -202,7 +202,7 @@ def _gathered(known: Quantities, bodies: Bodies, columns: Columns) -> tuple[list
     return [array(some) for some in here], array(ground)
 
 
-def _friction(columns: Columns, loads: Mapping[int, Array]) -> Array:
+def _friction(columns: ParameterColumns, loads: Mapping[int, Array]) -> Array:
     """What friction shows of each joint (k, P): viscous, and Coulomb friction and a constant load either way."""
     rows = []
     for speed in sorted({drive.speed for drive in columns.drives}):

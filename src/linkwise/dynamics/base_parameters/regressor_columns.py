@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linkwise.dynamics.base_parameters.grouping import Block, Columns, DriveColumns
+from linkwise.dynamics.base_parameters.grouping import Block, DriveColumns, ParameterColumns
 from linkwise.dynamics.base_parameters.row_reduction import Point, at
 from linkwise.model.body import Bodies, Body
 from linkwise.model.motor import Motor
@@ -65,7 +65,7 @@ def _order_in(tree: Tree, k: int, point: Point) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Problem:
+class RegressorProblem:
     """What is grouped.
 
     Attributes
@@ -84,17 +84,17 @@ class Problem:
 
     made: Bodies
     gravity: Array
-    columns: Columns
+    columns: ParameterColumns
     sizes: FloatArray
     load: tuple[float, ...]
 
 
-def problem_of(tree: Tree, bodies: Bodies, point: Point) -> Problem:
+def problem_of(tree: Tree, bodies: Bodies, point: Point) -> RegressorProblem:
     """The columns of links and motors (see `linkwise.model.parameters`)."""
     return _scaled(tree, bodies, [(len(LINK) * k, *bodies.frames[k], _order_in(tree, k, point)) for k in from_base(tree)])
 
 
-def problem_of_bodies(tree: Tree, bodies: Bodies, *, second: bool) -> Problem:
+def problem_of_bodies(tree: Tree, bodies: Bodies, *, second: bool) -> RegressorProblem:
     """The columns of the bodies themselves, about their own frames, and of motors.
 
     With ``second`` the integrals of x^2, y^2 and z^2 stand in the places of XX, YY and ZZ.
@@ -125,7 +125,7 @@ def unit_of_length(bodies: Bodies) -> float:
     return float(2.0 ** np.round(np.log2(largest))) if largest > 0 else 1.0
 
 
-def _scaled(tree: Tree, bodies: Bodies, blocks: Sequence[Placed]) -> Problem:
+def _scaled(tree: Tree, bodies: Bodies, blocks: Sequence[Placed]) -> RegressorProblem:
     """With numbers, lengths in a unit of the mechanism's own and every column of the size of 1; with symbols as they are."""
     plain = not symbolic_geometry(tree, bodies)
     unit = unit_of_length(bodies) if plain else 1.0
@@ -143,7 +143,7 @@ def _scaled(tree: Tree, bodies: Bodies, blocks: Sequence[Placed]) -> Problem:
     for columns, start, scale in _drives(tree, small, len(LINK) * len(blocks), unit, plain):
         sizes[start : start + len(MOTOR)] = scale
         drives.append(columns)
-    return Problem(small, gravity, Columns(tuple(moved), tuple(drives)), sizes, load)
+    return RegressorProblem(small, gravity, ParameterColumns(tuple(moved), tuple(drives)), sizes, load)
 
 
 def _in_units(moving: Bodies, unit: float) -> Bodies:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from linkwise.algorithm import refuse_loops
 from linkwise.dynamics.base_parameters.grouping import grouped, rotor_speeds
 from linkwise.dynamics.base_parameters.identifiability import Felt, felt
-from linkwise.dynamics.base_parameters.regressor_columns import Problem, problem_of, symbolic_geometry
+from linkwise.dynamics.base_parameters.regressor_columns import RegressorProblem, problem_of, symbolic_geometry
 from linkwise.dynamics.base_parameters.row_reduction import Point, at, reduced
 from linkwise.errors import ArgumentError
 from linkwise.expr.expand import Monomial, ranked, terms
@@ -177,7 +177,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     )
 
 
-def solved(tree: Tree, bodies: Bodies, problem: Problem, resting: bool) -> tuple[Array, npt.NDArray[np.int64]]:
+def solved(tree: Tree, bodies: Bodies, problem: RegressorProblem, resting: bool) -> tuple[Array, npt.NDArray[np.int64]]:
     """The matrix (b, P) of the combinations, and the columns (b,) that they take."""
     loaded = () if resting else tuple({drive.speed for drive in problem.columns.drives})
     plain = not symbolic_geometry(tree, bodies)
@@ -197,7 +197,7 @@ def points_for(tree: Tree) -> list[Point]:
     return [dict(zip(symbols, rng.uniform(0.3, 1.3, len(symbols)).tolist(), strict=True)) for _ in range(POINTS)]
 
 
-def _conditions(tree: Tree, problem: Problem, loaded: Sequence[int], plain: bool) -> list[Felt]:
+def _conditions(tree: Tree, problem: RegressorProblem, loaded: Sequence[int], plain: bool) -> list[Felt]:
     """What is felt of each body: in numbers wherever that depends on no symbol."""
     result, gravity, rotors = problem.made, problem.gravity, rotor_speeds(problem.made)
     if plain:

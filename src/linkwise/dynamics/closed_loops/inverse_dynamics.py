@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.nullspace import SINGULAR, Freedom, driven_speeds, first, freedom_at
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, driven_speeds, first, freedom_at
 from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
@@ -98,7 +98,7 @@ def closed_inverse_dynamics(
     return tau / free.units, forces
 
 
-def _check_motion(mechanism: Tree, free: Freedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
+def _check_motion(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
     """Raise `ArgumentError` unless speeds and accelerations keep the loops closed."""
     bias = kernel_of(mechanism, "closure_bias")(q, qd) / free.closing.sizes
     for what, given, rest in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
@@ -113,7 +113,7 @@ def _check_motion(mechanism: Tree, free: Freedom, q: npt.ArrayLike, qd: FloatArr
             )
 
 
-def _inertia(mechanism: Tree, free: Freedom, q: npt.ArrayLike) -> FloatArray:
+def _inertia(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike) -> FloatArray:
     """How much inertia there is (...,), kg m2."""
     own = np.diagonal(kernel_of(mechanism, "mass_matrix")(q), axis1=-2, axis2=-1)
     return np.asarray((own * free.units**2).sum(axis=-1))

@@ -21,7 +21,7 @@ SINGULAR = 1e-8
 
 
 @dataclass(frozen=True)
-class Freedom:
+class LoopFreedom:
     """The motions that closed loops allow at positions (...,).
 
     Attributes
@@ -47,7 +47,7 @@ class Freedom:
         return self.jacobian[..., list(self.closing.rows), :]
 
 
-def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> Freedom:
+def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
     """The motions that closed loops allow at q (..., nq).
 
     Raises
@@ -76,7 +76,7 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> Freedom:
             f"{name}: loops of {mechanism.name!r} are at a singular position at q{first(~(least > SINGULAR))}: closure"
             " equations that are independent elsewhere repeat each other, so their forces are not determined"
         )
-    return Freedom(known, units, jac, np.swapaxes(directions[..., rank:, :], -1, -2))
+    return LoopFreedom(known, units, jac, np.swapaxes(directions[..., rank:, :], -1, -2))
 
 
 def speed_units(tree: Tree, size: float) -> FloatArray:

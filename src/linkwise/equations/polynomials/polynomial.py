@@ -180,7 +180,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Field:
+class KeyField:
     """Where one number stands in a key: a harmonic or a power of a variable, or which of several variables there is."""
 
     variables: tuple[int, ...]
@@ -209,7 +209,7 @@ class Fields:
 
     count: int
     words: int
-    fields: tuple[Field, ...]
+    fields: tuple[KeyField, ...]
     _steps: dict[tuple[int, bool], Keys] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -235,7 +235,7 @@ class Fields:
             width = (high - low).bit_length()
             if used + width > BITS:
                 word, used = word + 1, 0
-            fields.append(Field(variables, harmonic, word, BITS - used - width, low, width))
+            fields.append(KeyField(variables, harmonic, word, BITS - used - width, low, width))
             used += width
         return cls(len(needs), word + 1, tuple(fields))
 
@@ -281,7 +281,7 @@ class Fields:
                 bias[each.word] -= each.low << each.shift
         return np.asarray(((keys + self._bias[:, None]) & mask[:, None]) - bias[:, None])
 
-    def _read(self, keys: Keys, each: Field) -> IntArray:
+    def _read(self, keys: Keys, each: KeyField) -> IntArray:
         """What stands in a field, from 0 up."""
         return np.asarray(((keys[each.word] + self._bias[each.word]) >> each.shift) & ((1 << each.width) - 1))
 

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy.typing as npt
 
 from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, language, special
-from linkwise.export.ports import Names, inputs, operations_text, outputs, placed, spelt, told
+from linkwise.export.ports import Identifiers, inputs, operations_text, outputs, placed, spelt, told
 from linkwise.export.samples import Samples, samples
-from linkwise.export.split import Part
+from linkwise.export.split import TapePart
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
@@ -150,14 +150,14 @@ class C(RowLanguage):
         """The functions that operations call, of the language's kind."""
         return [text.replace("<kind>", self.kind) for text in super().helpers_of(job)]
 
-    def declared(self, part: Part, job: Job) -> Function:
+    def declared(self, part: TapePart, job: Job) -> Function:
         """A function of a file."""
         ports, lines = self.inside(part, job)
         parameters = [f"const {job.real} {ports[port.name]}[{max(1, port.size)}]" for port in inputs(part.tape)]
         parameters += [f"{job.real} {ports[f'-> {port.name}']}[{max(1, port.size)}]" for port in outputs(part.tape)]
         return Function(part.tape, part.name, parameters, _comment(part.tape, ports, part.title), lines)
 
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         """One function without its comment, which stands in the header."""
         return self.declared(part, job).definition
 
@@ -292,7 +292,7 @@ extern "C" {{
 
         It prints the largest difference of each and ends with 0 where all are within what rounding allows, else with 1.
         """
-        names = Names("c", taken=[*(function.name for function in self.functions), *C.of_tests])
+        names = Identifiers("c", taken=[*(function.name for function in self.functions), *C.of_tests])
         texts = [f"/* Made by Linkwise: tests {self.name}.c. {ENDS} */"]
         texts += ["#include <math.h>\n#include <stdio.h>\n", f'#include "{self.name}.h"\n', COMPARE]
         tests = []
@@ -315,7 +315,7 @@ extern "C" {{
         """Write the files, all or none; see `Sources.write`."""
         return self.sources.write(folder, force=force)
 
-    def _test(self, tape: Tape, called: str, names: Names, texts: list[str]) -> str:
+    def _test(self, tape: Tape, called: str, names: Identifiers, texts: list[str]) -> str:
         """Write the tables of one function and the function that goes through them; the name of that."""
         real, count = C.types[self.precision], max(1, len(tape.results))
         drawn = samples(tape, ROWS, self.precision, points=self.points)

@@ -11,7 +11,7 @@ from linkwise.export.language import LANGUAGES, ROWS, Job, Sources, language
 from linkwise.export.languages.c import COMPARE, ENDS, C, definition, expected_text, signature, table_text, verdict
 from linkwise.export.ports import PARAMETERS, inputs, outputs, placed
 from linkwise.export.samples import samples
-from linkwise.export.split import Part
+from linkwise.export.split import TapePart
 from linkwise.export.statements import ports_of
 from linkwise.kernel.tape import Tape
 
@@ -81,7 +81,7 @@ class Cuda(C):
     of_tests = ()
     kind = "static __device__ __forceinline__"
 
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         """The function that a thread runs, the kernel, and its launcher."""
         made = self.declared(part, job)
         text = definition(made.name, made.parameters, made.lines, f"{self.kind} void")
@@ -165,7 +165,7 @@ def to_cuda(
     return str(LANGUAGES["cuda"].write(tapes, precision=precision, prefix=prefix, layout=layout, titles=titles))
 
 
-def _launched(part: Part, job: Job) -> str:
+def _launched(part: TapePart, job: Job) -> str:
     """The kernel around the device function, and the launcher of the kernel."""
     tape, real, names = part.tape, job.real, job.names
     kernel, launch = names.new(f"{part.name}_kernel"), names.new(f"{part.name}_launch")

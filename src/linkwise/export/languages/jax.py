@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from linkwise.errors import MissingExtraError
 from linkwise.export.language import LANGUAGES, Job, Sources, language
 from linkwise.export.languages.python import WIDTH, Python
-from linkwise.export.ports import Names, Port, outputs
-from linkwise.export.statements import Body
+from linkwise.export.ports import Identifiers, TapePort, outputs
+from linkwise.export.statements import FunctionBody
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape
 
@@ -86,7 +86,7 @@ class Jax(Python):
         operations = {tape.name: tape.operations for tape in job.tapes}
         return Sources({f"{job.options.name}_jax.py": self.text(job)}, operations)
 
-    def returned(self, tape: Tape, inside: Body, arguments: Mapping[str, Port]) -> list[str]:
+    def returned(self, tape: Tape, inside: FunctionBody, arguments: Mapping[str, TapePort]) -> list[str]:
         """The lines that put the results into arrays and return them."""
         values, lines, names = list(inside.results), [], []
         for port in outputs(tape):
@@ -175,5 +175,5 @@ def jax_function(tape: Tape | Kernel) -> Callable[..., Any]:
     space: dict[str, Any] = {}
     tape = tape if isinstance(tape, Tape) else tape.tape
     exec(compile(to_jax(tape), f"<linkwise {tape.name} on JAX>", "exec"), space)
-    function: Callable[..., Any] = space[Names("jax").new(tape.name)]
+    function: Callable[..., Any] = space[Identifiers("jax").new(tape.name)]
     return function

@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from linkwise.export.language import LANGUAGES, Job, Language, language
-from linkwise.export.ports import PARAMETERS, Port, inputs, operations_text, outputs, told
-from linkwise.export.split import Part
-from linkwise.export.statements import Body, body, ports_of
+from linkwise.export.ports import PARAMETERS, TapePort, inputs, operations_text, outputs, told
+from linkwise.export.split import TapePart
+from linkwise.export.statements import FunctionBody, body, ports_of
 from linkwise.kernel.tape import Tape
 
 WIDTH = 110
@@ -86,7 +86,7 @@ class Python(Language):
         helpers = [self.always, *self.helpers_of(job)]
         return "\n\n".join([head, *helpers, *(self.function(part, job) for part in job.parts)])
 
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         """One function, with its documentation."""
         tape = part.tape
         if part.calls:
@@ -103,13 +103,13 @@ class Python(Language):
         lines += self.returned(tape, inside, arguments)
         return self.decorator + self._definition(part, inside.ports, lines)
 
-    def element(self, identifier: str, port: Port, k: int) -> str:
+    def element(self, identifier: str, port: TapePort, k: int) -> str:
         """Element k of an input."""
         if not port.shape:
             return identifier
         return f"{identifier}[{', '.join([*self.dimensions, *(str(i) for i in np.unravel_index(k, port.shape))])}]"
 
-    def returned(self, tape: Tape, inside: Body, arguments: Mapping[str, Port]) -> list[str]:
+    def returned(self, tape: Tape, inside: FunctionBody, arguments: Mapping[str, TapePort]) -> list[str]:
         """The lines that put the results into arrays and return them."""
         batches = [
             f"{name}.shape[: {name}.ndim - {len(port.shape)}]" if port.shape else f"{name}.shape"
@@ -125,7 +125,7 @@ class Python(Language):
             names.append(name if port.shape else f"{name}[()]")
         return [*lines, f"return {', '.join(names)}"]
 
-    def _definition(self, part: Part, ports: Mapping[str, str], lines: Sequence[str]) -> str:
+    def _definition(self, part: TapePart, ports: Mapping[str, str], lines: Sequence[str]) -> str:
         """A function with its documentation and its body."""
         tape = part.tape
         title = textwrap.wrap(told(part.title or tape.name), WIDTH)
@@ -139,7 +139,7 @@ class Python(Language):
         arguments = ", ".join(ports[port.name] for port in inputs(tape))
         return f"def {part.name}({arguments}):\n" + "".join(f"    {line}\n" if line else "\n" for line in text)
 
-    def _described(self, identifier: str, port: Port) -> list[str]:
+    def _described(self, identifier: str, port: TapePort) -> list[str]:
         shape = ", ".join([*self.dimensions, *map(str, port.shape)])
         kind = f"array ({shape})" if shape else "float"
         elements = f"elements {', '.join(map(told, port.labels))}" if port.labels else ""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, decimal, language, special
 from linkwise.export.ports import inputs, operations_text, outputs, placed, told
 from linkwise.export.samples import samples
-from linkwise.export.split import Part
+from linkwise.export.split import TapePart
 from linkwise.kernel.tape import Tape
 
 _WORDS = """
@@ -81,7 +81,7 @@ fn plane_angle(y: <real>, x: <real>) -> <real> {
     outward = "&mut {}"
     inward = "&{}"
 
-    def function(self, part: Part, job: Job) -> str:
+    def function(self, part: TapePart, job: Job) -> str:
         """One function, with its comment."""
         (ports, lines), tape = self.inside(part, job), part.tape
         arguments = [f"{ports[port.name]}: &[{job.real}; {port.size}]" for port in inputs(tape)]
@@ -188,7 +188,7 @@ def to_rust(
     return str(LANGUAGES["rust"].write(tapes, **options))
 
 
-def _comment(part: Part, ports: Mapping[str, str]) -> str:
+def _comment(part: TapePart, ports: Mapping[str, str]) -> str:
     lines = [told(part.title), ""]
     for mark, group in (("", inputs(part.tape)), ("-> ", outputs(part.tape))):
         for port in group:

@@ -30,7 +30,7 @@ from linkwise.spatial.transform import inverse
 
 
 @dataclass(frozen=True, eq=False)
-class Block(Way):
+class AxisCluster(Way):
     """One way to take a chain apart.
 
     Attributes
@@ -90,7 +90,7 @@ def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[lis
     return [*(axis.moved(left) for axis in after), *before], point, left[:3, :3] @ point + left[:3, 3]
 
 
-def blocks(setting: Setting) -> Iterator[Block]:
+def blocks(setting: Setting) -> Iterator[AxisCluster]:
     """Every way to take a chain apart about a block, those with the longest block first."""
     asked = setting.asked
     for count in (3, 2, 1):
@@ -106,7 +106,7 @@ def blocks(setting: Setting) -> Iterator[Block]:
                 samples = (positions(axes, start, start + count, left) for axes, left in made.samples())
                 possible, plan = equation_order(samples, chain.size)
                 if possible:
-                    yield Block(made, start, start + count, plan, gap)
+                    yield AxisCluster(made, start, start + count, plan, gap)
 
 
 def _divided(setting: Setting, joints: Sequence[int]) -> bool:

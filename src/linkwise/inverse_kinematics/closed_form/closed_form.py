@@ -19,7 +19,7 @@ from linkwise.errors import ArgumentError, shown, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
-from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH, Program
+from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH, ClosedFormProgram
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree
@@ -262,7 +262,7 @@ AT_ONCE = 8192
 
 
 class Compiled:
-    """What solves the poses of one frame, with one joint's value handed in or none; see `Program.run` for what it gives.
+    """Solver of poses of one frame, with or without the value of one joint; see `ClosedFormProgram.run` for its results.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ class Compiled:
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
-        """What `Program.run` gives for arguments of any kind that fit, completed; if `nearest`, the rows may be left out."""
+        """The completed results of `ClosedFormProgram.run` for arguments that fit; with `nearest`, rows may be left out."""
         parts = self._parts or self._made()
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
         if bounds is None:
@@ -367,7 +367,7 @@ class _Parts:
     """What a closed form needs at every call."""
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None) -> None:
-        self.kernel = Program(mechanism, link, chain, family).kernel()
+        self.kernel = ClosedFormProgram(mechanism, link, chain, family).kernel()
         self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = np.ascontiguousarray(start_position(mechanism, idle))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain
-from linkwise.inverse_kinematics.closed_form.axis_clusters import Block, blocks
+from linkwise.inverse_kinematics.closed_form.axis_clusters import AxisCluster, blocks
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
 from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, part, words
 from linkwise.inverse_kinematics.closed_form.subproblems import MARGIN, component, over, require
@@ -134,7 +134,7 @@ class PlanarRun(Way):
 
     setting: Setting
     start: int
-    plane: Block | RotationFirst
+    plane: AxisCluster | RotationFirst
     bent: float
 
     @property
@@ -200,7 +200,7 @@ def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
             continue
         inner_chain = part(chain, run)
         alone = rotation_first(Setting(inner_chain))
-        planes: list[Block | RotationFirst] = [*blocks(Setting(inner_chain))]
+        planes: list[AxisCluster | RotationFirst] = [*blocks(Setting(inner_chain))]
         for plane in planes if alone is None else [alone, *planes]:
             yield PlanarRun(setting, start, plane, bent)
 

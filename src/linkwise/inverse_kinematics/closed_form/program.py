@@ -188,7 +188,7 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
-#: What `Program.run` says of rows that may be missing.
+#: What `ClosedFormProgram.run` says of rows that may be missing.
 POLISH, SEARCH = 4.0, 8.0
 
 #: A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by.
@@ -206,8 +206,8 @@ NEAR = 1e-3
 FAR = 1e30
 
 
-class Program:
-    """The function that is compiled; see `Program.run`.
+class ClosedFormProgram:
+    """The function that is compiled; see `ClosedFormProgram.run`.
 
     Parameters
     ----------

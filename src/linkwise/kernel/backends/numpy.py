@@ -12,7 +12,7 @@ import numpy as np
 
 from linkwise.kernel.backend import Backend, CompiledKernel, backend
 from linkwise.kernel.gufunc import LOOP, Memory, make
-from linkwise.kernel.iteration import Program
+from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.tape import Instruction, Shape, Tape
 from linkwise.spatial.scalar import FloatArray
 
@@ -175,12 +175,12 @@ class NumPy(Backend):
         memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
         return CompiledKernel(make(memory, len(tape.inputs), len(tape.outputs)))
 
-    def iteration(self, program: Program, lanes: int | None) -> Callable[..., FloatArray]:
+    def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
         """All tasks that are left take a step at once, start after start."""
         return _rounds(program)
 
 
-def _rounds(program: Program) -> Callable[..., FloatArray]:
+def _rounds(program: IterationProgram) -> Callable[..., FloatArray]:
     """What runs a program, as the gufunc that `linkwise.kernel.iteration` describes."""
     step, sizes = function(program.step), program.sizes
 

@@ -1,4 +1,4 @@
-"""How a fixed-step integrator is declared, and traced on a mechanism into a `Program`."""
+"""How a fixed-step integrator is declared, and traced on a mechanism into a `RolloutProgram`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.algorithm import find
-from linkwise.kernel.rollout import Program
+from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.tree import Tree
@@ -45,7 +45,7 @@ class Integrator:
         ``stage(plant, now, total, begin, tau, advance, weight)`` over scalars: `now` the point of the stage, `total` the sum
         so far (first the state), `begin` the state at the step's beginning. After the last stage the sum is the new state.
     coefficients : tuple of (advance, weight, delay)
-        Of each stage, see `Program`.
+        Of each stage, see `RolloutProgram`.
     """
 
     name: str
@@ -83,7 +83,7 @@ def explicit_stage(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Ar
     return following, Phase(total.q + weight * rates.q, total.qd + weight * rates.qd), rates.qd
 
 
-def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> Program:
+def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> RolloutProgram:
     """Trace an integrator on a mechanism, and a law of control with it."""
     scheme, tree = INTEGRATORS[method], plant.tree
     nq, nv = tree.nq, tree.nv
@@ -98,7 +98,7 @@ def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> Prog
 
     tape = trace(stage, f"{method}_stage", {**state, "tau": (nv,), "advance": (), "weight": ()}, outputs)
     alone = len(scheme.coefficients) == 1
-    return Program(tape, scheme.coefficients, law.tape(tree) if law else None, _finish(tree), hold or alone)
+    return RolloutProgram(tape, scheme.coefficients, law.tape(tree) if law else None, _finish(tree), hold or alone)
 
 
 def _finish(tree: Tree) -> Tape | None:

@@ -4,7 +4,7 @@ from linkwise.solve.constraints.axis_alignment import Aligned as Aligned
 from linkwise.solve.constraints.axis_alignment import LookAt as LookAt
 from linkwise.solve.constraints.constraint import Configuration as Configuration
 from linkwise.solve.constraints.constraint import Constraint as Constraint
-from linkwise.solve.constraints.constraint import Equations as Equations
+from linkwise.solve.constraints.constraint import ConstraintEquations as ConstraintEquations
 from linkwise.solve.constraints.joint_value import Coordinate as Coordinate
 from linkwise.solve.constraints.joint_value import Follows as Follows
 from linkwise.solve.constraints.loop_closure import Closed as Closed

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
 from linkwise.solve.validation import directions, link_given, points, settle, words
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
@@ -128,11 +128,11 @@ class Aligned(Constraint):
         """Raise `ArgumentError` unless the link is there."""
         tree.frame(self.link)
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Two equations: see `linkwise.solve.constraints.axis_alignment`."""
         rotation, u = self._seen(view, p)
         residual, rates = facing(u, rotation.T @ view.jacobian(self.link)[3:])
-        return Equations(residual, rates, (True, True))
+        return ConstraintEquations(residual, rates, (True, True))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """No distance; the square of the angle."""
@@ -220,7 +220,7 @@ class LookAt(Constraint):
         """Raise `ArgumentError` unless the link is there."""
         tree.frame(self.link)
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Two equations: see `linkwise.solve.constraints.axis_alignment`.
 
         The line of sight u, of length r, turns against the link by -(w + u x v / r) where the link turns by w and its eye
@@ -231,7 +231,7 @@ class LookAt(Constraint):
         turning = rotation.T @ jac[3:]
         moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
         residual, rates = facing(u, turning - _crossed(moving, u) * (1.0 / r))
-        return Equations(residual, rates, (True, True))
+        return ConstraintEquations(residual, rates, (True, True))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """No distance; the square of the angle."""

@@ -44,7 +44,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Equations:
+class ConstraintEquations:
     """Equations of a constraint at one configuration.
 
     Attributes
@@ -65,10 +65,10 @@ class Equations:
     angles: tuple[bool, ...]
     exact: Array | None = None
 
-    def times(self, gain: Any) -> Equations:
+    def times(self, gain: Any) -> ConstraintEquations:
         """The same equations times a scalar."""
         exact = None if self.exact is None else self.exact * gain
-        return Equations(self.residual * gain, self.rates * gain, self.angles, exact)
+        return ConstraintEquations(self.residual * gain, self.rates * gain, self.angles, exact)
 
 
 class Constraint(ABC):
@@ -89,7 +89,7 @@ class Constraint(ABC):
         """Equal for constraints that differ in their numbers only; hashable."""
 
     @abstractmethod
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """The equations at a configuration, for the numbers p (p,)."""
 
     @abstractmethod

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
 from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, settle
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import numbers
@@ -20,13 +20,13 @@ from linkwise.spatial.validation import numbers
 class JointEquation(Constraint):
     """One equation of joint coordinates, the first of which is asked for: what is left of it is linear in them."""
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """What the first coordinate lacks."""
         tree, joints = view.tree, self.counted(view.tree)
         rates = blank(1, tree.nv)
         for joint, slope in zip(joints, self._slopes(p), strict=True):
             rates[0, tree.nv - tree.n + joint] = slope
-        return Equations(np.array([self._left(view, p)]), rates, (not tree.slides[joints[0]],))
+        return ConstraintEquations(np.array([self._left(view, p)]), rates, (not tree.slides[joints[0]],))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """The square of the difference: as a distance where the joint slides, else as an angle."""

@@ -12,7 +12,7 @@ from linkwise.kinematics.loop_constraints import half_sine, loop_seen
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import angle_to, facing
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 
@@ -87,7 +87,7 @@ class Closed(Constraint):
         there = [loop.name or repr(loop) for loop in loops]
         raise ArgumentError(f"{tree.name!r} has {several}; {f'there are {there}' if there else 'there is none'}")
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Three, five or six equations, in the axes of the first frame.
 
         The way that is left, R1'(p1 - p2), with its exact derivative; for a full closure the turn as 2 sin(t/2) times its
@@ -109,11 +109,11 @@ class Closed(Constraint):
         return f"Closed({self.loop!r})"
 
 
-def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> Equations:
+def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> ConstraintEquations:
     """The equations of a loop, as `Closed.equations` gives them; with `sines` those of a hinge are the sines of angles."""
     gap, rotation, rates = loop_seen(tree, loop, q)
     if loop.kind == "point":
-        return Equations(-gap, rates[:3], (False,) * 3)
+        return ConstraintEquations(-gap, rates[:3], (False,) * 3)
     if loop.kind == "full":
         turn, turning = -half_sine(rotation), rates[3:]
     elif sines:
@@ -121,7 +121,7 @@ def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> 
     else:
         turn, turning = facing(rotation[:, 2], -rates[3:])
     angles = (False,) * 3 + (True,) * len(turn)
-    return Equations(np.concatenate([-gap, turn]), np.concatenate([rates[:3], turning]), angles)
+    return ConstraintEquations(np.concatenate([-gap, turn]), np.concatenate([rates[:3], turning]), angles)
 
 
 def _angle(rotation: Array) -> Any:

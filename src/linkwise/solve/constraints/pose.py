@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, Equations, squared
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.validation import FARTHEST, points, settle, words
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
@@ -98,7 +98,7 @@ class Pose(Constraint):
         """Raise `ArgumentError` unless the link is there."""
         tree.frame(self.link)
 
-    def equations(self, view: Configuration, p: Array) -> Equations:
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """Way and turn that are left, in the axes of the mask; the turn as 2 sin(t/2) times its axis, for an angle t.
 
         With the whole turn asked for its slope is that of 4 (1 - cos(t/2)), so the Jacobian stands for the derivative. With
@@ -119,7 +119,7 @@ class Pose(Constraint):
         rows = np.array(self.mask)
         angles = tuple(k >= 3 for k in range(6) if self.mask[k])
         rates = jac if all(self.mask[3:]) else exact
-        return Equations(np.concatenate([shift, turn])[rows], rates[rows], angles, exact[rows])
+        return ConstraintEquations(np.concatenate([shift, turn])[rows], rates[rows], angles, exact[rows])
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """Squares of the distance and of the angle, over the axes that count."""

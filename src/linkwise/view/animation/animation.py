@@ -33,7 +33,7 @@ from linkwise.trajectory.trajectory import Trajectory
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.drawing.render import SIDE, draw_trace, look_at, positions, space, trim
 from linkwise.view.motion import MotionLike, trajectory_of
-from linkwise.view.scene import Layout, build, frames_at, lay_out
+from linkwise.view.scene import SceneLayout, build, frames_at, lay_out
 from linkwise.view.scene.scene import MANY
 
 Pixels = npt.NDArray[np.uint8]
@@ -439,7 +439,7 @@ class Moving:
             artist.draw(canvas.get_renderer())
         return np.array(canvas.buffer_rgba())[:, :, :3]
 
-    def _place(self, layouts: list[Layout], width: int) -> None:
+    def _place(self, layouts: list[SceneLayout], width: int) -> None:
         """Choose the view by some postures and the path, and the size so that the picture is so many pixels wide."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -33,7 +33,7 @@ def browse(
     mechanism : Mechanism or path
         A mechanism, or a description file, whose meshes and shapes are shown too.
     motion : Trajectory, path or (t, q), optional
-        What can be played; see `linkwise.view.motion.Motion.of`.
+        What can be played; see `linkwise.view.motion.ShownMotion.of`.
     q : (nq,) array_like, optional
         Coordinates to begin with, rad or m; by default those of the motion, else zero or the limit next to it, loops closed.
     physical : bool
@@ -140,10 +140,10 @@ def _given(mechanism: Tree | str | os.PathLike[str], motion: Any, physical: bool
     if not isinstance(mechanism, str | os.PathLike):
         raise ArgumentError(f"mechanism is {mechanism!r}; expected a Mechanism or the path of a description")
     from linkwise.files import read
-    from linkwise.view.motion import Motion
+    from linkwise.view.motion import ShownMotion
 
     path = Path(mechanism)
     description = read(path, physical=physical, **options)
-    played = None if motion is None else Motion.of(description.mechanism, motion, external=description.external)
+    played = None if motion is None else ShownMotion.of(description.mechanism, motion, external=description.external)
     visuals = Visuals(tuple(description.shapes), path.resolve().parent, options.get("package_dirs", ()))
     return {"mechanism": description.mechanism, "motion": played, "visuals": visuals}

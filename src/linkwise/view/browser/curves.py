@@ -14,7 +14,7 @@ from linkwise.model.formatting.table import number, plain
 from linkwise.plot.figure import colour, shortened, style
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.motion_buffer import SECONDS
-from linkwise.view.motion import Motion
+from linkwise.view.motion import ShownMotion
 
 if TYPE_CHECKING:
     from viser import GuiApi
@@ -55,7 +55,7 @@ class CurveGroup:
     left_out: int
 
 
-def groups(motion: Motion, points: int) -> Iterator[CurveGroup]:
+def groups(motion: ShownMotion, points: int) -> Iterator[CurveGroup]:
     """Yield the plots of a motion, each with at most so many points; no efforts where they are not known.
 
     Examples
@@ -105,7 +105,7 @@ class PlayedCurves:
         What they show.
     """
 
-    def __init__(self, gui: GuiApi, motion: Motion) -> None:
+    def __init__(self, gui: GuiApi, motion: ShownMotion) -> None:
         self._groups = list(groups(motion, MOST_POINTS))
         self._plots = [_plot(gui, TITLES[group.kind], group, group.t, _range(group.columns)) for group in self._groups]
         _say_why(gui, motion)
@@ -127,12 +127,12 @@ class LiveCurves:
         The first of it, see `History.motion`.
     """
 
-    def __init__(self, gui: GuiApi, past: Motion) -> None:
+    def __init__(self, gui: GuiApi, past: ShownMotion) -> None:
         shown = groups(past, MOST_POINTS)
         self._plots = {(g.kind, g.unit): _plot(gui, HELD[g.kind], g, g.t - SECONDS, None) for g in shown}
         _say_why(gui, past)
 
-    def show(self, ended: float, past: Motion) -> None:
+    def show(self, ended: float, past: ShownMotion) -> None:
         """Draw the past, which ended some seconds ago."""
         for group in groups(past, MOST_POINTS):
             self._plots[group.kind, group.unit].data = (
@@ -161,7 +161,7 @@ def _plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> 
     )
 
 
-def _say_why(gui: GuiApi, motion: Motion) -> None:
+def _say_why(gui: GuiApi, motion: ShownMotion) -> None:
     if motion.efforts is None:
         why = html.escape(motion.why_no_efforts)
         gui.add_html(f'<div style="padding:2px 14px;font-size:0.85em">No efforts: {why}</div>')

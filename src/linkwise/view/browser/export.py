@@ -22,7 +22,7 @@ from linkwise.spatial.validation import number_within
 from linkwise.view.browser.curves import TITLES, groups, svg_plot
 from linkwise.view.browser.painter import BrowserPainter, Track
 from linkwise.view.browser.server import make_server, stop
-from linkwise.view.motion import Motion, motion_of
+from linkwise.view.motion import ShownMotion, motion_of
 from linkwise.view.scene import coordinates
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
@@ -46,7 +46,7 @@ POLICY = (
 
 
 @dataclass(frozen=True)
-class Recording:
+class PageRecording:
     """A page of viser's with a motion in it.
 
     Attributes
@@ -75,7 +75,7 @@ def export(
     q: npt.ArrayLike | None = None,
     visuals: Visuals = NO_VISUALS,
     rate: float = 30.0,
-) -> Recording:
+) -> PageRecording:
     """Write a page that shows a mechanism and plays its motion, without a server and without a network.
 
     Parameters
@@ -83,7 +83,7 @@ def export(
     mechanism : Mechanism
         What is shown.
     motion : Motion, Trajectory, path, (t, q) or None
-        What is played, see `linkwise.view.motion.Motion.of`; None for a mechanism at rest.
+        What is played, see `linkwise.view.motion.ShownMotion.of`; None for a mechanism at rest.
     path : str or Path
         The file, written whole or not at all.
     q : (nq,) array_like, optional
@@ -151,7 +151,7 @@ font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 """
 
 
-def _page(mechanism: Tree, motion: Motion | None, recording: Recording) -> Iterator[str]:
+def _page(mechanism: Tree, motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]:
     """Yield viser's page with a policy, a title and a panel of our own put in."""
     title = html.escape(plain(mechanism.name))
     page = recording.page
@@ -172,7 +172,7 @@ def _page(mechanism: Tree, motion: Motion | None, recording: Recording) -> Itera
     yield page[body:]
 
 
-def _said(motion: Motion | None, recording: Recording) -> Iterator[str]:
+def _said(motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]:
     if motion is not None:
         yield f"<p>{number(motion.duration)} s, {number(round(recording.rate, 1))} pictures a second</p>"
     for remark in motion.remarks if motion is not None else ():
@@ -184,7 +184,7 @@ def _said(motion: Motion | None, recording: Recording) -> Iterator[str]:
         yield f"<details><summary>{count} shape{'s' if count > 1 else ''} not shown</summary>{lines}</details>"
 
 
-def _plots(motion: Motion) -> Iterator[str]:
+def _plots(motion: ShownMotion) -> Iterator[str]:
     for group in groups(motion, MOST_POINTS):
         yield svg_plot(group.t, group.columns, group.names, TITLES[group.kind], group.unit)
         if group.left_out:
@@ -196,7 +196,9 @@ def _plots(motion: Motion) -> Iterator[str]:
 # ── the recording ─────────────────────────────────────────────────────────────────────────────────
 
 
-def record(mechanism: Tree, motion: Motion | None, q: FloatArray | None, visuals: Visuals, rate: float) -> Recording:
+def record(
+    mechanism: Tree, motion: ShownMotion | None, q: FloatArray | None, visuals: Visuals, rate: float
+) -> PageRecording:
     """Record a motion, or one position, on a server of its own that nobody else sees.
 
     Parameters
@@ -226,7 +228,7 @@ def record(mechanism: Tree, motion: Motion | None, q: FloatArray | None, visuals
     finally:
         stop(server)
     shown = (len(times) - 1) / float(times[-1]) if len(times) > 1 else 0.0
-    return Recording(page, len(times), shown, painter.remarks)
+    return PageRecording(page, len(times), shown, painter.remarks)
 
 
 def instants(duration: float, rate: float, links: int) -> FloatArray:
@@ -245,7 +247,7 @@ def instants(duration: float, rate: float, links: int) -> FloatArray:
     return np.linspace(0.0, duration, min(most, 1 + max(1, math.ceil(duration * rate))))
 
 
-def positions(motion: Motion, times: FloatArray) -> FloatArray:
+def positions(motion: ShownMotion, times: FloatArray) -> FloatArray:
     """Return the coordinates (m, nq) of a motion at times (m,)."""
     return np.array([motion.at(float(time)) for time in times])
 

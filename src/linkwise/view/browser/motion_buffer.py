@@ -10,7 +10,7 @@ from linkwise.kinematics import difference
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
-from linkwise.view.motion import Motion, efforts_of
+from linkwise.view.motion import ShownMotion, efforts_of
 
 #: How long it is remembered, and the least time between two instants, s.
 SECONDS, APART = 10.0, 0.05
@@ -52,14 +52,14 @@ class History:
         while len(self._past) > 2 and self._past[0][0] < now - SECONDS:
             self._past.popleft()
 
-    def motion(self) -> Motion:
+    def motion(self) -> ShownMotion:
         """Return the past as a motion; its speeds are those between the instants, its efforts those that hold it still."""
         t = np.array([time for time, _, _ in self._past])
         q = np.array([at for _, at, _ in self._past])
         steps = difference(self._mechanism, q[:-1], q[1:]) / np.diff(t)[:, None]
         qd = np.concatenate((steps[:1], steps))
         trajectory = Trajectory(t, q, qd, np.zeros_like(qd))
-        return Motion(self._mechanism, trajectory, self._efforts(), self.why_no_efforts, ())
+        return ShownMotion(self._mechanism, trajectory, self._efforts(), self.why_no_efforts, ())
 
     def _efforts(self) -> FloatArray | None:
         """Return the efforts (m, nv); where they were unknown for a moment (a singular position) they are no numbers."""

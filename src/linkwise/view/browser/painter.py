@@ -20,9 +20,9 @@ from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.scene import (
     Label,
-    Layout,
     Primitive,
     Scene,
+    SceneLayout,
     build,
     coordinates,
     evaluate,
@@ -370,7 +370,7 @@ def _surface(primitive: Primitive) -> Surface:
     return primitive.tessellated()
 
 
-def _reached(layout: Layout, q: FloatArray, along: npt.ArrayLike | None) -> FloatArray:
+def _reached(layout: SceneLayout, q: FloatArray, along: npt.ArrayLike | None) -> FloatArray:
     """Return where the frames of a mechanism come to (m, 3): on its way, or near q within the limits of its joints."""
     tree = layout.tree
     if along is not None:
@@ -388,7 +388,7 @@ def _reached(layout: Layout, q: FloatArray, along: npt.ArrayLike | None) -> Floa
     return np.concatenate((placed[..., :3, 3].reshape(-1, 3), layout.tool(placed)[:, :3, 3]))
 
 
-def _set_stage(server: viser.ViserServer, layout: Layout, reached: FloatArray) -> viser.GridHandle:
+def _set_stage(server: viser.ViserServer, layout: SceneLayout, reached: FloatArray) -> viser.GridHandle:
     """Lay the grid, set the light, and point the camera of everyone who comes."""
     ground, seen = grid(layout, layout.tree.floating, reached), camera(layout, reached)
     server.scene.set_up_direction("+z")

@@ -15,7 +15,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.curves import LiveCurves, PlayedCurves
-from linkwise.view.motion import Motion
+from linkwise.view.motion import ShownMotion
 
 if TYPE_CHECKING:
     import viser
@@ -158,8 +158,8 @@ class Panel:
         held: Mapping[str, int | str],
         ask: Ask,
         *,
-        past: Motion,
-        motion: Motion | None = None,
+        past: ShownMotion,
+        motion: ShownMotion | None = None,
         meshes: bool = False,
         names: bool = False,
         remarks: Sequence[str] = (),
@@ -247,7 +247,7 @@ class Panel:
         self._target: Any = self._gui.add_dropdown("Drag", tuple(self._held), initial_value=NO_TARGET, hint=hint)
         self._on_update(self._target, "target", self._held.__getitem__)
 
-    def _make_player(self, motion: Motion) -> None:
+    def _make_player(self, motion: ShownMotion) -> None:
         self._button = self._gui.add_button("Play", hint="play or pause the motion")
         self._button.on_click(lambda _: self._ask("play", True))
         duration = max(motion.duration, 1e-6)

@@ -17,7 +17,7 @@ from linkwise.spatial.validation import number_within, unmasked
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.motion import MotionLike, trajectory_of
-from linkwise.view.scene import Layout, build, evaluate, lay_out
+from linkwise.view.scene import SceneLayout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
 from linkwise.view.scene.scene import FREE, GROUND, MANY
 
@@ -112,7 +112,7 @@ def draw(
     return picture
 
 
-def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[Layout]:
+def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[SceneLayout]:
     """Lay out one posture (nq,) or several (k, nq), all with symbols of one size, that of the last."""
     if q is None or np.ndim(q) != 2:
         return [lay_out(mechanism, q)]
@@ -136,7 +136,7 @@ def space(picture: Any, place: tuple[float, float, float, float] = (0.0, 0.0, 1.
 # ── the view ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def look_at(axes: Any, layouts: list[Layout], more: FloatArray) -> FloatArray:
+def look_at(axes: Any, layouts: list[SceneLayout], more: FloatArray) -> FloatArray:
     """Set scales and point of view for postures and more points (m, 3); return the shares (2,) of the square they fill."""
     points = np.concatenate([more, *(part for layout in layouts for part in (layout.points(), layout.rotors()))])
     low, high = points.min(axis=0), points.max(axis=0)

@@ -19,7 +19,7 @@ from linkwise.plot.figure import MAP_COLOURS, figure, literal
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.drawing.painter import AXES
 from linkwise.view.drawing.render import dress, space
-from linkwise.view.scene import Layout, lay_out
+from linkwise.view.scene import SceneLayout, lay_out
 from linkwise.view.scene.scene import TRIAD
 
 #: Colour of a region shown without manipulability.
@@ -32,7 +32,7 @@ AROUND, MOST = 60, 60
 CUT = (-100.0, 0.0)
 
 
-def solid(mechanism: Tree, region: Workspace, laid: Layout, *, coloured: bool) -> Any:
+def solid(mechanism: Tree, region: Workspace, laid: SceneLayout, *, coloured: bool) -> Any:
     """Draw the body with the mechanism in it; see `linkwise.view.plots.workspace_plot.draw`."""
     picture = figure(8.5, 7.0)
     from matplotlib import colormaps
@@ -121,7 +121,7 @@ def draw_lines(axes: Any, lines: Sequence[FloatArray]) -> None:
             axes.plot(*corners.T, color=shade, linewidth=width, solid_capstyle="round", zorder=order)
 
 
-def _mechanism_lines(axes: Any, laid: Layout) -> None:
+def _mechanism_lines(axes: Any, laid: SceneLayout) -> None:
     draw_lines(axes, laid.lines())
     axes.plot(*laid.tool()[:3, 3, None], marker="o", markersize=6.0, color="#d55e00", markeredgecolor="0.15", zorder=3.2)
     base = laid.poses[0]
@@ -436,7 +436,7 @@ def _region(axis: Any, panel: MapPanel, greatest: float, *, coloured: bool) -> A
     return axis.pcolormesh(panel.x, panel.y, shares, shading="flat", rasterized=True, zorder=1, **look)
 
 
-def _mechanism(axis: Any, panel: MapPanel, laid: Layout) -> None:
+def _mechanism(axis: Any, panel: MapPanel, laid: SceneLayout) -> None:
     """Draw the rods, the joints that move, the base and the tool."""
     draw_lines(axis, [panel.project(line) for line in laid.lines()])
     moving = [link.moves for link in laid.tree.links]
@@ -447,7 +447,7 @@ def _mechanism(axis: Any, panel: MapPanel, laid: Layout) -> None:
         axis.plot(*panel.project(points).T, markerfacecolor=fill, **look)
 
 
-def _span(panel: MapPanel, laid: Layout) -> tuple[FloatArray, FloatArray]:
+def _span(panel: MapPanel, laid: SceneLayout) -> tuple[FloatArray, FloatArray]:
     """Corners (2,) of what is shown: cells that are reached, and the mechanism, with a little room."""
     points = np.concatenate([panel.corners, panel.project(laid.points())])
     low, high = points.min(axis=0), points.max(axis=0)

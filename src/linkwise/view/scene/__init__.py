@@ -1,6 +1,6 @@
 """The scene of a mechanism: primitives fixed to its links, built once and drawn by painters."""
 
-from linkwise.view.scene.layout import Layout as Layout
+from linkwise.view.scene.layout import SceneLayout as SceneLayout
 from linkwise.view.scene.layout import coordinates as coordinates
 from linkwise.view.scene.layout import evaluate as evaluate
 from linkwise.view.scene.layout import few as few

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene.layout import Layout
+from linkwise.view.scene.layout import SceneLayout
 from linkwise.view.scene.scene import GROUND
 
 #: Vertical field of view of the camera: less than viser's 75 degrees, which bends what stands near the edges.
@@ -55,7 +55,7 @@ def view_angles(points: FloatArray) -> tuple[float, float]:
     return ELEVATION, math.degrees(math.atan2(normal[1], normal[0])) + TURNED
 
 
-def grid(layout: Layout, floating: bool, reached: FloatArray) -> GroundGrid:
+def grid(layout: SceneLayout, floating: bool, reached: FloatArray) -> GroundGrid:
     """Return the grid for a mechanism: level, below all points (m, 3) that it reaches, its lines at round coordinates."""
     points = np.concatenate((layout.points(), reached))
     low, high = points.min(axis=0), points.max(axis=0)
@@ -68,7 +68,7 @@ def grid(layout: Layout, floating: bool, reached: FloatArray) -> GroundGrid:
     return GroundGrid((x, y, float(floor)), side, square, square / 5)
 
 
-def camera(layout: Layout, reached: FloatArray) -> Camera:
+def camera(layout: SceneLayout, reached: FloatArray) -> Camera:
     """Return a place from which all of a mechanism is seen, and most of the points (m, 3) that it reaches."""
     points = layout.points()
     edges = np.quantile(reached, (RARE, 1.0 - RARE), axis=0) if len(reached) else points

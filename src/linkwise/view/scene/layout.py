@@ -35,7 +35,7 @@ class Rod:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class SceneLayout:
     """The joints and rods of a mechanism in the frames of its links, and how large its symbols are drawn.
 
     Attributes
@@ -106,7 +106,7 @@ class Layout:
         return zip(self.tree.parents, self.joints, strict=True)
 
 
-def lay_out(tree: Tree, q: Any = None) -> Layout:
+def lay_out(tree: Tree, q: Any = None) -> SceneLayout:
     """Lay out a mechanism at the coordinates q (nq,); without them at zero, or at the limit next to it.
 
     Raises
@@ -125,13 +125,13 @@ def lay_out(tree: Tree, q: Any = None) -> Layout:
     for loop in tree.loops:
         rods += [Rod(link, np.array([np.zeros(3), frame[:3, 3]])) for link, frame in loop_ends(tree, loop)]
     poses = frames_at(tree, coordinates(tree, q))
-    layout = Layout(tree, poses, np.array(joints), np.array(moved), tuple(rods))
+    layout = SceneLayout(tree, poses, np.array(joints), np.array(moved), tuple(rods))
     extent = float(np.linalg.norm(np.ptp(layout.points(), axis=0)))
     extent = extent if extent > SMALLEST else 1.0
-    return Layout(tree, poses, layout.joints, layout.moved, layout.rods, extent, _symbol_size(layout, extent))
+    return SceneLayout(tree, poses, layout.joints, layout.moved, layout.rods, extent, _symbol_size(layout, extent))
 
 
-def _symbol_size(layout: Layout, extent: float) -> float:
+def _symbol_size(layout: SceneLayout, extent: float) -> float:
     """Return the extent, or seven times the usual distance between neighbouring joints where that is less."""
     origins = layout.poses[:, :3, 3]
     steps = [float(np.linalg.norm(origins[1 + k] - origins[1 + parent])) for k, parent in enumerate(layout.tree.parents)]

@@ -16,7 +16,7 @@ from linkwise.plot.figure import colour
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
-from linkwise.view.scene.layout import Layout, lay_out, loop_ends, points_of, rotor_places, segments
+from linkwise.view.scene.layout import SceneLayout, lay_out, loop_ends, points_of, rotor_places, segments
 from linkwise.view.scene.tessellation import SURFACES, Surface
 
 #: Radii of rods and joints, shares of the mechanism's size; how much smaller each further joint at one place is drawn.
@@ -167,7 +167,7 @@ class Label:
 class Scene:
     """All that is drawn of a mechanism."""
 
-    layout: Layout
+    layout: SceneLayout
     primitives: tuple[Primitive, ...]
     spans: tuple[Span, ...]
     labels: tuple[Label, ...]
@@ -214,7 +214,7 @@ class Painter(Protocol):
         """Move everything to the frames (1 + L, 4, 4) of base and links."""
 
 
-def build(tree: Tree, layout: Layout | None = None, shapes: Iterable[Primitive] = ()) -> Scene:
+def build(tree: Tree, layout: SceneLayout | None = None, shapes: Iterable[Primitive] = ()) -> Scene:
     """Build the scene of a mechanism.
 
     Parameters
@@ -270,7 +270,7 @@ def _at(point: FloatArray) -> FloatArray:
     return frame
 
 
-def _rods(layout: Layout) -> Iterator[Primitive]:
+def _rods(layout: SceneLayout) -> Iterator[Primitive]:
     """Cylinders along the lines of the links, with balls where they bend."""
     radius = layout.size * ROD
     for rod in layout.rods:
@@ -281,7 +281,7 @@ def _rods(layout: Layout) -> Iterator[Primitive]:
             yield Primitive(rod.link, "sphere", "rod", (radius,), _at(corner), look, rod.link)
 
 
-def _joints(layout: Layout) -> Iterator[Primitive]:
+def _joints(layout: SceneLayout) -> Iterator[Primitive]:
     nested = _nesting(layout)
     for k, (link, parent) in enumerate(zip(layout.tree.links, layout.tree.parents, strict=True)):
         radius = layout.size * JOINT * NESTED ** nested[k]
@@ -290,7 +290,7 @@ def _joints(layout: Layout) -> Iterator[Primitive]:
             yield Primitive(parent, kind, "joint", tuple(radius * s for s in size), layout.joints[k], look, k)
 
 
-def _nesting(layout: Layout) -> list[int]:
+def _nesting(layout: SceneLayout) -> list[int]:
     """How many joints before each one stand at the same point: its sign is drawn smaller for each."""
     at = layout.joint_frames()[:, :3, 3]
     near = np.linalg.norm(at[:, None] - at, axis=2) < layout.size * JOINT
@@ -298,7 +298,7 @@ def _nesting(layout: Layout) -> list[int]:
     return [int(np.count_nonzero(near[k, :k] & moves[:k])) for k in range(len(at))]
 
 
-def _closures(layout: Layout) -> Iterator[Primitive]:
+def _closures(layout: SceneLayout) -> Iterator[Primitive]:
     radius, look = layout.size * JOINT * 0.8, rgb(GREY, 0.7)
     for loop in layout.tree.loops:
         for link, frame in loop_ends(layout.tree, loop):
@@ -306,7 +306,7 @@ def _closures(layout: Layout) -> Iterator[Primitive]:
             yield Primitive(link, kind, "closure", tuple(radius * s for s in size), frame, look, link)
 
 
-def _spans(layout: Layout) -> Iterator[Span]:
+def _spans(layout: SceneLayout) -> Iterator[Span]:
     for k, (link, parent) in enumerate(zip(layout.tree.links, layout.tree.parents, strict=True)):
         if JOINTS.get(link.joint, JointSign()).slides:
             points = np.array([layout.joints[k][:3, 3], layout.moved[k]])
@@ -316,7 +316,7 @@ def _spans(layout: Layout) -> Iterator[Span]:
         yield Span((first_link, second_link), np.array([first[:3, 3], second[:3, 3]]), "gap", layout.size * ROD * 0.4)
 
 
-def _rotors(layout: Layout) -> Iterator[Primitive]:
+def _rotors(layout: SceneLayout) -> Iterator[Primitive]:
     """A flat cylinder for each rotor, joined to the frame that carries it."""
     radius = layout.size * JOINT
     for carrier, k, centre, axis in rotor_places(layout.tree):
@@ -326,7 +326,7 @@ def _rotors(layout: Layout) -> Iterator[Primitive]:
             yield bar(carrier, start, end, layout.size * ROD * 0.3, "rotor", look)
 
 
-def _tool(layout: Layout) -> Iterator[Primitive]:
+def _tool(layout: SceneLayout) -> Iterator[Primitive]:
     """The tool's frame, a mark, and a bar from its link unless a rod of the link leads there."""
     tree, size = layout.tree, layout.size
     k, tool = tree.tool_index, np.asarray(tree.tool, dtype=float)
@@ -338,7 +338,7 @@ def _tool(layout: Layout) -> Iterator[Primitive]:
     yield Primitive(k, "point", "tool", (size * ROD * 0.9,), tool, rgb("#303030"), k)
 
 
-def _base(layout: Layout) -> Iterator[Primitive]:
+def _base(layout: SceneLayout) -> Iterator[Primitive]:
     """The ground with the base's frame, or the longer frame of a base that floats, with a ring at its origin."""
     size = layout.size
     if layout.tree.floating:
@@ -349,7 +349,7 @@ def _base(layout: Layout) -> Iterator[Primitive]:
         yield Primitive(-1, "ground", "ground", (size * GROUND,), _ground(layout), rgb("#b8bcc0"))
 
 
-def _ground(layout: Layout) -> FloatArray:
+def _ground(layout: SceneLayout) -> FloatArray:
     """The frame of the ground on the base: at a right angle to the axis of a first joint that is there, or level."""
     frame, acts, parent = np.eye(4), layout.joints[0], layout.tree.parents[0]
     near = float(np.linalg.norm(acts[:3, 3])) < layout.size * GROUND
@@ -361,7 +361,7 @@ def _ground(layout: Layout) -> FloatArray:
     return frame
 
 
-def _labels(layout: Layout) -> Iterator[Label]:
+def _labels(layout: SceneLayout) -> Iterator[Label]:
     """What is named: the base that floats, joints (of fixed links their frames), rotors, the tool."""
     tree = layout.tree
     if tree.floating:

@@ -16,8 +16,8 @@ from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
 from linkwise.kernel.backends.llvm.fastcall import POOL, has_entry, pooled
 from linkwise.kernel.backends.llvm.loading import Code, fill_pool, load
 from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
-from linkwise.kernel.iteration import Program as Iteration
-from linkwise.kernel.rollout import Program as RolloutProgram
+from linkwise.kernel.iteration import IterationProgram
+from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
 
 
@@ -41,7 +41,7 @@ class Llvm(Backend):
         ufunc = make(memory, len(tape.inputs), len(tape.outputs))
         return CompiledKernel(ufunc, Lazy(lambda: _entry(tape, code)) if has_entry(tape) and usable() else lambda: None)
 
-    def iteration(self, program: Iteration, lanes: int | None) -> Callable[..., Any]:
+    def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
         """Lanes that take steps until they are done, and are refilled."""
         return iteration.compiled(program, lanes)
 

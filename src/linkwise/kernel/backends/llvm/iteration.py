@@ -18,10 +18,10 @@ from linkwise.kernel.backends.llvm.rows import moving, set_constants
 from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.iteration import Program
+from linkwise.kernel.iteration import IterationProgram
 
 
-def descent(program: Program, t: Text) -> list[str]:
+def descent(program: IterationProgram, t: Text) -> list[str]:
     """Emit the body of a step, what moves rows, and ``@loop_double``."""
     arithmetic = body(program.step, t)
     t.begin()
@@ -63,7 +63,7 @@ done:
 """
 
 
-def _lanes(program: Program, t: Text) -> list[str]:
+def _lanes(program: IterationProgram, t: Text) -> list[str]:
     """Beginning a lane, writing one out, and the loop over tasks."""
     sizes = program.sizes
     state = sizes["parameters"] + sizes["q0"] + sizes["settings"]
@@ -98,7 +98,7 @@ choose:
     return [zeros, _begin(program, t), main]
 
 
-def _begin(program: Program, t: Text) -> str:
+def _begin(program: IterationProgram, t: Text) -> str:
     """Emit ``@begin``, ``@finish`` and ``@advance``: a task put into a lane, its row written, a step of all lanes."""
     sizes = program.sizes
     p, n, s, aux = sizes["parameters"], sizes["q0"], sizes["settings"], sizes["aux"]
@@ -313,7 +313,7 @@ def _argument(k: int) -> str:
     )
 
 
-def compiled(program: Program, lanes: int | None) -> Callable[..., Any]:
+def compiled(program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
     """A program as a gufunc; see `linkwise.kernel.iteration.Descent`."""
     code = load_made(machine_key(laned(program.digest, lanes), "float64"), lambda: object_code(program, lanes))
     sizes = program.sizes
@@ -325,6 +325,6 @@ def compiled(program: Program, lanes: int | None) -> Callable[..., Any]:
     return gufunc
 
 
-def object_code(program: Program, lanes: int | None = None) -> bytes:
+def object_code(program: IterationProgram, lanes: int | None = None) -> bytes:
     """Compile a program to an object file."""
     return llvm.compiled(llvm.module(descent(program, llvm.host().text("double", lanes))))

@@ -148,12 +148,12 @@ STREAM = 1 << 25
 #: Scalars of a row of an output from which on it is written so: for fewer, too many cache lines are written in pieces.
 STREAMED_ROW = 16
 
-#: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `Ports.cores` wrote, the rows that are done and
-#: those to be moved, where they are in lanes, the stage.
+#: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `ArgumentPorts.cores` wrote, the rows that
+#: are done and those to be moved, where they are in lanes, the stage.
 ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
 
 
-class Ports:
+class ArgumentPorts:
     """Writes what moves the arguments: ``pack`` for the inputs, ``unpack`` for the outputs."""
 
     def __init__(self, tape: Tape, t: Text) -> None:
@@ -349,7 +349,7 @@ class _Loop:
 
     def __init__(self, tape: Tape, t: Text, plan: Plan) -> None:
         self.tape, self.t, self.plan = tape, t, plan
-        self.ports = Ports(tape, t)
+        self.ports = ArgumentPorts(tape, t)
         self.sizes = {"in": tape.input_count, "out": len(tape.results), "space": plan.space}
 
     def text(self) -> str:

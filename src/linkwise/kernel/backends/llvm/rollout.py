@@ -21,7 +21,7 @@ from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, port, set_constants
 from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.rollout import Program, Recorded
+from linkwise.kernel.rollout import Recorded, RolloutProgram
 from linkwise.spatial.scalar import FloatArray
 
 #: Steps of one call into machine code: between two calls Python sees to signals.
@@ -63,7 +63,7 @@ class Space:
     size: int
 
     @classmethod
-    def of(cls, program: Program) -> Space:
+    def of(cls, program: RolloutProgram) -> Space:
         """Lay out the work space of a program: the state, the stage's inputs and outputs, the law's inputs."""
         whole = program.nq + program.nv
         made = whole + program.stage.input_count
@@ -71,13 +71,13 @@ class Space:
         return cls(0, whole, 4 * whole, made, law, law + (program.law.input_count if program.law else 0))
 
 
-def rollout(program: Program, make: Text) -> list[str]:
+def rollout(program: RolloutProgram, make: Text) -> list[str]:
     """Emit the bodies, what moves arrays, and ``@rollout``."""
     return _Rollout(program, make).parts()
 
 
 class _Rollout:
-    def __init__(self, program: Program, like: Text) -> None:
+    def __init__(self, program: RolloutProgram, like: Text) -> None:
         self.program, self.like = program, like
         self.space = Space.of(program)
         self.t = self._text("main")
@@ -255,7 +255,7 @@ class _Rollout:
                 self._move(where.state + program.nq, total + program.nq, program.nv)
 
 
-def compiled(program: Program) -> Callable[..., Recorded]:
+def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
     """What runs a program in machine code; called as `linkwise.kernel.rollout.Rollout` is."""
     code = load_made(machine_key(program.digest, "float64"), lambda: object_code(program))
 
@@ -289,12 +289,12 @@ def compiled(program: Program) -> Callable[..., Recorded]:
     return run
 
 
-def object_code(program: Program) -> bytes:
+def object_code(program: RolloutProgram) -> bytes:
     """Compile a program to an object file."""
     return llvm.compiled(llvm.module(rollout(program, llvm.host().text("double"))))
 
 
-def _work_space(program: Program) -> tuple[FloatArray, int]:
+def _work_space(program: RolloutProgram) -> tuple[FloatArray, int]:
     """Room for the state and the stages of one block, and where it begins."""
     room = np.empty(Space.of(program).size * llvm.host().text("double").width + 8)
     return room, (int(room.ctypes.data) + 63) // 64 * 64

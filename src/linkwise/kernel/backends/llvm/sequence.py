@@ -21,7 +21,7 @@ import numpy as np
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.sequence import Call, Copy, Step
+from linkwise.kernel.sequence import Copy, KernelCall, Step
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "2"
@@ -97,7 +97,7 @@ def compiled(steps: tuple[Step, ...], held: list[Any]) -> Callable[[], Any]:
 def _records(steps: tuple[Step, ...], held: list[Any]) -> list[list[int]]:
     records: list[list[int]] = []
     for step in steps:
-        if isinstance(step, Call):
+        if isinstance(step, KernelCall):
             records.append(_call(step, held))
         elif isinstance(step, Copy):
             if step.to.size != step.source.size:
@@ -110,7 +110,7 @@ def _records(steps: tuple[Step, ...], held: list[Any]) -> list[list[int]]:
     return records
 
 
-def _call(call: Call, held: list[Any]) -> list[int]:
+def _call(call: KernelCall, held: list[Any]) -> list[int]:
     """The arguments, dimensions and steps that NumPy would hand to the inner loop."""
     ufunc = call.part.ufunc
     letters: dict[str, int] = {}
