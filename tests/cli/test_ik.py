@@ -55,7 +55,7 @@ def test_a_position_and_an_orientation(linkwise: Callable, puma: lw.Mechanism) -
 def test_a_position_alone_leaves_the_orientation_free(linkwise: Callable) -> None:
     told = linkwise("ik", "puma560", "--position", "0.4,0.2,0.3")
     assert told.status == 0
-    assert "of which only this counts: position" in told.out
+    assert "pose (position only)" in told.out
     assert pose(told)["yaw"][0] == "free"
 
 
@@ -68,7 +68,7 @@ def test_an_orientation_alone_leaves_the_position_free(linkwise: Callable, puma:
 def test_letters_say_what_counts(linkwise: Callable) -> None:
     told = linkwise("ik", "planar_3r", "--position", "1,1,5", "--rpy", "0,0,90deg", "--mask", "xyc")
     assert told.status == 0
-    assert "only this counts: x, y, about z" in told.out
+    assert "the pose (x, y, about z only)" in told.out
     rows = pose(told)
     assert rows["z"] == ["free", "0.000000", "m"]
     assert rows["yaw"] == ["90.0000°", "90.0000°"]
@@ -106,7 +106,7 @@ def test_limits(linkwise: Callable, tmp_path: Path) -> None:
     behind = ("ik", "stiff.toml", "--position=-1.5,0,0", "--mask", "xy")
     told = linkwise(*behind)
     assert told.status == 1
-    assert "at its greatest" in told.out or "at its least" in told.out
+    assert "at its upper limit" in told.out or "at its lower limit" in told.out
     assert linkwise(*behind, "--no-limits").status == 0
 
 

@@ -9,7 +9,7 @@ from linkwise import Link, Mechanism, Motor, robots
 from linkwise.errors import ModelError
 from support.random_mechanisms import direct, random_body, random_pose
 
-ENDING = "expected a mass, an inertia or a motor's inertia that this joint moves, for else its acceleration is not defined"
+ENDING = "expected a mass, an inertia or a rotor inertia moved by this joint; otherwise its acceleration is undefined"
 TILTED = np.array([[1.0, 0, 0, 0.1], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 BODY = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (0.1, 0.1, 0.1)}
 

@@ -276,7 +276,7 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     small = motion_rounding(mechanism, summary)
     tau, force, moment = (column.without_rounding(size) for column, size in zip(extremes, small, strict=True))
     span = f"{summary.count:,} instants, t = {short(summary.start)} to {short(summary.end)} s"
-    title = f"{span}; each peak with the time at which it came"
+    title = f"{span}; each peak with its time [s]"
     names = [*(BASE_DIRECTIONS if mechanism.floating else ()), *map(plain, mechanism.names)]
     columns = zip(names, units(mechanism, "tau"), strict=True)
     efforts = [(name, short(tau.rms[k]), peak(tau, k), unit) for k, (name, unit) in enumerate(columns)]

@@ -156,6 +156,8 @@ class Vector(ParamType):
         vector = numbers(value, option, [self.kind] * self.count)
         if len(vector) != self.count:
             refuse(f"{value!r} is {len(vector)} numbers; expected {self.expected}", option)
+        if self.kind == "angle" and "deg" not in value and max(map(abs, vector)) > 2.0 * math.pi:
+            refuse(f"{value!r} has an angle of more than a turn; expected rad, or degrees as in 180deg", option)
         return vector
 
 

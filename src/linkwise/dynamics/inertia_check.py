@@ -84,5 +84,5 @@ def _lacking(tree: Tree, speed: int, pivot: float) -> Problem:
     if joint < 0:
         expected = "a mass and moments of inertia about all axes, on a link that is fixed to the base or beyond its joints"
         return Problem("floating base", "mass", pivot, expected)
-    expected = "a mass, an inertia or a motor's inertia that this joint moves, for else its acceleration is not defined"
+    expected = "a mass, an inertia or a rotor inertia moved by this joint; otherwise its acceleration is undefined"
     return Problem(f"joint {tree.names[joint]!r}", "inertia", pivot, expected)

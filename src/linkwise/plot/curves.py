@@ -214,7 +214,9 @@ def _legends(picture: Any, drawn: Sequence[tuple[Any, Curves, dict[int, Any]]], 
     lines = {k: line for *_, shown in others for k, line in shown.items()}
     together = [panel.labels for _, panel, _ in others]
     apart = any(panel.title in BASE_TITLES for _, panel, _ in drawn)
-    for place, group in enumerate(label_groups(together if apart else [list(lines)])):
+    energies = [panel.labels for _, panel, _ in others if panel.title == "energy"]
+    joints = [k for k in lines if not any(k in labels for labels in energies)]
+    for place, group in enumerate(label_groups(together if apart else [joints, *energies])):
         if place == 0:
             _legend_beside(picture, {k: lines[k] for k in group}, names)
         else:
@@ -308,7 +310,7 @@ def _no_exaggeration(axis: Any, values: FloatArray) -> None:
         axis.set_ylim(middle - room, middle + room)
 
 
-ENERGIES = ("kinetic energy", "potential energy", "their sum")
+ENERGIES = ("kinetic energy", "potential energy", "total energy")
 
 
 def draw(trajectory: Any, title: str) -> Any:

@@ -117,7 +117,7 @@ def test_html_sets_no_colours() -> None:
 def test_masses() -> None:
     made = lw.Mechanism([lw.Link(mass=2, com=(0, 0, 0.1), inertia=(1, 1, 1.5)), lw.Link()], name="m").with_payload(1)
     told = laid_out(table.mass_table(made))
-    assert "3 kg in all" in told
+    assert "3 kg in total" in told
     assert "Ixx" in told
     assert "(payload, tool axes)" in told
 
@@ -162,7 +162,7 @@ def test_motors_show_their_rotors() -> None:
     assert alike.lines == told.lines
     assert "friction rule" not in alike.header, "the line above says it of all"
     told = laid_out(table.mass_table(made))
-    assert "masses of m: 1.4 kg in all" in told
+    assert "masses of m: 1.4 kg in total" in told
     assert "(rotor of b, axes of a)" in told
     assert "base" not in told, "a rotor without a body has no row"
 

@@ -311,10 +311,10 @@ def _single_parts(model: Mechanism, asked: Targets, answer: Answer, reached: Flo
         ends = [float(model.q_min[k - first]), float(model.q_max[k - first])] if k >= first else [-math.inf, math.inf]
         bounds = [fixed(end) if math.isfinite(end) else "" for end in ends]
         low, high = (abs(value - end) <= AT_LIMIT for end in ends)
-        flag = "at its least" if low else "at its greatest" if high else ""
+        flag = "at its lower limit" if low else "at its upper limit" if high else ""
         rows.append((plain(name), _decimals(value), unit, angle, *bounds, flag))
     head = "joint values" if answer.success else "not reached; the joint values of the nearest pose found"
-    right = [Column(title, right=True) for title in ("value", "", "least", "greatest")]
+    right = [Column(title, right=True) for title in ("value", "", "lower limit", "upper limit")]
     columns = [Column(""), right[0], Column(""), *right[1:], Column(" ")]
     yield Table([f"{plain(model.name)}: {head}"], columns, rows)
     rows = []
@@ -380,7 +380,7 @@ def _columns(model: Mechanism) -> list[Column]:
     symbols = {"rad": " [°]", "m": " [m]"}
     pairs = zip(names(model, "q"), units(model, "q"), strict=True)
     titles = [f"{plain(name)}{symbols.get(unit, '')}" for name, unit in pairs]
-    return [Column(title, right=True) for title in (*titles, "off by [m]", "[rad]")]
+    return [Column(title, right=True) for title in (*titles, "position error [m]", "rotation error [rad]")]
 
 
 def _values(model: Mechanism, answer: Answer) -> list[str]:
@@ -393,7 +393,7 @@ def _counted(asked: Targets) -> str:
     if asked.letters == LETTERS:
         return "the pose"
     parts = [f"about {'xyz'['abc'.index(letter)]}" if letter in "abc" else letter for letter in asked.letters]
-    return f"the pose, of which only this counts: {ASKS.get(asked.letters) or ', '.join(parts)}"
+    return f"the pose ({ASKS.get(asked.letters) or ', '.join(parts)} only)"
 
 
 def _decimals(value: float) -> str:

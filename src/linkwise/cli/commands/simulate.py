@@ -278,7 +278,7 @@ def _parts(
     yield f"{plain(model.name)}: {span}, {options.method}, {torque}, {friction}"
     yield from _tables(model, run.motion, account)
     rate = f", {run.steps / run.took:,.0f} steps per second" if fixed_step else ""
-    yield f"took {duration(run.took)}{rate}; before it {duration(run.compiled)} to compile or load"
+    yield f"took {duration(run.took)}{rate}; plus {duration(run.compiled)} to compile or load"
     if data["remark"]:
         yield f"remark: {data['remark']}"
     yield from limit_remarks(model, [*data["outside_limits"].values()], len(run.motion))
@@ -303,7 +303,7 @@ def _tables(model: Mechanism, motion: Trajectory, account: EnergyAccount) -> Ite
     rows.append(("drift", None, None, f"{account.drift:.2g}"))
     heads = ("kinetic", "potential", "sum")
     columns = [Column(name, write=lambda value: f"{value + 0.0:.8g}", right=True) for name in heads]
-    title = "energy; drift is the gain that nothing explains, the error of the integration"
+    title = "energy; drift is the energy change that motors, friction and loads do not explain"
     yield Table([title], ["energy [J]", *columns], rows)
 
 

@@ -188,7 +188,7 @@ def mass_table(tree: Tree) -> Table:
     columns["first moments x y z kg m" if by_moments else "com x y z m"] = [vector(point) for _, point, _ in parts]
     for name, (i, j) in TENSOR.items():
         columns[name if by_moments else f"I{name.lower()}"] = [number(tensor[i, j]) for _, _, tensor in parts]
-    return Table((f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in all", note), *as_rows(columns))
+    return Table((f"masses of {plain(tree.name)}: {number(total_mass(tree))} kg in total", note), *as_rows(columns))
 
 
 def total_mass(tree: Tree) -> float:
