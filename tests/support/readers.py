@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,8 +82,8 @@ def _written(write: Callable[[Path], Any], name: str) -> bytes:
 
 
 def _targets(**given: Any) -> None:
-    options: dict[str, Any] = dict.fromkeys(("file", "position", "rpy", "quaternion", "matrix", "mask", "link"))
-    ik.targets(**{**options, **given})
+    options: dict[str, Any] = dict.fromkeys(("targets", "position", "rpy", "quaternion", "matrix", "mask", "link"))
+    ik.targets(SimpleNamespace(**{**options, **given}))
 
 
 def _recorded() -> Recorder:
@@ -131,7 +132,7 @@ def readers() -> dict[str, Reader]:
         "trajectory": Reader(".npz", (_written(quintic.save, "a.npz"),), trajectory.Trajectory.load),
         "motion of a frame": Reader(".npz", (_written(line.save, "a.npz"),), trajectory.CartesianTrajectory.load),
         "efforts": Reader(".csv", (b"t,tau1 [N m],tau_link2\n0,1,2\n0.5,3,4\n",), lambda path: read_efforts(path, planar)),
-        "targets": Reader(".csv", (poses,), lambda path: _targets(file=str(path))),
+        "targets": Reader(".csv", (poses,), lambda path: _targets(targets=str(path))),
         "target matrices": Reader(".txt", (rows,), lambda path: _targets(matrix=str(path))),
         "users": Reader(".txt", (user,), users.read_users),
         "program .OUT": Reader(".out", (_written(lambda path: rob_mat.write(path, result), "a.out"),), formats.read_out),

@@ -71,7 +71,7 @@ class Identifiers:
 
     Examples
     --------
-    >>> names = Names("c", taken=("mass_matrix",))
+    >>> names = Identifiers("c", taken=("mass_matrix",))
     >>> [names.new(text) for text in ("q", "lambda", "double", "y0", "q", "mass_matrix")]
     ['q', 'lambda', 'double_v', 'y0_v', 'q_2', 'mass_matrix_2']
     """
@@ -187,7 +187,7 @@ class TapePort:
 
         Examples
         --------
-        >>> Port("q", (2,), ("q1", "q2")).described
+        >>> TapePort("q", (2,), ("q1", "q2")).described
         '(2): joint coordinates, rad or m; elements q1, q2'
         """
         shape = f"({', '.join(map(str, self.shape))})" if self.shape else "one number"
@@ -200,7 +200,7 @@ class TapePort:
 
         Examples
         --------
-        >>> Port("J", (6, 2)).laid_out
+        >>> TapePort("J", (6, 2)).laid_out
         '(6, 2), row-major: Jacobian: linear rows first'
         """
         if len(self.shape) < 2:

@@ -59,7 +59,7 @@ class Sequence:
     >>> from linkwise.kernel.tape import trace
     >>> double = Kernel(trace(lambda x: 2.0 * x, "double", {"x": (3,)}))
     >>> x, y = np.array([1.0, 2.0, 3.0]), np.zeros(3)
-    >>> run = Sequence([Call(double, (x,), (y,)), Copy(x, y)])
+    >>> run = Sequence([KernelCall(double, (x,), (y,)), Copy(x, y)])
     >>> run(), run(), x.tolist()
     (None, None, [4.0, 8.0, 12.0])
     """

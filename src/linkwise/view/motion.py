@@ -193,7 +193,7 @@ class ShownMotion:
         --------
         >>> from linkwise import robots, trajectory
         >>> arm = robots.planar_2r()
-        >>> motion = Motion.of(arm, trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
+        >>> motion = ShownMotion.of(arm, trajectory.quintic([0.0, 0.0], [1.0, 0.5], 2.0))
         >>> motion.duration, motion.efforts.shape[1], motion.remarks
         (2.0, 2, ())
         """
@@ -239,7 +239,7 @@ class ShownMotion:
         Examples
         --------
         >>> from linkwise import robots
-        >>> motion = Motion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
+        >>> motion = ShownMotion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
         >>> motion.at(1.0).round(9).tolist(), motion.at(9.0).tolist()
         ([0.5, 0.25], [1.0, 0.5])
         """
@@ -281,7 +281,7 @@ class ShownMotion:
         Examples
         --------
         >>> from linkwise import robots
-        >>> motion = Motion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
+        >>> motion = ShownMotion.of(robots.planar_2r(), ([0.0, 2.0], [[0.0, 0.0], [1.0, 0.5]]))
         >>> motion.series("position")[2:]
         (('link1', 'link2'), ('rad', 'rad'))
         """

@@ -61,7 +61,7 @@ def groups(motion: ShownMotion, points: int) -> Iterator[CurveGroup]:
     Examples
     --------
     >>> from linkwise import robots
-    >>> moved = Motion.of(robots.scara_icomatic(), ([0.0, 1.0], [[0.0, 0.0, 0.0], [1.0, 0.5, 0.1]]))
+    >>> moved = ShownMotion.of(robots.scara_icomatic(), ([0.0, 1.0], [[0.0, 0.0, 0.0], [1.0, 0.5, 0.1]]))
     >>> [(group.kind, group.unit, group.names) for group in groups(moved, 300)][:2]
     [('position', 'rad', ('link1', 'link2')), ('position', 'm', ('link3',))]
     """
