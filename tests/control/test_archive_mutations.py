@@ -152,7 +152,7 @@ def test_no_names_at_all(tmp_path: Path) -> None:
     q[:, 3] = 1.0
     Trajectory(t, q, np.zeros((2, 6)), np.zeros((2, 6))).save(tmp_path / "a.npz")
     read = Trajectory.load(tmp_path / "a.npz")
-    assert (read.names, read.slides, read.n) == ((), (), 0)
+    assert (read.names, read.is_length, read.n) == ((), (), 0)
 
 
 def test_two_arrays_of_one_name_and_too_many_members(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def placed(links: list[DHLink], q: np.ndarray, axis: str) -> list[np.ndarray]:
     before = "start"
     for link in links:
         row = {field: getattr(link, field) for field in ("theta", "d", "a", "alpha")}
-        if link.free:
-            row[link.free] = next(values)
+        if link.variable:
+            row[link.variable] = next(values)
         found[link.name] = found[link.predecessor or before] @ elementary(**row)
         before = link.name
     return [found[link.name] for link in links]
@@ -69,7 +69,7 @@ def some_links(draw: st.DrawFn) -> list[DHLink]:
         earlier = ["start", *(link.name for link in made)]
         rest: dict[str, object] = {"predecessor": draw(st.none() | st.sampled_from(earlier))}
         if kind is not FixedLink and draw(st.booleans()):
-            value = row[kind.free]
+            value = row[kind.variable]
             rest["limits"] = (value - draw(st.floats(0, 2)), draw(st.just(math.inf) | st.just(value + 1.0)))
         made.append(kind(f"l{k}", **row, **rest))
     return made

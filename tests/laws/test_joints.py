@@ -13,6 +13,7 @@ import pytest
 from linkwise import Link, Mechanism, Motor, symbols
 from linkwise.errors import ArgumentError, FileError, ModelError
 from linkwise.files import save
+from linkwise.inverse_kinematics import NoClosedFormError
 from linkwise.model.joints import JOINTS, Fixed, Floating, Joint, Prismatic, Revolute, Screw
 from linkwise.model.joints.joint import joint
 from linkwise.spatial.rotation import rotation_about, rotation_z
@@ -243,3 +244,16 @@ def test_no_format_writes_a_joint_that_it_cannot_read_again(suffix: str, tmp_pat
     with pytest.raises(FileError, match=r"follower.*cam"):
         save(mechanism, tmp_path / f"a{suffix}", allow_loss=True)
     assert not [*tmp_path.iterdir()]
+
+
+def test_an_arm_with_a_cam_has_no_closed_form_and_is_solved_numerically() -> None:
+    arm = Mechanism(
+        [Link(axis=(0, 0, 1)), Link(joint=Cam(0.3)), Link(axis=(0, 1, 0))], tool=transform(None, [0.3, 0.0, 0.1])
+    )
+    q = np.array([0.3, 0.4, 0.5])
+    T = arm.forward_kinematics(q)
+    with pytest.raises(NoClosedFormError, match="neither revolute nor prismatic"):
+        arm.all_inverse_kinematics(T)
+    answer = arm.inverse_kinematics(T)
+    assert answer.success
+    assert near(arm.forward_kinematics(answer.q), T, 1e-9)

@@ -82,7 +82,7 @@ def test_regrouping_twice_changes_nothing_more(mech: Mechanism) -> None:
 def test_regrouped_bodies_have_few_numbers(mech: Mechanism) -> None:
     """A turning body is left without mass, height and z-moment; a sliding one with its mass and first moments alone."""
     for body in moving_bodies(mech).regrouped().bodies:
-        if body.turns:
+        if body.turn:
             assert not body.inertia[2:, 2:].any()
         else:
             assert not body.inertia[:3, :3].any()

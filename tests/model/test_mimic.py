@@ -32,7 +32,7 @@ def test_coordinates_belong_to_the_joints_that_follow_no_other() -> None:
     assert (mech.n, mech.nq, mech.nv, mech.coupled) == (2, 2, 2, True)
     assert mech.names == ("hand", "slide")
     assert mech.coordinates == (0, 1, 1)
-    assert mech.slides == (False, True)
+    assert mech.is_length == (False, True)
     poses = mech.link_poses([0.0, 0.03])
     assert poses[1, 0, 3] == 0.03
     assert poses[2, 0, 3] == pytest.approx(-0.02, abs=1e-17)

@@ -26,7 +26,7 @@ def test_panels_and_units() -> None:
         kinetic=move.t,
         potential=-move.t,
         names=move.names,
-        slides=(False, True),
+        is_length=(False, True),
     )
     made = sliding.plot("both")
     assert labels(made) == [

@@ -101,8 +101,8 @@ def branches(mech: Mechanism, found: tuple[AxisChain, Family], poses: np.ndarray
         rows = []
         for branch in family.solve(chain.displacement(pose), program._turns(q)):
             row = [0.0] * mech.n
-            for k, (value, slides) in enumerate(zip(branch.joints, chain.slides, strict=True)):
-                angle = value if slides else atan2(value.s, value.c)
+            for k, (value, translates) in enumerate(zip(branch.joints, chain.translates, strict=True)):
+                angle = value if translates else atan2(value.s, value.c)
                 row[chain.coordinates[k]] = (angle - float(chain.shifts[k])) * (1.0 / float(chain.ratios[k]))
             rows.append(row)
         return np.array(rows, dtype=object)

@@ -135,7 +135,7 @@ def place(mech: Mechanism, joint: int | str) -> int:
 
 
 def _split(mech: Mechanism, i: int, left: float) -> tuple[float, float]:
-    return (left, 0.0) if mech.slides[i] else (0.0, left)
+    return (left, 0.0) if mech.is_length[i] else (0.0, left)
 
 
 def between(a: np.ndarray, b: np.ndarray) -> float:

@@ -240,7 +240,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: Trajectory(*RECORD, kinetic=[1.0]), "kinetic has the shape (1,); expected (2,)"),
     (lambda: Trajectory(*RECORD, poses=np.eye(4)), "poses has the shape (4, 4); expected (2, 4, 4)"),
     (lambda: Trajectory(*RECORD, names=["a", "b"]), "there are 2 names for 1 joints"),
-    (lambda: Trajectory(*RECORD, slides=[True, True]), "there are 2 slides for 1 joints"),
+    (lambda: Trajectory(*RECORD, is_length=[True, True]), "there are 2 is_length for 1 joints"),
     (lambda: Trajectory(*RECORD, events=["hit"]), "events holds 'hit'; expected Events (name, time, q, qd, member)"),
     (lambda: Trajectory(*RECORD).member(0), "there is no member 0; the trajectory has the batch shape ()"),
     (

@@ -26,7 +26,7 @@ def full(*batch: int) -> Trajectory:
         Event(f"floor{k}", 0.25 * k, q[(*place, 1)], qd[(*place, 1)], place) for k, place in enumerate(np.ndindex(*batch))
     ]
     poses = RNG.normal(size=(*batch, 5, 4, 4))
-    more = {"names": ("a", "b", "c"), "slides": (True, False, False), "events": events, "poses": poses}
+    more = {"names": ("a", "b", "c"), "is_length": (True, False, False), "events": events, "poses": poses}
     return Trajectory(T, q, qd, qdd, tau, kinetic=energy, potential=energy / 3, **more)
 
 
@@ -37,7 +37,7 @@ def test_npz_holds_everything_to_the_bit(tmp_path: Path, batch: tuple[int, ...])
     read = Trajectory.load(tmp_path / "a.npz")
     for field in ("t", "q", "qd", "qdd", "tau", "kinetic", "potential", "poses"):
         assert np.array_equal(getattr(read, field), getattr(saved, field)), field
-    assert (read.names, read.slides) == (saved.names, saved.slides)
+    assert (read.names, read.is_length) == (saved.names, saved.is_length)
     assert len(read.events) == len(saved.events)
     for a, b in zip(read.events, saved.events, strict=True):
         assert (a.name, a.time, a.member) == (b.name, b.time, b.member)
@@ -48,7 +48,7 @@ def test_npz_holds_everything_to_the_bit(tmp_path: Path, batch: tuple[int, ...])
 def test_npz_of_the_bare_motion_has_no_more(tmp_path: Path) -> None:
     quintic([0.0], [1.0], 1.0).save(tmp_path / "a.npz")
     with np.load(tmp_path / "a.npz") as held:
-        assert sorted(held.files) == ["names", "q", "qd", "qdd", "slides", "t"]
+        assert sorted(held.files) == ["is_length", "names", "q", "qd", "qdd", "t"]
     assert Trajectory.load(tmp_path / "a.npz").tau is None
 
 

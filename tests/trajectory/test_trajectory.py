@@ -87,14 +87,14 @@ def test_words() -> None:
     assert repr(Trajectory([2.0], *np.zeros((3, 7, 1, 1)))) == "<Trajectory: at 2 s, 1 joint, batch (7,)>"
     base = Trajectory([0.0, 1.0], np.zeros((2, 9)), np.zeros((2, 8)), np.zeros((2, 8)))
     assert repr(base) == "<Trajectory: 2 instants from 0 to 1 s, 2 joints, floating base>"
-    assert (len(full), full.duration, full.names, full.slides) == (11, 2.0, ("q1", "q2", "q3"), (False,) * 3)
+    assert (len(full), full.duration, full.names, full.is_length) == (11, 2.0, ("q1", "q2", "q3"), (False,) * 3)
 
 
 def test_names_and_units_of_a_mechanism() -> None:
     scara = lw.robots.scara_icomatic()
     named = waves(11).of(scara)
     assert named.names == scara.names
-    assert named.slides == (False, False, True)
+    assert named.is_length == (False, False, True)
     with pytest.raises(ArgumentError, match="'puma560' has 6 joints; the trajectory has 3"):
         waves(11).of(lw.robots.puma560())
     afloat = scara.replace(floating=True, name="afloat")

@@ -186,7 +186,7 @@ class ChainReader(TableReader):
         if kind is None:
             self.report((*place, "joint"), f"{item}: joint is {shown(joint)}; expected {choices(KINDS)}")
             kind = RevoluteLink
-        if not kind.free and "limits" in values:
+        if not kind.variable and "limits" in values:
             expected = "nothing, for a fixed link has no coordinate"
             self.report((*place, "limits"), f"{item}: limits is {shown(values.pop('limits'))}; expected {expected}")
         link, problems = attempt(item, lambda: kind(name, **values))
@@ -217,7 +217,7 @@ class ChainReader(TableReader):
             names = ", ".join(mechanism.names)
             self.report(("q0",), f"q0 is {shown(values)}; expected {mechanism.n} numbers: {names}")
             return None
-        return [value if slide else self.angle(value) for value, slide in zip(values, mechanism.slides, strict=True)]
+        return [value if slide else self.angle(value) for value, slide in zip(values, mechanism.is_length, strict=True)]
 
     # ── constraints, values and routes ────────────────────────────────────────────────────────────
 

@@ -35,7 +35,7 @@ class DHLink:
     """
 
     joint: ClassVar[str] = ""
-    free: ClassVar[str] = ""
+    variable: ClassVar[str] = ""
 
     name: str
     _: KW_ONLY
@@ -78,9 +78,11 @@ class MovingLink(DHLink):
             return
         if not low <= high:
             check.report("limits", self.limits, "the least value first, then the greatest, neither NaN")
-        elif not low <= getattr(self, self.free) <= high:
+        elif not low <= getattr(self, self.variable) <= high:
             check.report(
-                self.free, getattr(self, self.free), f"a value within the limits, {low:g} to {high:g}, for it begins there"
+                self.variable,
+                getattr(self, self.variable),
+                f"a value within the limits, {low:g} to {high:g}, for it begins there",
             )
         object.__setattr__(self, "limits", None if (low, high) == (-math.inf, math.inf) else (low, high))
 
@@ -123,7 +125,7 @@ class RevoluteLink(MovingLink):
     """
 
     joint: ClassVar[str] = "revolute"
-    free: ClassVar[str] = "theta"
+    variable: ClassVar[str] = "theta"
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class PrismaticLink(MovingLink):
     """
 
     joint: ClassVar[str] = "prismatic"
-    free: ClassVar[str] = "d"
+    variable: ClassVar[str] = "d"
 
 
 @dataclass(frozen=True)
@@ -273,7 +275,7 @@ def mechanism_of(links: Iterable[DHLink], *, name: str = "chain", starting_dof: 
     except ModelError as error:
         check.problems += [replace(problem, item=check.item) for problem in error.problems]
     check.finish()
-    q0 = np.array([getattr(link, link.free) for link in given if link.free], dtype=np.float64)
+    q0 = np.array([getattr(link, link.variable) for link in given if link.variable], dtype=np.float64)
     return with_starting_dof(made, starting_dof), frozen(q0)
 
 
@@ -348,8 +350,8 @@ def links_of(mechanism: Mechanism, q0: FloatArray) -> tuple[tuple[DHLink, ...], 
             return None
         row = {field: getattr(link.dh_row, field) for field in ("alpha", "theta", "a", "d")}
         rest: dict[str, Any] = {"predecessor": START if link.parent == "base" else link.parent}
-        if kind.free:
-            row[kind.free] = next(values)
+        if kind.variable:
+            row[kind.variable] = next(values)
             rest["limits"] = link.limits
         try:
             made.append(kind(str(link.name), **row, **rest))
@@ -376,7 +378,7 @@ def port_values(links: Iterable[DHLink]) -> dict[str, float]:
 
 def _model_link(link: DHLink, parent: str | None) -> Link:
     """The link of a mechanism: the free parameter is taken out of the row, for it is the coordinate."""
-    row = {field: getattr(link, field) for field in ("theta", "d", "a", "alpha") if field != link.free}
+    row = {field: getattr(link, field) for field in ("theta", "d", "a", "alpha") if field != link.variable}
     limits = link.limits if isinstance(link, MovingLink) else None
     return Link.dh(**row, convention="standard", joint=link.joint, limits=limits, name=link.name, parent=parent)
 

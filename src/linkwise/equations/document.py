@@ -154,7 +154,7 @@ def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     for letter, kind, per in (("q", "coordinate", ""), ("qd", "speed", "/s"), ("qdd", "acceleration", "/s2")):
         for k in range(tree.n):
             if f"{letter}{k + 1}" in used:
-                meanings[f"{letter}{k + 1}"] = f"{kind} of joint {k + 1}, {'m' if tree.slides[k] else 'rad'}{per}"
+                meanings[f"{letter}{k + 1}"] = f"{kind} of joint {k + 1}, {'m' if tree.is_length[k] else 'rad'}{per}"
     if "tau" in tape.inputs:
         meanings |= {f"tau{k}": f"effort at joint {k}" for k in range(1, tree.n + 1) if f"tau{k}" in used}
     meanings |= {name: text for name, text in sorted(symbol_meanings(tree).items()) if name in used}

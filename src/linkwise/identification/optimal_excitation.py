@@ -384,7 +384,7 @@ def exciting_trajectory(
         t,
         *series(t),
         names=mech.names,
-        slides=mech.slides,
+        is_length=mech.is_length,
         evaluate=series,
         condition=task.condition(series),
         random_condition=random_condition,
@@ -414,8 +414,8 @@ def _limits(mech: Tree, q_min: Any, q_max: Any) -> FloatArray:
     bounds = position_bounds(mech.q_min if q_min is None else q_min, mech.q_max if q_max is None else q_max, mech.n)
     if not np.all(bounds[:, 0] < bounds[:, 1]):
         raise ArgumentError(f"q_min is {shown(bounds[:, 0])} and q_max {shown(bounds[:, 1])}; expected q_min < q_max")
-    each = zip(mech.names, mech.slides, bounds, strict=True)
-    open_ended = [name for name, slides, row in each if slides and np.any(np.isinf(row))]
+    each = zip(mech.names, mech.is_length, bounds, strict=True)
+    open_ended = [name for name, is_length, row in each if is_length and np.any(np.isinf(row))]
     if open_ended:
         raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected finite q_min and q_max")
     low, high = bounds.T

@@ -90,7 +90,7 @@ def _told(
 ) -> Solution:
     counts = np.ones(3) if mask is None else np.asarray(mask, dtype=float)[:3]
     start, most = farthest(mechanism, link)
-    slid = not limits and any(mechanism.slides)
+    slid = not limits and any(mechanism.is_length)
     if not np.isfinite(most) or slid or (frame == "body" and not counts.all()):
         return solution
     away = np.linalg.norm((np.asarray(T, dtype=float)[..., :3, 3] - start) * (counts != 0.0), axis=-1)

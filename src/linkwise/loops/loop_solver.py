@@ -69,7 +69,7 @@ class LoopEquations:
     @cached_property
     def columns(self) -> FloatArray:
         """What joint coordinates (n,) are multiplied by to be lengths or angles of this unit."""
-        return np.where(np.asarray(self.mechanism.slides, dtype=bool), self.size, 1.0)
+        return np.where(np.asarray(self.mechanism.is_length, dtype=bool), self.size, 1.0)
 
     @property
     def base(self) -> int:

@@ -37,7 +37,7 @@ class Step:
         Index of its coordinate; `PIN` for the joint that the loop itself is, `FIXED` for a constant displacement.
     sign : float
         By what a coordinate is multiplied to give the angle or the way in the plane, +1 or -1.
-    slides : bool
+    translates : bool
         Whether it slides.
     place : ndarray (2,)
         The centre about which it turns, or the direction in which it slides, where all coordinates are zero.
@@ -47,7 +47,7 @@ class Step:
 
     coordinate: int
     sign: float = 1.0
-    slides: bool = False
+    translates: bool = False
     place: Array = field(default_factory=lambda: np.zeros(2))
     move: Move = STAY
 
@@ -56,7 +56,7 @@ class Step:
         if self.coordinate == FIXED:
             return self.move
         value = values[self.coordinate] * self.sign
-        if self.slides:
+        if self.translates:
             return STAY[0], self.place * value
         turn = np.array(cos_sin(value))
         return turn, self.place - times(turn, self.place)
@@ -109,7 +109,7 @@ def arranged(steps: Sequence[Step], known: frozenset[int]) -> tuple[Step, ...]:
         turned = (*steps[k:], *steps[:k])
         last = max(i for i, step in enumerate(turned) if step.coordinate != FIXED and step.coordinate not in known)
         driven = sum(step.coordinate in known for step in turned[last + 1 :])
-        weight = driven + len(steps) * turned[last].slides
+        weight = driven + len(steps) * turned[last].translates
         if weight > most:
             best, most = k, weight
     return (*steps[best:], *steps[:best])
@@ -144,7 +144,7 @@ def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict
     p1, k1 = times(one[0], b.place) + one[1] - a.place, one[0]
     home = times(rest[0], a.place) + rest[1]
     whole = back(rest[0])
-    if c.slides:
+    if c.translates:
         h = times(whole, times(back(two[0]), b.place - two[1]) - home)
         e = times(whole, c.place)
         short = _root(dot(p1, p1), across(e, h) * across(e, h))
@@ -230,7 +230,7 @@ class Ring:
             if self.loop.kind != "full"
             else (Step(FIXED, move=(self.turn, first_end - times(self.turn, two))),)
         )
-        behind = [Step(step.coordinate, -step.sign, step.slides, step.place) for step in reversed(self.second)]
+        behind = [Step(step.coordinate, -step.sign, step.translates, step.place) for step in reversed(self.second)]
         return (*self.first, *closing, *behind)
 
     def placed(self, values: Any) -> dict[int, tuple[Array, Move]]:
@@ -262,7 +262,7 @@ class Dyad:
         """Sine of the angle at the second joint where the ring is closed: see `AssemblyModes.transmission`."""
         placed = self.ring.placed(values)
         (a, _), (b, _), (c, move) = (placed[joint.coordinate] for joint in self.joints)
-        if self.joints[2].slides:
+        if self.joints[2].translates:
             return dot(b - a, times(move[0], self.joints[2].place)) / root(dot(b - a, b - a))
         return across(b - a, c - b) / root(dot(b - a, b - a) * dot(c - b, c - b))
 
@@ -285,11 +285,11 @@ def _dyad(ring: Ring, known: frozenset[int]) -> Dyad | None:
     steps = arranged(ring.steps, known)
     at = [k for k, step in enumerate(steps) if step.coordinate != FIXED and step.coordinate not in known]
     joints = tuple(steps[k] for k in at)
-    if len(at) != 3 or sum(joint.slides for joint in joints) > 1:
+    if len(at) != 3 or sum(joint.translates for joint in joints) > 1:
         return None
     for i, j in (at[:2], at[1:]):
         between = steps[i + 1 : j]
-        if all(step.coordinate == FIXED for step in between) and not steps[j].slides:
+        if all(step.coordinate == FIXED for step in between) and not steps[j].translates:
             arm = after(along(between, {}), (STAY[0], steps[j].place))[1] - steps[i].place
             if float(np.linalg.norm(arm)) <= CLOSE * ring.size:
                 return None

@@ -96,21 +96,6 @@ class Body:
         return any_nonzero(self.pitch)
 
     @property
-    def turns(self) -> bool:
-        """Whether the joint turns the body about z."""
-        return bool(self.turn)
-
-    @property
-    def slides(self) -> bool:
-        """The same as `advances`."""
-        return self.advances
-
-    @property
-    def free(self) -> bool:
-        """Whether the motion is not about and along one constant axis."""
-        return self.joint is not None
-
-    @property
     def freedoms(self) -> tuple[Freedom, ...]:
         """The columns of the motion subspace, where it is constant.
 
@@ -370,9 +355,8 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
         upright = transform(rotation_between((0.0, 0.0, 1.0), joint.axis), None)
         shift = translation(0.0, 0.0, joint.advance * link.offset) if any_nonzero(joint.advance) else np.eye(4)
         placement = cleaned(np.asarray(t @ link.before @ upright @ shift))
-        angle = link.offset if joint.turns else 0.0
-        turn = float(joint.turns)
-        joints.append(Body(body, k, place, speed, turn, joint.advance, placement, angle, np.zeros((4, 4))))
+        angle = link.offset if joint.turn else 0.0
+        joints.append(Body(body, k, place, speed, joint.turn, joint.advance, placement, angle, np.zeros((4, 4))))
         frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after)))
     return joints, [frames[k] for k in range(len(tree.links))]
 

@@ -27,8 +27,8 @@ BASE_UNITS = {
 
 def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:
     """Name of each joint, whether it slides, its place among the coordinates and its place among the velocities."""
-    for k, (name, slides) in enumerate(zip(tree.names, tree.slides, strict=True)):
-        yield plain(name), slides, k + tree.nq - tree.n, k + tree.nv - tree.n
+    for k, (name, is_length) in enumerate(zip(tree.names, tree.is_length, strict=True)):
+        yield plain(name), is_length, k + tree.nq - tree.n, k + tree.nv - tree.n
 
 
 def names(tree: Tree, quantity: str) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def units(tree: Tree, quantity: str) -> list[str]:
     ['rad/s', 'rad/s', 'm/s']
     """
     base = BASE_UNITS[quantity] if tree.floating else ()
-    return [*base, *(UNITS[quantity][slides] for slides in tree.slides)]
+    return [*base, *(UNITS[quantity][is_length] for is_length in tree.is_length)]
 
 
 def labelled(tree: Tree, quantity: str) -> list[str]:

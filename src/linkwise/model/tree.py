@@ -499,7 +499,7 @@ class Tree(LinkTree):
         return tuple(link.coordinate_name for link in self.links if link.moves and not link.mimic)
 
     @property
-    def slides(self) -> tuple[bool, ...]:
+    def is_length(self) -> tuple[bool, ...]:
         """Which coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
         return tuple(link.joint_model.is_length for link in self.links if link.moves and not link.mimic)
 

@@ -92,9 +92,9 @@ class Curves:
         return type(self)(self.title, self.unit, *kept.points(), self.labels)
 
 
-def joint_panels(title: str, t: FloatArray, values: FloatArray, slides: Sequence[bool]) -> list[Curves]:
+def joint_panels(title: str, t: FloatArray, values: FloatArray, is_length: Sequence[bool]) -> list[Curves]:
     """Make panels of one quantity of the joints (k, n), one for those that turn and one for those that slide."""
-    chosen = [[k for k, slide in enumerate(slides) if slide == sliding] for sliding in (False, True)]
+    chosen = [[k for k, slide in enumerate(is_length) if slide == sliding] for sliding in (False, True)]
     panels = zip(UNITS[title], chosen, strict=True)
     return [Curves(title, unit, t, values[:, columns], columns) for unit, columns in panels if columns]
 
@@ -351,7 +351,7 @@ def draw_cartesian(trajectory: Any, title: str) -> Any:
 def _panels(trajectory: Any, name: str, values: FloatArray) -> list[Curves]:
     """The panels of one quantity: base, joints that turn, joints that slide."""
     base = values.shape[1] - trajectory.n
-    joints = joint_panels(name, trajectory.t, values[:, base:], trajectory.slides)
+    joints = joint_panels(name, trajectory.t, values[:, base:], trajectory.is_length)
     return [*(base_panels(name, trajectory.t, values[:, :base], trajectory.n) if base else ()), *joints]
 
 

@@ -25,7 +25,7 @@ class CoordinateBounds(Protocol):
     def clipped(self, q: Array) -> Array:
         """Q (n,), at their bounds the coordinates that are beyond."""
 
-    def free(self, q: Array, slope: Array) -> list[Any]:
+    def movable(self, q: Array, slope: Array) -> list[Any]:
         """For each coordinate 1, or 0 where it is at a bound and the slope (n,) leads beyond."""
 
 
@@ -41,7 +41,7 @@ class InputBounds:
         triples = zip(q, self.low, self.high, strict=True)
         return np.array([least(greatest(value, low), high) for value, low, high in triples], dtype=object)
 
-    def free(self, q: Array, slope: Array) -> list[Any]:
+    def movable(self, q: Array, slope: Array) -> list[Any]:
         """For each coordinate 1, or 0 where it is at a bound and the slope (n,) leads beyond."""
         return [
             select(
@@ -146,7 +146,7 @@ class JointRanges:
         """Scalars q (n,), at their limits those that are beyond."""
         return np.array([self.held(value, i) for i, value in enumerate(q)], dtype=object)
 
-    def free(self, q: Array, slope: Array) -> list[Any]:
+    def movable(self, q: Array, slope: Array) -> list[Any]:
         """For each coordinate 1, or 0 where it is at a limit and the slope (n,) leads beyond."""
         shares: list[Any] = []
         for low, high, value, down in zip(self.low, self.high, q, slope, strict=True):
@@ -233,7 +233,7 @@ def random_coordinates(mechanism: Tree, limits: FloatArray, slide: float, count:
 
     Where there is no limit half a turn to both sides of zero, or of a slide so many m; beside a single limit twice that.
     """
-    reach = np.where(mechanism.slides, slide, np.pi)
+    reach = np.where(mechanism.is_length, slide, np.pi)
     low, high = limits.T
     low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
     high = np.where(np.isfinite(high), high, low + 2.0 * reach)

@@ -92,6 +92,6 @@ def random_configurations(mechanism: Tree, slide: float) -> FloatArray:
     """Random configurations (k, n) within the limits; a slide without any moves by a given way from zero, to both sides."""
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
-    about = np.where(mechanism.slides, slide, np.pi)
+    about = np.where(mechanism.is_length, slide, np.pi)
     start, end = np.where(bounded, low, -about), np.where(bounded, high, about)
     return np.random.default_rng(0).uniform(start, end, (SAMPLES, mechanism.n))

@@ -238,8 +238,8 @@ def _shortened(problem: ConstraintProblem, policy: Policy, step: Array) -> Array
     if policy.max_step is None:
         return step
     widest: Any = 0.0
-    for part, slides in zip(step[len(step) - problem.tree.n :], problem.tree.slides, strict=True):
-        widest = greatest(widest, abs(part) / (problem.length if slides else 1.0))
+    for part, is_length in zip(step[len(step) - problem.tree.n :], problem.tree.is_length, strict=True):
+        widest = greatest(widest, abs(part) / (problem.length if is_length else 1.0))
     return np.asarray(step / greatest(1.0, widest / policy.max_step))
 
 

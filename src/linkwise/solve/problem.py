@@ -98,4 +98,4 @@ class ConstraintProblem:
     def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> list[Any]:
         """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""
         first = len(slope) - self.tree.n
-        return [*([1.0] * first), *bounds.free(q[self.base :], slope[first:])]
+        return [*([1.0] * first), *bounds.movable(q[self.base :], slope[first:])]

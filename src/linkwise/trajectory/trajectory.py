@@ -30,7 +30,7 @@ SUFFIXES = (".npz", ".csv", ".mot")
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
 
 #: The kinds of the arrays of an .npz that are no numbers.
-KINDS = {"names": npz.TEXT, "slides": npz.FLAGS, "events_name": npz.TEXT}
+KINDS = {"names": npz.TEXT, "is_length": npz.FLAGS, "events_name": npz.TEXT}
 
 #: Bytes that an event takes as a Python object, or somewhat less.
 EVENT_SIZE = 512
@@ -42,7 +42,11 @@ def save(trajectory: Any, path: str | Path) -> None:
     if suffix not in SUFFIXES:
         raise refused(path, f"cannot tell the format from the suffix {suffix!r}; expected {choices(SUFFIXES)}")
     if suffix == ".npz":
-        arrays = {**_arrays(trajectory), "names": np.asarray(trajectory.names), "slides": np.asarray(trajectory.slides)}
+        arrays = {
+            **_arrays(trajectory),
+            "names": np.asarray(trajectory.names),
+            "is_length": np.asarray(trajectory.is_length),
+        }
         for field, name in zip(Event._fields, EVENTS, strict=True):
             if trajectory.events:
                 arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
@@ -72,13 +76,13 @@ def save_frame(trajectory: Motion, path: str | Path) -> None:
 def load(kind: type[M], path: str | Path, max_bytes: int | None = None) -> M:
     """Read an .npz as a motion of a class; see its `load`."""
     joints = "names" in kind.__annotations__
-    fields = ("t", *kind.STATE, *kind.RECORDS, *(["names", "slides"] if joints else []))
+    fields = ("t", *kind.STATE, *kind.RECORDS, *(["names", "is_length"] if joints else []))
     kinds = {name: KINDS.get(name, npz.NUMBERS) for name in (*fields, *(EVENTS if joints else ()))}
     arrays = npz.read(path, kinds, max_bytes)
     npz.require(path, arrays, ("t", *kind.STATE))
     closed(*arrays.values())  # a motion then keeps them instead of copies
     values: dict[str, Any] = {name: arrays[name] for name in fields if name in arrays}
-    for name in [name for name in ("names", "slides") if name in values]:
+    for name in [name for name in ("names", "is_length") if name in values]:
         if values[name].ndim != 1 or values[name].shape > arrays["q"].shape[-1:]:
             raise refused(path, f"{name} has the shape {values[name].shape}; q has the shape {arrays['q'].shape}")
         values[name] = tuple(values[name].tolist())
@@ -169,7 +173,7 @@ class Trajectory(Motion):
         Where the tool was, T_world_tool.
     names : sequence of str
         Of the joints (n,); q1, q2, ... where none are given.
-    slides : sequence of bool
+    is_length : sequence of bool
         Which joints slide (n,), and so are in m; none, where it is not said. `of` takes both from a mechanism.
     events : tuple of Event
         What was watched for and happened.
@@ -210,7 +214,7 @@ class Trajectory(Motion):
     potential: FloatArray | None = None
     poses: FloatArray | None = None
     names: tuple[str, ...] = ()
-    slides: tuple[bool, ...] = ()
+    is_length: tuple[bool, ...] = ()
     events: tuple[Event, ...] = ()
     evaluate: Evaluator | None = None
     energy_error: FloatArray | None = None
@@ -228,8 +232,8 @@ class Trajectory(Motion):
                     raise ArgumentError(f"{field} has the shape {values.shape}; expected {expected}")
                 self._put(field, values)
         self._put("names", tuple(self.names) or tuple(f"q{k + 1}" for k in range(self.n)))
-        self._put("slides", tuple(map(bool, self.slides)) or (False,) * self.n)
-        for field in ("names", "slides"):
+        self._put("is_length", tuple(map(bool, self.is_length)) or (False,) * self.n)
+        for field in ("names", "is_length"):
             if len(getattr(self, field)) != self.n:
                 raise ArgumentError(f"there are {len(getattr(self, field))} {field} for {self.n} joints")
         self._put("events", tuple(self.events))
@@ -328,7 +332,7 @@ class Trajectory(Motion):
         >>> import numpy as np
         >>> import linkwise as lw
         >>> still = Trajectory([0.0, 1.0], np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
-        >>> still.of(lw.robots.scara_icomatic()).slides
+        >>> still.of(lw.robots.scara_icomatic()).is_length
         (False, False, True)
         """
         if mechanism.n != self.n:
@@ -336,7 +340,7 @@ class Trajectory(Motion):
         if mechanism.floating != self.floating:
             with_base, without = (f"{mechanism.name!r}", "the trajectory")[:: 1 if mechanism.floating else -1]
             raise ArgumentError(f"{with_base} has a floating base; {without} has none")
-        return replace(self, names=mechanism.names, slides=mechanism.slides)
+        return replace(self, names=mechanism.names, is_length=mechanism.is_length)
 
     def with_records(
         self,

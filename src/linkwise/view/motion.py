@@ -296,9 +296,9 @@ class ShownMotion:
         return t, columns, names(self.mechanism, KINDS[kind]), self._units(kind)
 
     def _units(self, kind: str) -> tuple[str, ...]:
-        turns, slides = UNITS[kind]
-        base = (slides,) * 3 + ((TURN,) * 4 if kind == "position" else (turns,) * 3)
-        joints = tuple(slides if slide else turns for slide in self.mechanism.slides)
+        angle, length = UNITS[kind]
+        base = (length,) * 3 + ((TURN,) * 4 if kind == "position" else (angle,) * 3)
+        joints = tuple(length if is_length else angle for is_length in self.mechanism.is_length)
         return (base if self.mechanism.floating else ()) + joints
 
     def __repr__(self) -> str:

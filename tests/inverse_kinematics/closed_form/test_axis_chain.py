@@ -23,8 +23,8 @@ from support.random_mechanisms import random_mechanism, random_pose
 def _product(chain: AxisChain, q: np.ndarray) -> np.ndarray:
     values = chain.ratios * q[list(chain.coordinates)] + chain.shifts
     made = np.eye(4)
-    for along, point, slides, value in zip(chain.axes, chain.points, chain.slides, values, strict=True):
-        made = made @ exponential("P" if slides else "R", along, point, value)
+    for along, point, translates, value in zip(chain.axes, chain.points, chain.translates, values, strict=True):
+        made = made @ exponential("P" if translates else "R", along, point, value)
     return made
 
 

@@ -188,7 +188,7 @@ COAXIAL = arm([("R", Z, 0 * Z), ("R", Z, 0 * Z), *loose("RRRR", np.random.defaul
             Mechanism([Link(joint="fixed", name="foot"), *robots.puma560().links], tool_link="foot"),
             "no joint moves this frame",
         ),
-        (Mechanism([Link(joint="screw", pitch=0.1), *robots.puma560().links]), "a screw joint"),
+        (Mechanism([Link(joint="screw", pitch=0.1), *robots.puma560().links]), "neither revolute nor prismatic"),
         (
             Mechanism([Link(name="a", axis=X), Link(name="b", axis=Y, mimic=Mimic("a", ratio=2.0)), Link(axis=Z)]),
             "follow each other",

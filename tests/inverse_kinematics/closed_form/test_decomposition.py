@@ -187,7 +187,7 @@ def test_joints_that_change_places_keep_their_coordinates() -> None:
     found = take_apart(chain)
     assert found is not None
     assert sorted(found[0].coordinates) == [0, 1, 2, 3]
-    assert [found[0].slides[found[0].coordinates.index(k)] for k in range(4)] == [False, False, True, False]
+    assert [found[0].translates[found[0].coordinates.index(k)] for k in range(4)] == [False, False, True, False]
 
 
 @pytest.mark.parametrize("noise", [2e-6])

@@ -59,7 +59,9 @@ def test_the_joints_are_among_the_branches(kinds: str, special: str) -> None:
 
     def run(t: Array) -> Array:
         found = three_joints(axes, p, t, plan, SIZE)
-        return np.array([[v if a.slides else v.s.atan2(v.c) for a, v in zip(axes, values, strict=True)] for values in found])
+        return np.array(
+            [[v if a.translates else v.s.atan2(v.c) for a, v in zip(axes, values, strict=True)] for values in found]
+        )
 
     values = rng.uniform(-3, 3, (COUNT, 3))
     goals = _carried(given, values, p)

@@ -84,11 +84,11 @@ def test_rods_of_slides_reach_from_joint_to_joint(scene: Make, name: str) -> Non
     shown = scene(mechanism)
     for out in (0.3, -0.2):
         q = shown.q
-        q[np.array(mechanism.slides)] = out
+        q[np.array(mechanism.is_length)] = out
         shown.show(q)
         layout, poses = shown._scene.layout, frames_at(mechanism, q)
         slides = [(s, node) for s, node in zip(shown._scene.spans, shown.spans, strict=True) if s.role == "slide"]
-        assert len(slides) == sum(mechanism.slides)
+        assert len(slides) == sum(mechanism.is_length)
         for span, rod in slides:
             frame = placed(rod)
             ends = np.array([frame[:3, 3], frame[:3, 3] + frame[:3, 2] * rod.scale[2]])

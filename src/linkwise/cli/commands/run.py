@@ -222,7 +222,7 @@ class _Figures:
         n = self._mechanism.n
         first = values.shape[1] - n
         base = curves.base_panels(title, t, values[:, :first], n) if first else []
-        return base + curves.joint_panels(title, t, values[:, first:], list(self._mechanism.slides))
+        return base + curves.joint_panels(title, t, values[:, first:], list(self._mechanism.is_length))
 
 
 def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArray:

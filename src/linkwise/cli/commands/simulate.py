@@ -309,8 +309,8 @@ def _tables(model: Mechanism, motion: Trajectory, account: EnergyAccount) -> Ite
 
 def _joint_table(title: str, model: Mechanism, motion: Trajectory) -> Table:
     rows = []
-    for name, slides, k, v in joint_columns(model):
-        q, qd, unit = motion.q[:, k], motion.qd[:, v], "m" if slides else "rad"
+    for name, is_length, k, v in joint_columns(model):
+        q, qd, unit = motion.q[:, k], motion.qd[:, v], "m" if is_length else "rad"
         place = (*map(short, (q[0], q[-1])), f"{short(q.min())} .. {short(q.max())}", unit)
         rows.append((name, *place, *map(short, (qd[0], qd[-1], np.abs(qd).max())), f"{unit}/s"))
     titles = ("from", "to", "least .. greatest", "", "speed from", "to", "peak speed", "")

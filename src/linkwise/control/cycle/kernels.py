@@ -413,7 +413,7 @@ class CycleKernels:
         settings, retry = (np.array([square, square, count], dtype=object) for count in (most, greatest(RETRY * most, 1.0)))
         bounds = [limits, *(layout.greatest(clean, name) for name in ("speed", "acceleration", "deceleration"))]
         bounds.append(targets.meeting(clean))
-        flags = [wrong, targets.moving(clean), targets.free(clean), layout.take(clean, "chain.global_search")]
+        flags = [wrong, targets.moving(clean), targets.free_motion(clean), layout.take(clean, "chain.global_search")]
         flags += targets.without_free(clean)
         parameters = np.concatenate([limits, targets.now(clean)])
         closing = np.concatenate([limits, np.zeros(self.problem.size)])  # (no constraint counts: the loops of the mechanism)

@@ -153,7 +153,7 @@ class BranchTracker:
 
     def __init__(self, problem: ChainProblem) -> None:
         self.problem = problem
-        self.scale = np.array([1.0 / problem.length if slides else 1.0 for slides in problem.tree.slides])
+        self.scale = np.array([1.0 / problem.length if is_length else 1.0 for is_length in problem.tree.is_length])
 
     @property
     def exists(self) -> bool:
@@ -279,8 +279,8 @@ class Setpoints:
 
     def starts(self, last: Array) -> Array:
         """Where the solver begins again when the input values lead nowhere (2, n): its last answer, and a little beside."""
-        slides = self.layout.tree.slides
-        sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in slides]
+        is_length = self.layout.tree.is_length
+        sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in is_length]
         beside = [value + (size if k % 2 else -size) for k, (value, size) in enumerate(zip(last, sizes, strict=True))]
         return np.array([list(last), beside], dtype=object)
 
@@ -307,7 +307,7 @@ class Setpoints:
                     total = total + amount * self.layout.take(x, f"{constraint.name}.enabled")
         return total
 
-    def free(self, x: Array) -> Any:
+    def free_motion(self, x: Array) -> Any:
         """Above zero where joint speeds or velocity constraints move the chain beside what moves its positions."""
         total: Any = sum(abs(speed) for speed in self.layout.coordinates(x, "_speed"))
         for constraint in self.velocities:
@@ -319,7 +319,7 @@ class Setpoints:
         return total
 
     def without_free(self, x: Array) -> list[Any]:
-        """For each velocity constraint whether it counts where all that is `free` is taken away, 1 or 0."""
+        """For each velocity constraint whether it counts where all `free_motion` is taken away, 1 or 0."""
         counting = []
         for constraint in self.velocities:
             alone: Any = 1.0
@@ -333,9 +333,9 @@ class Setpoints:
         view = Configuration(self.problem.tree, goal)
         speeds = self.speeds(x, view)
         numbers = self._numbers(x, view, time)
-        slides, inputs = self.problem.tree.slides, self.layout.coordinates(x, "_speed")
+        is_length, inputs = self.problem.tree.is_length, self.layout.coordinates(x, "_speed")
         widest: Any = 0.0
-        for speed, input_speed, slide in zip(speeds, inputs, slides, strict=True):
+        for speed, input_speed, slide in zip(speeds, inputs, is_length, strict=True):
             amount = abs((speed - input_speed) * time) / (self.problem.length if slide else 1.0)
             widest = select(amount - widest, amount, widest)
         rates = [select(WIDEST - widest, speed, input_speed) for speed, input_speed in zip(speeds, inputs, strict=True)]
@@ -351,7 +351,7 @@ class Setpoints:
         _, rates = self.problem.stacked(parts)
         drifts = [self._drift(x, group, view, part) for group, part in zip(self.problem.groups, parts, strict=True)]
         drift, bounds = np.concatenate(drifts) * self.problem.weights(parts), InputBounds(*np.split(limits, 2))
-        preferred = preferred * bounds.free(view.q, preferred)
+        preferred = preferred * bounds.movable(view.q, preferred)
         # Twice: the joints at a limit that the first answer would move beyond are held in the second.
         shares: Array = np.ones(n)
         speeds = preferred
@@ -359,7 +359,7 @@ class Setpoints:
             speeds = shares * preferred + shares * by_rows(
                 rates * shares, drift - rates @ (shares * preferred), RATE_DAMPING
             )
-            shares = np.array(bounds.free(view.q, speeds), dtype=object)
+            shares = np.array(bounds.movable(view.q, speeds), dtype=object)
         return np.asarray(speeds * shares)
 
     def _numbers(self, x: Array, view: Configuration | None, time: Any) -> Array:
@@ -478,7 +478,7 @@ class GlobalSearch:
 
     def __init__(self, problem: ConstraintProblem) -> None:
         self.problem = problem
-        self.reach = np.array([problem.length if slides else pi for slides in problem.tree.slides])
+        self.reach = np.array([problem.length if is_length else pi for is_length in problem.tree.is_length])
         self.steps = _steps(problem.tree.n)
 
     def __call__(self, p: Array, here: Array, state: Array) -> tuple[Array, Array]:

@@ -108,26 +108,26 @@ class Points:
 
     def turning(self, w: Array) -> Any:
         """The sum of all turning rates, rad/s, where joints slide; else zero, for then it bounds nothing."""
-        if not any(body.slides for body in self.made.bodies):
+        if not any(body.advances for body in self.made.bodies):
             return 0.0
         rates = self._rates(w)
-        return sum((abs(rates[body.speed]) for body in self.made.bodies if body.turns), 0.0)
+        return sum((abs(rates[body.speed]) for body in self.made.bodies if body.turn), 0.0)
 
     def _jerk(self, end: int, frame: FloatArray, joints: Array, rates: Array) -> Any:
         path, reach = self.made.path(end), float(np.linalg.norm(frame[:3, 3]))
         turned: list[Any] = [0.0]
         for k in path:
             body = self.made.bodies[k]
-            turned.append(turned[-1] + (abs(rates[body.speed]) if body.turns else 0.0))
+            turned.append(turned[-1] + (abs(rates[body.speed]) if body.turn else 0.0))
         total: Any = 0.0
         lever: Any = float(np.hypot(*frame[:2, 3]))  # about the axis of the body itself; `reach` from its origin
         beyond: Any = reach
         for place in reversed(range(len(path))):
             body, before, after = self.made.bodies[path[place]], turned[place], turned[place + 1]
-            if body.turns:
+            if body.turn:
                 total = total + lever * (after * after * after - before * before * before)
             slide: Any = 0.0
-            if body.slides:
+            if body.advances:
                 total = total + 4.0 * (after * after) * abs(body.pitch * rates[body.speed])
                 slide = abs(body.pitch * joints[body.position])
             step = body.placement[:3, 3]

@@ -343,7 +343,7 @@ class ClosedFormResult:
     @property
     def assumed(self) -> str:
         """For which motions `bound` holds."""
-        phrases = ["sliding coordinates within their limits, or 1 m"] if any(self.tree.slides) else []
+        phrases = ["sliding coordinates within their limits, or 1 m"] if any(self.tree.is_length) else []
         if "C" in RESULTS[self.what]:
             further = " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
             phrases.append(f"speeds up to {_words(self.speeds)}{further}")

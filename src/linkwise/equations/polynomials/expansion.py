@@ -636,8 +636,8 @@ def parallel_groups(tree: Tree) -> list[Group]:
     for body in moving_bodies(joints.uncoupled).bodies:
         above = axes[body.parent] if body.parent >= 0 else None
         seen = None if above is None else body.placement[:3, :3].T @ above[1]
-        if not body.turns or body.free:
-            axes.append(None if above is None or body.free else (above[0], np.asarray(seen), above[2]))
+        if not body.turn:
+            axes.append(None if above is None or body.joint is not None else (above[0], np.asarray(seen), above[2]))
             continue
         row = joints.spread[body.speed, tree.nv - tree.n :]
         turned = {int(k) + joints.base: round(row[k]) for k in np.flatnonzero(row)}

@@ -181,7 +181,7 @@ def _moved(bodies: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray)
         wd = rotation.T @ up["wd"] + np.cross(carried, rate[3:]) + rise[3:]
         v = rotation.T @ (up["v"] + np.cross(up["w"], origin)) + rate[:3]
         a = rotation.T @ (up["a"] + up["U"] @ origin) + 2.0 * np.cross(carried, rate[:3]) + rise[:3]
-        if body.free:
+        if body.joint is not None:
             a = a + np.cross(w, v) - 2.0 * np.cross(carried, rate[:3])
         spin = _skew(wd) + _skew(w) @ _skew(w)
         block, first, mass = body.inertia[:3, :3], body.inertia[:3, 3], body.inertia[3, 3]
@@ -208,12 +208,12 @@ def _elements(letter: str, n: int, place: int, value: FloatArray, joint: str = "
 def _number(bodies: Bodies, k: int) -> int:
     """What a body is called: the number of its joint's coordinate, 0 for a floating base."""
     body = bodies.bodies[k]
-    free = sum(6 for other in bodies.bodies if other.free)
-    return 0 if body.free else body.speed - free + 1
+    base = 6 if bodies.bodies[0].link < 0 else 0
+    return 0 if body.link < 0 else body.speed - base + 1
 
 
 def _titles(bodies: Bodies, tree: Tree) -> tuple[str, ...]:
-    names = ["the base" if body.free else f"joint {_number(bodies, k)}" for k, body in enumerate(bodies.bodies)]
+    names = ["the base" if body.link < 0 else f"joint {_number(bodies, k)}" for k, body in enumerate(bodies.bodies)]
     return (*(f"Outward: {name}" for name in names), *(f"Inward: {name}" for name in reversed(names)), "Together")
 
 

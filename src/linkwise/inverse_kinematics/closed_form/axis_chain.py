@@ -41,7 +41,7 @@ class AxisChain:
         Direction of each joint's axis in the reference position, the joint nearest to the base first.
     points : ndarray (m, 3)
         A point on each axis there.
-    slides : tuple of bool
+    translates : tuple of bool
         Which joints are prismatic; the others are revolute.
     home : ndarray (4, 4)
         Pose of the end frame in the reference position.
@@ -60,7 +60,7 @@ class AxisChain:
 
     axes: FloatArray
     points: FloatArray
-    slides: tuple[bool, ...]
+    translates: tuple[bool, ...]
     home: FloatArray
     frame: FloatArray
     coordinates: tuple[int, ...]
@@ -70,7 +70,7 @@ class AxisChain:
     misfit: float = 0.0
 
     def __len__(self) -> int:
-        return len(self.slides)
+        return len(self.translates)
 
     def displacement(self, pose: Array) -> Array:
         """E_1(t_1) ... E_m(t_m) (4, 4) for a pose (4, 4) of scalars of the end frame in the world."""
@@ -86,7 +86,7 @@ class AxisChain:
             self,
             axes=-self.axes[order] + 0.0,
             points=self.points[order],
-            slides=self.slides[order],
+            translates=self.translates[order],
             home=np.eye(4),
             frame=np.eye(4),
             coordinates=self.coordinates[order],
@@ -122,8 +122,8 @@ def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, st
     if not path:
         return None, "no joint moves this frame"
     bodies = [made.bodies[k] for k in path]
-    if any(b.turns and b.slides for b in bodies):
-        return None, "a screw joint is among the joints"
+    if any(b.joint is not None or (b.turn and b.advances) for b in bodies):
+        return None, "a joint that is neither revolute nor prismatic is among the joints"
     spread = np.eye(tree.n) if how is None else how.spread
     shift = np.zeros(free.n) if how is None else how.shift
     rows = [b.position for b in bodies]
@@ -145,11 +145,13 @@ def _written(
         pose = cleaned(pose @ body.placement) if k else pose
         axes.append(pose[:3, 2].copy())
         points.append(pose[:3, 3].copy())
-    slides = tuple(body.slides for body in bodies)
+    translates = tuple(body.advances for body in bodies)
     home, frame = cleaned(pose @ end), bodies[0].placement
     ends = np.vstack([*points, home[:3, 3]])
     size = float(np.linalg.norm(ends[:, None] - ends[None], axis=-1).max()) or 1.0
-    return AxisChain(tidy(np.array(axes)), tidy(np.array(points)), slides, home, frame, coordinates, ratios, shifts, size)
+    return AxisChain(
+        tidy(np.array(axes)), tidy(np.array(points)), translates, home, frame, coordinates, ratios, shifts, size
+    )
 
 
 def tidy(values: FloatArray) -> FloatArray:
@@ -253,7 +255,7 @@ def settled(chain: AxisChain) -> AxisChain:
     """
     points, done = chain.points.copy(), set[int]()
     turned = replace(chain, axes=_directions(chain.axes))
-    turning = [k for k in range(len(chain)) if not chain.slides[k]]
+    turning = [k for k in range(len(chain)) if not chain.translates[k]]
     for count in (3, 2):
         for joints in zip(*(turning[start:] for start in range(count)), strict=False):
             if joints[-1] - joints[0] >= count or any(parallel(chain, i, j) for i, j in pairwise(joints)):

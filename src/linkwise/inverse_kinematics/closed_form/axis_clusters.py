@@ -99,7 +99,7 @@ def blocks(setting: Setting) -> Iterator[AxisCluster]:
             continue
         for start in reversed(range(beside + 1)):
             joints = asked[start : start + count]
-            if any(setting.chain.slides[k] for k in joints) or _divided(setting, joints):
+            if any(setting.chain.translates[k] for k in joints) or _divided(setting, joints):
                 continue
             for chain, gap in _gathered(setting.chain, joints):
                 made = replace(setting, chain=chain)

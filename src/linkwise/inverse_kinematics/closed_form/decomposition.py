@@ -75,8 +75,8 @@ def position_only(setting: Setting) -> PositionOnly | None:
 
 def orientation_only(setting: Setting) -> RotationFirst | None:
     """Recognise three joints or fewer that turn the end frame, none parallel to the next; only the rotation is read."""
-    slides = any(setting.chain.slides[k] for k in setting.asked)
-    first = None if slides or not setting.asked else rotation_first(setting)
+    translates = any(setting.chain.translates[k] for k in setting.asked)
+    first = None if translates or not setting.asked else rotation_first(setting)
     return first and replace(first, name="the orientation alone gives all joints")
 
 
@@ -206,17 +206,17 @@ def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
 def _numbers(values: Any, setting: Setting) -> list[Any]:
     """Cosines and sines, and ways in lengths of the chain, one after the other."""
     found = []
-    for value, slides in zip(values, setting.chain.slides, strict=True):
-        found += [value / setting.chain.size] if slides else [value.c, value.s]
+    for value, translates in zip(values, setting.chain.translates, strict=True):
+        found += [value / setting.chain.size] if translates else [value.c, value.s]
     return found
 
 
 def _values(numbers: Array, setting: Setting) -> list[Any]:
     """The inverse of `_numbers`."""
     found, place = [], 0
-    for slides in setting.chain.slides:
-        found.append(numbers[place] * setting.chain.size if slides else Turn(numbers[place], numbers[place + 1]))
-        place += 1 if slides else 2
+    for translates in setting.chain.translates:
+        found.append(numbers[place] * setting.chain.size if translates else Turn(numbers[place], numbers[place + 1]))
+        place += 1 if translates else 2
     return found
 
 
@@ -250,7 +250,7 @@ def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     True
     """
     count = len(chain)
-    if asks == "pose" and count == 7 and not any(chain.slides) and joint in (0, 6):
+    if asks == "pose" and count == 7 and not any(chain.translates) and joint in (0, 6):
         rest = part(chain, [k for k in range(7) if k != joint])
         for recognise in SIX:
             family = recognise(rest)
@@ -379,7 +379,7 @@ def _other_to_give(tree: Tree, chain: AxisChain, given: int, asks: str) -> str:
 
 
 def _unsolved(chain: AxisChain) -> str:
-    if len(chain) == 6 and not any(chain.slides):
+    if len(chain) == 6 and not any(chain.translates):
         return (
             "no three neighbouring axes are parallel or meet in a point, nor do the equations separate in another known way:"
             " it takes a search in one unknown or more"
@@ -403,15 +403,15 @@ def independent(chain: AxisChain, given: int | None, asks: str) -> bool:
 def screws(chain: AxisChain, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The Jacobian (6, m) of the end frame, lengths in sizes of the chain, for angles (rad) and ways (in such sizes)."""
     pose, columns = np.eye(4), []
-    for axis, turn, slides in zip(axes_of(chain), values_at(chain, values), chain.slides, strict=True):
+    for axis, turn, translates in zip(axes_of(chain), values_at(chain, values), chain.translates, strict=True):
         k = axis.joint
         along = pose[:3, :3] @ chain.axes[k]
         point = (pose[:3, :3] @ chain.points[k] + pose[:3, 3]) / chain.size
-        columns.append((point, along, slides))
+        columns.append((point, along, translates))
         pose = np.asarray(pose @ np.asarray(axis.displacement(turn), dtype=float), dtype=float)
     tip = (pose @ chain.home)[:3, 3] / chain.size
     made = [
-        np.concatenate([along, np.zeros(3)]) if slides else np.concatenate([np.cross(along, tip - point), along])
-        for point, along, slides in columns
+        np.concatenate([along, np.zeros(3)]) if translates else np.concatenate([np.cross(along, tip - point), along])
+        for point, along, translates in columns
     ]
     return np.stack(made, axis=1)

@@ -42,10 +42,10 @@ def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]
     if len(axes) == 2:
         middles: list[tuple[Turn, ...]] = [()]
     else:
-        middles = [(turn,) for turn in cone(axes[1].along, last.along, axes[0].along, aim, axes[1].free)[:2]]
+        middles = [(turn,) for turn in cone(axes[1].along, last.along, axes[0].along, aim, axes[1].fallback)[:2]]
     for middle in middles:
         carried = axes[1].carried(middle[0], last.along) if middle else last.along
-        first = align(axes[0].along, carried, aim, axes[0].free, LEAST * LEAST)
+        first = align(axes[0].along, carried, aim, axes[0].fallback, LEAST * LEAST)
         rest = axes[0].rotation(first).T @ rotation
         if middle:
             rest = axes[1].rotation(middle[0]).T @ rest
@@ -56,7 +56,7 @@ def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]
 def _last(axis: Axis, rotation: Array) -> Turn:
     """The angle of a rotation (3, 3) about an axis, to nearest."""
     moved = rotation @ axis.frame[:, 0]
-    return direction(np.dot(axis.frame[:, 0], moved), np.dot(axis.frame[:, 1], moved), axis.free)[0]
+    return direction(np.dot(axis.frame[:, 0], moved), np.dot(axis.frame[:, 1], moved), axis.fallback)[0]
 
 
 def beside(axis: FloatArray) -> FloatArray:

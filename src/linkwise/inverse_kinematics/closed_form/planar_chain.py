@@ -34,13 +34,13 @@ class RotationFirst(Way):
         """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
         setting = self.setting
         axes, left = setting.written(displacement, free)
-        turning = [axis for axis in axes if not axis.slides]
+        turning = [axis for axis in axes if not axis.translates]
         found = []
         for turns in orientations(turning, left[:3, :3]):
             values = {axis.joint: turn for axis, turn in zip(turning, turns, strict=True)}
             ways, missing = _ways(axes, values, left[:3, 3])
-            sliding = [axis for axis in axes if axis.slides]
-            shares = _shares(ways, missing, [axis.free for axis in sliding])
+            sliding = [axis for axis in axes if axis.translates]
+            shares = _shares(ways, missing, [axis.fallback for axis in sliding])
             values |= {axis.joint: share for axis, share in zip(sliding, shares, strict=True)}
             found.append(setting.branch(values, free))
         return found
@@ -51,15 +51,15 @@ def rotation_first(setting: Setting) -> RotationFirst | None:
 
     None also where two of three joints that slide go the same way, or three go in one plane.
     """
-    slides = setting.chain.slides
-    turning = [k for k in setting.asked if not slides[k]]
+    translates = setting.chain.translates
+    turning = [k for k in setting.asked if not translates[k]]
     if len(turning) > 3 or len(setting.asked) - len(turning) > 3:
         return None
     for axes, _ in setting.samples():
         along = {axis.joint: np.asarray(axis.along, dtype=float) for axis in axes}
         if any(np.linalg.norm(np.cross(along[i], along[j])) <= TOLERANCE for i, j in pairwise(turning)):
             return None
-        ways = np.array([along[axis.joint] for axis in axes if axis.slides])
+        ways = np.array([along[axis.joint] for axis in axes if axis.translates])
         if len(ways) and len(turning) < 2 and np.linalg.svd(ways, compute_uv=False)[-1] <= TOLERANCE:
             return None
     return RotationFirst(setting)
@@ -70,7 +70,7 @@ def _ways(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[A
     rotation, position = np.eye(3), np.zeros(3)
     ways = []
     for axis in axes:
-        if axis.slides:
+        if axis.translates:
             ways.append(rotation @ axis.along)
             continue
         own = axis.rotation(turns[axis.joint])
@@ -152,12 +152,12 @@ class PlanarRun(Way):
         """Every branch."""
         axes, left = self.setting.written(displacement, free)
         before, run, after = axes[: self.start], axes[self.start : self.start + 3], axes[self.start + 3 :]
-        turning = next(axis for axis in run if not axis.slides)
-        beside = [axis for axis in [*before, turning, *after] if not axis.slides]
+        turning = next(axis for axis in run if not axis.translates)
+        beside = [axis for axis in [*before, turning, *after] if not axis.translates]
         found = []
         for turns in orientations(beside, left[:3, :3]):
             values: dict[int, Any] = {axis.joint: turn for axis, turn in zip(beside, turns, strict=True)}
-            values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.slides}
+            values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.translates}
             rest, way = _rest(before, after, values, left)
             for joint, direction in way.items():
                 values[joint] = over(-inner(turning.along, rest[:3, 3]), inner(turning.along, direction), free[joint])
@@ -176,10 +176,10 @@ def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: A
         back = inverse(axis.displacement(values[axis.joint]))
         rest = back @ rest
         ways = {joint: back[:3, :3] @ way for joint, way in ways.items()}
-        if axis.slides:
+        if axis.translates:
             ways[axis.joint] = -axis.along
     for axis in reversed(after):
-        if axis.slides:
+        if axis.translates:
             ways[axis.joint] = -(rest[:3, :3] @ axis.along)
         rest = rest @ inverse(axis.displacement(values[axis.joint]))
     return rest, ways
@@ -193,7 +193,7 @@ def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
     for start in range(count - 2):
         run = range(start, start + 3)
         others = [k for k in range(count) if k not in run]
-        if sum(chain.slides[k] for k in others) > 1 or sum(not chain.slides[k] for k in others) > 2:
+        if sum(chain.translates[k] for k in others) > 1 or sum(not chain.translates[k] for k in others) > 2:
             continue
         bent = _bent(chain, run)
         if bent > TOLERANCE or not _apart(chain, run):
@@ -207,23 +207,23 @@ def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
 
 def _bent(chain: AxisChain, run: Sequence[int]) -> float:
     """How far the joints of a run are from moving in one plane (rad)."""
-    turning = [k for k in run if not chain.slides[k]]
+    turning = [k for k in run if not chain.translates[k]]
     if not turning:
         return np.inf
     normal = chain.axes[turning[0]]
     return max(
-        abs(float(chain.axes[k] @ normal)) if chain.slides[k] else float(np.linalg.norm(np.cross(chain.axes[k], normal)))
+        abs(float(chain.axes[k] @ normal)) if chain.translates[k] else float(np.linalg.norm(np.cross(chain.axes[k], normal)))
         for k in run
     )
 
 
 def _apart(chain: AxisChain, run: Sequence[int]) -> bool:
     """Whether no axis of a joint that turns is parallel to the next, the run counted as one joint."""
-    normal = next(chain.axes[k] for k in run if not chain.slides[k])
+    normal = next(chain.axes[k] for k in run if not chain.translates[k])
     axes = [
         normal if k == run[0] else chain.axes[k]
         for k in range(len(chain))
-        if k == run[0] or (k not in run and not chain.slides[k])
+        if k == run[0] or (k not in run and not chain.translates[k])
     ]
     return all(np.linalg.norm(np.cross(a, b)) > TOLERANCE for a, b in pairwise(axes))
 
@@ -258,12 +258,12 @@ class PlaneFirst(Way):
         """Every branch."""
         axes, left = self.setting.written(displacement, free)
         first, last = axes[0], axes[-1]
-        normal = next(axis for axis in axes[1:4] if not axis.slides).along
+        normal = next(axis for axis in axes[1:4] if not axis.translates).along
         place = left[:3, :3] @ last.point + left[:3, 3] - first.point
         height = inner(normal, last.point - first.point)
         size = self.setting.chain.size
         found = []
-        for turn in component(first.along, normal, place, height, first.free.back(), size=size)[:2]:
+        for turn in component(first.along, normal, place, height, first.fallback.back(), size=size)[:2]:
             rest = np.asarray(inverse(first.displacement(turn.back())) @ left)
             found += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(rest, list(free)[1:])]
         return found
@@ -272,9 +272,9 @@ class PlaneFirst(Way):
 def plane_first(setting: Setting) -> Iterator[PlaneFirst]:
     """Every way to take such a chain apart."""
     chain = setting.chain
-    if setting.given is not None or len(chain) != 5 or chain.slides[0] or chain.slides[4]:
+    if setting.given is not None or len(chain) != 5 or chain.translates[0] or chain.translates[4]:
         return
-    turning = [k for k in range(1, 4) if not chain.slides[k]]
+    turning = [k for k in range(1, 4) if not chain.translates[k]]
     if not turning or np.linalg.norm(np.cross(chain.axes[0], chain.axes[turning[0]])) <= TOLERANCE:
         return
     for run in planar_runs(Setting(part(chain, range(1, 5)))):

@@ -251,9 +251,9 @@ def neighbours(chain: AxisChain, i: int, j: int, kind: str) -> tuple[FloatArray,
 
 def one_joint(b: Axis, p: Array, t: Array, size: float) -> Any:
     """How far one joint moves to bring p (3,) nearest to t (3,)."""
-    if b.slides:
+    if b.translates:
         return inner(b.along, t - p)
-    return align(b.along, p - b.point, t - b.point, b.free, (LEAST * size) ** 2)
+    return align(b.along, p - b.point, t - b.point, b.fallback, (LEAST * size) ** 2)
 
 
 def three_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, size: float) -> list[tuple[Any, Any, Any]]:
@@ -265,8 +265,8 @@ def three_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, 
         middle = one_joint(b, start.point(at_c), end.point(at_a), size)
         steps = _steps(b, middle, start, at_c, end, at_a, size)
         value = end.value(end.moved(at_a, steps[2], size))
-        middle = moved(middle, steps[0], b.slides, size)
-        found.append((-value if a.slides else value.back(), middle, start.value(start.moved(at_c, steps[1], size))))
+        middle = moved(middle, steps[0], b.translates, size)
+        found.append((-value if a.translates else value.back(), middle, start.value(start.moved(at_c, steps[1], size))))
     return found
 
 
@@ -279,7 +279,7 @@ def two_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, si
     for at in only_place(start, goal, plan, size):
         middle = one_joint(b, start.point(at), t, size)
         steps = _steps(b, middle, start, at, t, None, size)
-        found.append((moved(middle, steps[0], b.slides, size), start.value(start.moved(at, steps[1], size))))
+        found.append((moved(middle, steps[0], b.translates, size), start.value(start.moved(at, steps[1], size))))
     return found
 
 
@@ -291,13 +291,15 @@ def _steps(b: Axis, middle: Any, start: Side, at_c: Any, end: Any, at_a: Any, si
     """
     u, du = start.point(at_c), start.slope(at_c)
     arm = b.carried(middle, u - b.point)
-    seen = b.point + arm + (b.along * middle if b.slides else 0.0)
-    columns = [b.along if b.slides else cross(b.along, arm) * (1.0 / size), b.carried(middle, du)]
+    seen = b.point + arm + (b.along * middle if b.translates else 0.0)
+    columns = [b.along if b.translates else cross(b.along, arm) * (1.0 / size), b.carried(middle, du)]
     goal = end
     if at_a is not None:
         goal = end.point(at_a)
         columns.append(-end.slope(at_a))
-    columns[1:] = [v if joint.axis.slides else v * (1.0 / size) for v, joint in zip(columns[1:], (start, end), strict=False)]
+    columns[1:] = [
+        v if joint.axis.translates else v * (1.0 / size) for v, joint in zip(columns[1:], (start, end), strict=False)
+    ]
     return damped_step(np.stack(columns, axis=1), (goal - seen) * (1.0 / size))
 
 

@@ -92,10 +92,10 @@ class Side:
         return place.minus(self.start) if self.curve == CIRCLE else place - self.start
 
 
-def moved(value: Any, step: Any, slides: bool, size: float) -> Any:
+def moved(value: Any, step: Any, translates: bool, size: float) -> Any:
     """A value of a joint with a small step added, in rad or in lengths of the chain; with none where it is not small."""
     step = select(NEAR - abs(step), step, 0.0)
-    if slides:
+    if translates:
         return value + step * size
     scale = 1.0 / root(1.0 + step * step)
     return Turn((value.c - value.s * step) * scale, (value.s + value.c * step) * scale)
@@ -105,10 +105,10 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
     """What an outer joint next to the joint `between` does with a point (3,); lengths are compared with `size` (m)."""
     along, e, f = axis.along, axis.frame[:, 0], axis.frame[:, 1]
     x, y, hub, scale = between.frame[:, 0], between.frame[:, 1], between.point, 0.5 / size
-    if axis.slides and between.slides:
+    if axis.translates and between.translates:
         matrix = pair([0.0, inner(x, along)], [0.0, inner(y, along)])
         return Side(axis, LINE, matrix, pair(inner(x, point), inner(y, point)), 0.0, 0.0, point)
-    if axis.slides:
+    if axis.translates:
         start = inner(along, point - hub)
         foot = point - along * start
         arm = foot - hub
@@ -118,7 +118,7 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
     reach = point - axis.point
     middle = axis.point + along * inner(along, reach)
     start, radius = direction(inner(e, reach), inner(f, reach), NO_TURN, LEAST * size)
-    if between.slides:
+    if between.translates:
         matrix = pair([inner(x, e), inner(x, f)], [inner(y, e), inner(y, f)])
         return Side(axis, CIRCLE, matrix, pair(inner(x, middle), inner(y, middle)), radius, start, middle)
     arm, base = middle - hub, axis.point - hub
@@ -136,7 +136,7 @@ def pair(first: Any, second: Any) -> Array:
 
 def still(b: Axis, t: Array, size: float) -> Array:
     """The two numbers (2,) of a point that stands still beside joint b."""
-    if b.slides:
+    if b.translates:
         return pair(inner(b.frame[:, 0], t), inner(b.frame[:, 1], t))
     arm = t - b.point
     return pair(inner(b.along, arm), (0.5 / size) * inner(arm, arm))
@@ -277,10 +277,10 @@ def _one_then_other(one: Side, other: Side, rest: Array, straight: tuple[bool, b
 def _places(side: Side, row: Array, value: Any, straight: bool, size: float) -> list[Any]:
     """Where on its curve ``row @ y = value``."""
     if side.curve == CIRCLE:
-        free = side.start.plus(side.axis.free)
+        free = side.start.plus(side.axis.fallback)
         return list(linear(row[0] * side.radius, row[1] * side.radius, value, free, size=size)[:2])
     if side.curve == LINE or straight:
-        return [over(value, row[1], side.start + side.axis.free)]
+        return [over(value, row[1], side.start + side.axis.fallback)]
     return list(quadratic(row[0], row[1], -value))
 
 
@@ -300,13 +300,13 @@ def _by_conic(one: Side, other: Side, rest: Array) -> list[tuple[Any, Any]]:
         conic[2, :] = conic[2, :] - half
         conic[:, 2] = conic[:, 2] - half
     if one.curve == CIRCLE:
-        places: list[Any] = list(conic_on_circle(conic, one.start.plus(one.axis.free)))
+        places: list[Any] = list(conic_on_circle(conic, one.start.plus(one.axis.fallback)))
     else:
         places = list(conic_on_parabola(conic))
     found = []
     for at in places:
         y = onto[:2] @ np.array([at.c, at.s, 1.0] if one.curve == CIRCLE else [*one.y(at), 1.0], dtype=object)
-        there = direction(y[0], y[1], other.start.plus(other.axis.free))[0] if other.curve == CIRCLE else y[1]
+        there = direction(y[0], y[1], other.start.plus(other.axis.fallback))[0] if other.curve == CIRCLE else y[1]
         found.append((at, there))
     return found
 
@@ -325,8 +325,8 @@ def only_place(side: Side, goal: Array, plan: EquationOrder, size: float) -> lis
         onto = range_of(side.matrix)
         return _places(side, onto @ side.matrix, inner(onto, goal), plan.straight[1], size)
     if side.curve == PARABOLA:
-        return [over(goal[0], side.matrix[0, 1], side.start + side.axis.free)]
+        return [over(goal[0], side.matrix[0, 1], side.start + side.axis.fallback)]
     p, q, r, s = side.matrix.ravel()
     scale = over(1.0, p * s - q * r, 0.0)
     x, y = (s * goal[0] - q * goal[1]) * scale, (p * goal[1] - r * goal[0]) * scale
-    return [direction(x, y, side.start.plus(side.axis.free))[0]]
+    return [direction(x, y, side.start.plus(side.axis.fallback))[0]]

@@ -34,17 +34,17 @@ class Axis:
         A rotation whose last column is the direction of the axis, of scalars.
     point : ndarray (3,)
         A point on the axis, m.
-    slides : bool
+    translates : bool
         Whether the joint is prismatic.
-    free : Turn or scalar
+    fallback : Turn or scalar
         What the joint does where every value would do.
     """
 
     joint: int
     frame: Array
     point: Array
-    slides: bool
-    free: Any = NO_TURN
+    translates: bool
+    fallback: Any = NO_TURN
 
     @property
     def along(self) -> Array:
@@ -63,7 +63,7 @@ class Axis:
 
     def rotation(self, value: Any) -> Array:
         """The rotation (3, 3) for a value of the joint: a `Turn`, or a length (m)."""
-        if self.slides:
+        if self.translates:
             return np.eye(3)
         across = self.frame @ np.array([[value.c, -value.s, 0.0], [value.s, value.c, 0.0], [0.0, 0.0, 1.0]], dtype=object)
         return np.asarray(across @ self.frame.T)
@@ -71,22 +71,22 @@ class Axis:
     def displacement(self, value: Any) -> Array:
         """The displacement (4, 4) for a value of the joint."""
         rotation = self.rotation(value)
-        if self.slides:
+        if self.translates:
             return transform(None, self.along * value)
         return transform(rotation, self.point - rotation @ self.point)
 
     def carried(self, value: Any, vector: Array) -> Array:
         """A direction (3,) as the joint turns it."""
-        return vector if self.slides else turned(self.along, value, vector)
+        return vector if self.translates else turned(self.along, value, vector)
 
 
 def axes_of(chain: AxisChain, free: Sequence[Any] | None = None) -> list[Axis]:
     """The joints of a chain; `free` has a value for each, 0 where it is left out."""
     values = free if free is not None else values_at(chain)
     return [
-        Axis(joint, np.asarray(rotation_between((0.0, 0.0, 1.0), along)), point, slides, value)
-        for joint, (along, point, slides, value) in enumerate(
-            zip(chain.axes, chain.points, chain.slides, values, strict=True)
+        Axis(joint, np.asarray(rotation_between((0.0, 0.0, 1.0), along)), point, translates, value)
+        for joint, (along, point, translates, value) in enumerate(
+            zip(chain.axes, chain.points, chain.translates, values, strict=True)
         )
     ]
 
@@ -94,8 +94,8 @@ def axes_of(chain: AxisChain, free: Sequence[Any] | None = None) -> list[Axis]:
 def values_at(chain: AxisChain, numbers: Sequence[float] | FloatArray | None = None) -> list[Any]:
     """Values of all joints for angles (rad) and ways (in sizes of the chain), by default of the reference position."""
     return [
-        float(v) * chain.size if slides else Turn(float(np.cos(v)), float(np.sin(v)))
-        for v, slides in zip([0.0] * len(chain) if numbers is None else numbers, chain.slides, strict=True)
+        float(v) * chain.size if translates else Turn(float(np.cos(v)), float(np.sin(v)))
+        for v, translates in zip([0.0] * len(chain) if numbers is None else numbers, chain.translates, strict=True)
     ]
 
 
@@ -276,7 +276,7 @@ class Setting:
                     queue.append(swapped)
 
     def _commute(self, i: int, j: int) -> bool:
-        one, other = self.chain.slides[i], self.chain.slides[j]
+        one, other = self.chain.translates[i], self.chain.translates[j]
         return (one and other) or (one is not other and parallel(self.chain, i, j))
 
 
@@ -287,7 +287,7 @@ def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
         chain,
         axes=chain.axes[joints],
         points=chain.points[joints],
-        slides=tuple(chain.slides[k] for k in joints),
+        translates=tuple(chain.translates[k] for k in joints),
         coordinates=tuple(chain.coordinates[k] for k in joints),
         ratios=chain.ratios[joints],
         shifts=chain.shifts[joints],

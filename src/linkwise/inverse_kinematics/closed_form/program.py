@@ -358,7 +358,7 @@ class ClosedFormProgram:
         """The coordinates (n,) of a branch, within half a turn of the start."""
         chain, q = self.chain, start.copy()
         for k, (place, joint) in enumerate(zip(chain.coordinates, branch.joints, strict=True)):
-            away = joint - free[k] if chain.slides[k] else towards(joint, free[k])
+            away = joint - free[k] if chain.translates[k] else towards(joint, free[k])
             q[place] = start[place] + away * (1.0 / float(chain.ratios[k]))
         return q
 
@@ -386,7 +386,7 @@ class ClosedFormProgram:
         for k, place in enumerate(chain.coordinates):
             ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
             own = q[place] * ratio if ratio != 1.0 else q[place]
-            found.append(own + shift if chain.slides[k] else _turn(own, shift))
+            found.append(own + shift if chain.translates[k] else _turn(own, shift))
         return found
 
     def _placed(
@@ -402,7 +402,7 @@ class ClosedFormProgram:
             if k in self.family.held:
                 inside = select(low[place] - tol - q[place], 0.0, select(q[place] - high[place] - tol, 0.0, inside))
                 continue
-            period = 0.0 if chain.slides[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
+            period = 0.0 if chain.translates[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
             q[place], fits = into_limits(q[place], low[place], high[place], period, tol)
             inside = select(fits, inside, 0.0)
         return q, inside

@@ -41,7 +41,7 @@ from linkwise.spatial.vector import inner
 
 def spherical(chain: AxisChain) -> Family | None:
     """Recognise three neighbouring axes that meet in a point, and are not in one plane of parallels."""
-    if len(chain) != 6 or any(chain.slides):
+    if len(chain) != 6 or any(chain.translates):
         return None
     for first in (3, 0, 1, 2):
         joints = (first, first + 1, first + 2)
@@ -199,7 +199,7 @@ def _signed(turn: Turn, sign: float) -> Turn:
 
 def parallel(chain: AxisChain) -> Family | None:
     """Recognise three neighbouring parallel axes; the axes on either side of them are not parallel to them."""
-    if len(chain) != 6 or any(chain.slides):
+    if len(chain) != 6 or any(chain.translates):
         return None
     for first in (1, 2, 3, 0):
         joints = (first, first + 1, first + 2)

@@ -267,14 +267,14 @@ class Follower:
 
     def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> DragSolution:
         lacking = abs(float(q[self._base + joint]) - wanted)
-        slides = self.mechanism.slides[joint]
+        is_length = self.mechanism.is_length[joint]
         left, name = self._open(q), self.mechanism.names[joint]
         reached = lacking <= REACHED and left <= CLOSED_M
         why = self._why_open(left)
         if not why and not reached:
             there = abs(float(q[self._base + joint]) - held) <= REACHED
             why = f"{name!r} is at its limit" if there else self._why_blocked(q, joint)
-        far, turned = (lacking, 0.0) if slides else (0.0, lacking)
+        far, turned = (lacking, 0.0) if is_length else (0.0, lacking)
         return self._result(q, reached, (far, turned, left), why, taken, taken < MOVE_ROUNDS)
 
     def _result(

@@ -81,7 +81,7 @@ class FeasibleSet:
         self.mechanism, self.moving = mechanism, moving
         self.task: LoopEquations | None = closing(mechanism) if mechanism.loops else None
         self.size = size_of(mechanism)
-        self.units = np.where(np.asarray(mechanism.slides, dtype=bool), self.task.size if self.task else self.size, 1.0)
+        self.units = np.where(np.asarray(mechanism.is_length, dtype=bool), self.task.size if self.task else self.size, 1.0)
         self.low, self.high = mechanism.q_min, mechanism.q_max
         self.base = mechanism.nq - mechanism.n
         self._eye = np.eye(mechanism.n)

@@ -180,7 +180,7 @@ class VelocitySolution(Solution):
     def saturated(self) -> npt.NDArray[np.bool_]:
         """Which rates (..., n) stand at a bound."""
         size = np.abs(self.rates)
-        near = TOL * size + ROUNDING * (size * self.task.turns).max(axis=-1, keepdims=True) / self.task.turns
+        near = TOL * size + ROUNDING * (size * self.task.rate_scale).max(axis=-1, keepdims=True) / self.task.rate_scale
         return np.asarray((self.rates >= self.high - near) | (self.rates <= self.low + near))
 
     @cached_property
@@ -251,9 +251,9 @@ class VelocitySolution(Solution):
         asked = np.zeros_like(self.given)
         asked[..., rows] = np.broadcast_to(self.wanted, self.given.shape)[..., rows]
         size = np.linalg.norm(asked[..., :3], axis=-1) / length + np.linalg.norm(asked[..., 3:], axis=-1)
-        cancelled = np.linalg.norm(self.secondary * self.task.turns, axis=-1)
+        cancelled = np.linalg.norm(self.secondary * self.task.rate_scale, axis=-1)
         for speeds in self.states[1:]:
-            cancelled = cancelled + np.square(speeds * self.task.turns).sum(axis=-1)
+            cancelled = cancelled + np.square(speeds * self.task.rate_scale).sum(axis=-1)
         slack = TOL * size + ROUNDING * cancelled
         linear, angular = np.asarray(self.linear_residual), np.asarray(self.angular_residual)
         return ~((linear <= slack * length) & (angular <= slack) & (slack < np.inf))

@@ -38,7 +38,7 @@ def usual_rank(
 
     def find() -> int:
         unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
-        share = np.where(mechanism.slides, length, 1.0) * (1.0 if moving is None else np.array(moving))
+        share = np.where(mechanism.is_length, length, 1.0) * (1.0 if moving is None else np.array(moving))
         jac = kernel_of(mechanism, "jacobian", None, {"link": link})(random_configurations(mechanism, length))[:, list(rows)]
         values = np.linalg.svd(jac * unit[:, None] * share, compute_uv=False)
         return int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
@@ -133,9 +133,9 @@ class VelocityTask:
         return -most, most
 
     @cached_property
-    def turns(self) -> FloatArray:
+    def rate_scale(self) -> FloatArray:
         """What joint rates (n,) are multiplied by to be angles per time: slides are divided by `length`."""
-        return np.where(self.mechanism.slides, 1.0 / self.length, 1.0)
+        return np.where(self.mechanism.is_length, 1.0 / self.length, 1.0)
 
     @property
     def unit(self) -> FloatArray:
@@ -235,7 +235,7 @@ def _filter(damping: float | str | None, region: float) -> FloatArray:
 def _weights(mechanism: Tree, weights: npt.ArrayLike | None, size: float) -> FloatArray:
     if weights is not None:
         return per_joint("weights", weights, mechanism.n, f"{mechanism.n} numbers > 0, infinite for joints that must rest")
-    return np.where(mechanism.slides, 1.0 / size**2, 1.0)
+    return np.where(mechanism.is_length, 1.0 / size**2, 1.0)
 
 
 def speed_bounds(

@@ -143,7 +143,7 @@ def _placement_columns(tree: Tree) -> dict[str, Cells]:
         columns[f"{name} x y z"] = [vector(frame[:3, 3]) for frame in placements]
         columns[f"{name} roll pitch yaw"] = [angles(frame) for frame in placements]
     if any(any_nonzero(link.pitch) for link in links):
-        columns["pitch m/rad"] = [number(link.pitch) if link.joint == "screw" else "" for link in links]
+        columns["pitch m/rad"] = [number(link.pitch) if any_nonzero(link.pitch) else "" for link in links]
     return columns
 
 
@@ -152,13 +152,13 @@ def _joint_variable(tree: Tree, k: int) -> str:
     if not link.moves:
         return ""
     offset = link.offset + tree.followers[k].shift
-    return plus(_variable(tree, k), number(offset) if link.joint == "prismatic" else degrees(offset))
+    return plus(_variable(tree, k), number(offset) if link.joint_model.is_length else degrees(offset))
 
 
 def _limits_text(link: Link) -> str:
     if link.limits is None:
         return ""
-    return " .. ".join(map(number if link.joint == "prismatic" else degrees, link.limits))
+    return " .. ".join(map(number if link.joint_model.is_length else degrees, link.limits))
 
 
 # ── masses, motors and limits ─────────────────────────────────────────────────────────────────────

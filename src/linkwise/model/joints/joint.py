@@ -139,11 +139,11 @@ class OneScrew(Joint):
 
     Attributes
     ----------
-    turns : bool
-        Whether it turns, by the coordinate.
+    turn : float
+        Angle about the axis per unit of the coordinate, 1 or 0.
     """
 
-    turns: ClassVar[bool] = True
+    turn: ClassVar[float] = 1.0
     axis: FloatArray
 
     @property
@@ -154,13 +154,13 @@ class OneScrew(Joint):
     @property
     def screws(self) -> Array:
         """S' (1, 6)."""
-        return np.concatenate([self.axis * self.advance, self.axis * float(self.turns)])[None]
+        return np.concatenate([self.axis * self.advance, self.axis * self.turn])[None]
 
     def placement(self, q: Array) -> Array:
         """J(q) (4, 4), the exponential of the screw."""
         (value,) = q
         rotation = None
-        if self.turns:
+        if self.turn:
             about_z = bool(self.axis[2] == 1.0 and not self.axis[:2].any())
             rotation = rotation_z(value) if about_z else rotation_about(self.axis, value)
         return transform(rotation, self.axis * (self.advance * value) if any_nonzero(self.advance) else None)

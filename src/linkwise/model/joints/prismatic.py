@@ -17,7 +17,7 @@ class Prismatic(OneScrew):
     letter: ClassVar[str] = "P"
     is_length: ClassVar[bool] = True
     dh_parameter: ClassVar[str | None] = "d"
-    turns: ClassVar[bool] = False
+    turn: ClassVar[float] = 0.0
 
     @property
     def advance(self) -> float:

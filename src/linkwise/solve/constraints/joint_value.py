@@ -26,12 +26,12 @@ class JointEquation(Constraint):
         rates = blank(1, tree.nv)
         for joint, slope in zip(joints, self._slopes(p), strict=True):
             rates[0, tree.nv - tree.n + joint] = slope
-        return ConstraintEquations(np.array([self._left(view, p)]), rates, (not tree.slides[joints[0]],))
+        return ConstraintEquations(np.array([self._left(view, p)]), rates, (not tree.is_length[joints[0]],))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """The square of the difference: as a distance where the joint slides, else as an angle."""
         left = self._left(view, p)
-        return (left * left, 0.0) if view.tree.slides[self.counted(view.tree)[0]] else (0.0, left * left)
+        return (left * left, 0.0) if view.tree.is_length[self.counted(view.tree)[0]] else (0.0, left * left)
 
     @abstractmethod
     def _left(self, view: Configuration, p: Array) -> Any:

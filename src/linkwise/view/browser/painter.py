@@ -380,7 +380,7 @@ def _reached(layout: SceneLayout, q: FloatArray, along: npt.ArrayLike | None) ->
         path = q[None]  # elsewhere they would be open
     else:
         joints = slice(tree.nq - tree.n, tree.nq)
-        far = np.where(tree.slides, layout.extent / 4, np.pi)
+        far = np.where(tree.is_length, layout.extent / 4, np.pi)
         low, high = (np.clip(side, q[joints] - far, q[joints] + far) for side in (tree.q_min, tree.q_max))
         path = np.repeat(q[None], TRIED, axis=0)
         path[:, joints] = np.random.default_rng(0).uniform(low, high, (TRIED, tree.n))

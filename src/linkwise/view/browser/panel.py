@@ -85,16 +85,16 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
     """
     limits, values = np.column_stack([tree.q_min, tree.q_max]), None if moved is None else moved.reshape(-1, tree.n)
     sliders = []
-    for k, (name, slides) in enumerate(zip(tree.names, tree.slides, strict=True)):
-        factor = 1.0 if slides else math.pi / 180.0
-        usual = (math.ceil(size * 10.0) / 10.0 if size > 0 else 1.0) if slides else TURN / 2
+    for k, (name, is_length) in enumerate(zip(tree.names, tree.is_length, strict=True)):
+        factor = 1.0 if is_length else math.pi / 180.0
+        usual = (math.ceil(size * 10.0) / 10.0 if size > 0 else 1.0) if is_length else TURN / 2
         least, most = (limits[k, 0] / factor, limits[k, 1] / factor)
         free = not (math.isfinite(least) or math.isfinite(most))
         least = least if math.isfinite(least) else min(-usual, most - usual if math.isfinite(most) else -usual)
         most = most if math.isfinite(most) else max(usual, least + usual)
         if values is not None and values.size:
             least, most = min(least, float(values[:, k].min()) / factor), max(most, float(values[:, k].max()) / factor)
-        unit, endless = ("m", False) if slides else ("deg", free)
+        unit, endless = ("m", False) if is_length else ("deg", free)
         ends = "no limits" if free else f"from {least:.6g} to {most:.6g} {unit}"
         label, hint = f"{plain(name)} [{unit}]", f"{unit}; {ends}"
         step = 10.0 ** math.floor(math.log10(max(most - least, 1e-9) / 1000.0))  # a thousand of them, or more

@@ -188,7 +188,7 @@ def ones(mechanism: Tree, quantity: str) -> str:
     >>> ones(lw.robots.stanford(), "qd")
     '1 rad/s or m/s'
     """
-    units = dict.fromkeys(UNITS[quantity][slides] for slides in sorted(mechanism.slides))
+    units = dict.fromkeys(UNITS[quantity][is_length] for is_length in sorted(mechanism.is_length))
     return f"1 {' or '.join(units)}"
 
 
@@ -435,7 +435,7 @@ def _over_joints(
     axis.set_xlim(edges[0][0], edges[0][-1])
     axis.set_ylim(edges[1][0], edges[1][-1])
     for k, label in ((first_joint, axis.xaxis.label), (second_joint, axis.yaxis.label)):
-        literal(label, f"{plain(mechanism.names[k])} [{'m' if mechanism.slides[k] else 'rad'}]")
+        literal(label, f"{plain(mechanism.names[k])} [{'m' if mechanism.is_length[k] else 'rad'}]")
     literal(
         picture.suptitle(" ", fontsize=11), f"{plain(mechanism.name)}: manipulability; dashed, a hundredth of the greatest"
     )
@@ -456,7 +456,7 @@ def _pair(mechanism: Tree, joints: Sequence[int | str]) -> tuple[int, int]:
 def _range(mechanism: Tree, k: int, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
     name = mechanism.names[k]
     low, high = ranges.get(name, (mechanism.q_min[k], mechanism.q_max[k]))
-    if not mechanism.slides[k] and not (np.isfinite(low) and np.isfinite(high)):
+    if not mechanism.is_length[k] and not (np.isfinite(low) and np.isfinite(high)):
         low, high = -np.pi, np.pi
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ArgumentError(
@@ -468,7 +468,7 @@ def _range(mechanism: Tree, k: int, ranges: Mapping[str, tuple[float, float]]) -
 
 def _unit(mechanism: Tree, mask: str, freedoms: int) -> str:
     """The unit of a product of singular values, where all joints have the same; nothing where metres and radians mix."""
-    turning, sliding = not all(mechanism.slides), any(mechanism.slides)
+    turning, sliding = not all(mechanism.is_length), any(mechanism.is_length)
     if mask == "all" or (turning and sliding):
         return " (m and rad mixed)"
     power = {"translation": freedoms if turning else 0, "rotation": 0 if turning else -freedoms}[mask]
