@@ -134,7 +134,7 @@ def stages(mutant: Mutant) -> list[list[str]]:
     return [stage for stage in chosen if (ROOT / stage[0]).exists() and stage[1:] != [f"--deselect={stage[0]}"]]
 
 
-def judge(mutant: Mutant, checkout: Path, limit: float) -> dict[str, object]:
+def judge(mutant: Mutant, checkout: Path, limit: float, most: int) -> dict[str, object]:
     """Run the tests against a mutant in a copy of the checkout, and say which stage killed it, if any."""
     path = checkout / mutant.path
     source = path.read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ def judge(mutant: Mutant, checkout: Path, limit: float) -> dict[str, object]:
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     start, killed = time.monotonic(), ""
     try:
-        for stage in stages(mutant):
+        for stage in stages(mutant)[:most]:
             command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *stage]
             try:
                 run = subprocess.run(
@@ -171,6 +171,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--limit", type=float, default=1800.0, help="seconds for one stage of one mutant")
+    parser.add_argument("--stages", type=int, default=4, help="how many of the stages a mutant meets at most")
     parser.add_argument("--resume", type=Path, default=Path("mutants.jsonl"), help="file of results, added to")
     options = parser.parse_args()
     results = [json.loads(line) for line in options.resume.read_text().splitlines()] if options.resume.exists() else []
@@ -186,7 +187,7 @@ def main() -> int:
         def work(mutant: Mutant) -> None:
             checkout = free.get()
             try:
-                result = judge(mutant, checkout, options.limit)
+                result = judge(mutant, checkout, options.limit, options.stages)
             finally:
                 free.put(checkout)
             results.append(result)
