@@ -11,6 +11,7 @@ GROUPS = {
         "how-to/from-urdf",
         "how-to/inverse-kinematics",
         "how-to/closed-loops",
+        "how-to/assemblies",
         "how-to/control-loop",
         "how-to/*",
     ),

@@ -1,0 +1,209 @@
+"""Mechanisms from mechanisms: joints locked, a subtree taken out, another mechanism attached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from linkwise.errors import ArgumentError, choices, members
+from linkwise.model.inertia import Inertia
+from linkwise.model.joints import Floating
+from linkwise.model.link import Link
+from linkwise.model.loop import Loop
+from linkwise.model.mimic import Mimic
+from linkwise.model.motor import Motor
+from linkwise.model.transmission import Drive
+from linkwise.spatial.scalar import Array
+from linkwise.spatial.transform import inverse
+from linkwise.spatial.validation import number_within, rigid_poses, vectors
+
+if TYPE_CHECKING:
+    from linkwise.model.tree import Tree
+
+T = TypeVar("T", bound="Tree")
+
+BASE = "base"
+
+#: Where things that were on a link are now: on that link, in that frame of it (4, 4).
+Places = Mapping[str, tuple[str, Array]]
+
+#: The fields of a link without a joint.
+NO_JOINT: dict[str, Any] = {"joint": "fixed", "pitch": 0.0, "offset": 0.0, "limits": None, "motor": None, "mimic": None}
+NO_JOINT |= {"qd_max": None, "qdd_max": None, "tau_max": None}
+
+
+def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
+    """`Mechanism.lock`: fixed links in the place of joints held at values, a fixed base in that of a floating one."""
+    if not isinstance(joints, Mapping):
+        raise ArgumentError(f"lock: joints is {joints!r}; expected a mapping of joint names to values")
+    if base is not None and not tree.floating:
+        raise ArgumentError("lock: base is the pose at which a floating base is held; this base is fixed already")
+    leaders = {link.coordinate_name: link.mimic.joint for link in tree.links if link.mimic}
+    for name in joints:
+        if name not in tree.names:
+            follows = f"; {name!r} follows {leaders[name]!r}" if name in leaders else ""
+            raise ArgumentError(f"lock: no joint {name!r} has a coordinate; expected {choices(tree.names)}{follows}")
+    expected = "a finite number, rad or m"
+    values = {tree.names.index(n): number_within(f"lock: {n}", x, -np.inf, np.inf, expected) for n, x in joints.items()}
+    links = [_locked(tree, k, link, values) for k, link in enumerate(_links(tree))]
+    for drive in tree.drives:
+        if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
+            _add_mass(links, drive.carrier, drive.motor.locked)
+    motors = [motor for motor, drive in _motors(tree) if drive.coordinate not in values]
+    fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
+    return tree.replace(links=links, motors=motors, tool_link=tree.link_names[tree.tool_index], **fixed)
+
+
+def subtree(tree: T, link: int | str, q: Any = None) -> T:
+    """`Mechanism.subtree`: a link and all that it carries, on a base that stands where the rest of the tree is held."""
+    root = tree.link_index(link)
+    inside = [k for k in range(len(tree.links)) if root in tree.path(k)]
+    at = tree.neutral if q is None else vectors("subtree: q", q, tree.nq)
+    if at.ndim != 1:
+        raise ArgumentError(f"subtree: q has the shape {at.shape}; expected one configuration, ({tree.nq},)")
+    free = {tree.followers[k].coordinate for k in inside if not tree.links[k].mimic} - {-1}
+    for k, follower in enumerate(tree.followers):
+        if k not in inside and follower.coordinate in free:
+            joint, leader = tree.links[k].coordinate_name, tree.names[follower.coordinate]
+            raise ArgumentError(f"subtree: joint {joint!r} follows {leader!r}, but only one is in the subtree of {link!r}")
+    first = tree.nq - tree.n
+    held = {name: at[first + i] for i, name in enumerate(tree.names) if i not in free}
+    rest = lock(tree, held, Floating().placement(at[:first]) if tree.floating else None)
+    names = [rest.link_names[k] for k in inside]
+    poses = {BASE: np.asarray(rest.base)}
+    for k in rest.order:
+        if k not in inside:
+            poses[rest.link_names[k]] = poses[_parent(rest, k)] @ rest.links[k].placement()
+    base = poses[_parent(rest, root)]
+    places = {name: (BASE, np.asarray(inverse(base) @ pose)) for name, pose in poses.items()}
+    parts = [part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(rest) if part.name in names]
+    parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
+    driven = {rest.followers[k].coordinate for k in inside}
+    motors = [_moved(motor, places) for motor, drive in _motors(rest) if drive.coordinate in driven]
+    loops = [_joined(loop, places) for loop in rest.loops if loop.first in names or loop.second in names]
+    tool = rest.link_names[rest.tool_index]
+    ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))
+    return rest.replace(links=parts, motors=motors, loops=loops, base=base, **ends)
+
+
+def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
+    """`Mechanism.attach`: the links of another mechanism hang on a frame of this one."""
+    if other.floating:
+        raise ArgumentError(f"attach: the base of {other.name!r} floats; expected a fixed one: lock({{}}, base=T)")
+    index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)
+    pose = np.eye(4) if at is None else rigid_poses("attach: at", at)
+    places = {name: (prefix + name, np.eye(4)) for name in other.link_names}
+    places[BASE] = (BASE if index < 0 else tree.link_names[index], np.asarray(frame @ pose @ other.base))
+    own = {*tree.link_names, *(link.coordinate_name for link in tree.links)}
+    theirs = {prefix + name for link in other.links for name in (str(link.name), link.coordinate_name)}
+    if both := own & theirs:
+        raise ArgumentError(
+            f"attach: both mechanisms have {members(sorted(both))}; expected a prefix that makes them differ"
+        )
+    links = [_attached(link, places, prefix) for link in _links(other)]
+    if not other.payload.is_zero:
+        k = other.tool_index
+        links[k] = links[k].replace(body=_sum(links[k].body, _in_frame(other.tool, other.payload)))
+    motors = [_moved(motor, places).replace(joint=prefix + str(motor.joint)) for motor, _ in _motors(other)]
+    loops = [_joined(loop, places, prefix) for loop in other.loops]
+    tool = {"tool_link": prefix + other.link_names[other.tool_index], "tool": other.tool}
+    if use_tool and not tree.payload.is_zero:
+        raise ArgumentError(
+            f"attach: {tree.name!r} carries a payload in its tool; expected one without, to give it another tool"
+        )
+    return tree.replace(
+        links=[*_links(tree), *links],
+        motors=[*(motor for motor, _ in _motors(tree)), *motors],
+        loops=[*tree.loops, *loops],
+        **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
+    )
+
+
+def _parent(tree: Tree, k: int) -> str:
+    return BASE if tree.parents[k] < 0 else tree.link_names[tree.parents[k]]
+
+
+def _links(tree: Tree) -> list[Link]:
+    """The links, with the names of their parents and of the carriers of their motors."""
+    own = iter(tree.drives)
+    motors = [_named(tree, next(own)) if link.motor else None for link in tree.links]
+    return [link.replace(parent=_parent(tree, k), motor=motors[k]) for k, link in enumerate(tree.links)]
+
+
+def _motors(tree: Tree) -> Iterator[tuple[Motor, Drive]]:
+    """The motors beside those of the links, with the names of their carriers."""
+    for drive in tree.drives[len(tree.drives) - len(tree.motors) :]:
+        yield _named(tree, drive), drive
+
+
+def _named(tree: Tree, drive: Drive) -> Motor:
+    if not isinstance(drive.motor.carrier, int) or drive.carrier is None:
+        return drive.motor
+    return drive.motor.replace(carrier=tree.link_names[drive.carrier])
+
+
+def _locked(tree: Tree, k: int, link: Link, values: Mapping[int, float]) -> Link:
+    """A link with its joint fixed, where its coordinate has a value."""
+    follower = tree.followers[k]
+    if follower.coordinate not in values:
+        return link
+    motion = link.motion(follower.ratio * values[follower.coordinate] + follower.shift)
+    return link.replace(before=link.before @ motion, **NO_JOINT)
+
+
+def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:
+    """Add a mass in the frame of link k; on the base, -1, as a fixed link of its own."""
+    if k >= 0:
+        links[k] = links[k].replace(body=_sum(links[k].body, inertia))
+    else:
+        taken = {link.name for link in links}
+        name = next(text for i in range(len(links) + 1) if (text := f"locked_rotor{i or ''}") not in taken)
+        links.append(Link(joint="fixed", name=name, parent=BASE, body=inertia))
+
+
+def _sum(first: Inertia, second: Inertia) -> Inertia:
+    """Two inertias in one frame as one."""
+    if first.is_zero or second.is_zero:
+        return second if first.is_zero else first
+    mass, moment, tensor = (a + b for a, b in zip(first.moments, second.moments, strict=True))
+    return Inertia.from_moments(mass, moment, tensor, physical=first.physical and second.physical)
+
+
+def _in_frame(pose: Array, inertia: Inertia) -> Inertia:
+    """An inertia in the axes in which the pose (4, 4) of its own frame is said."""
+    R = pose[:3, :3]
+    return Inertia(inertia.mass, R @ inertia.com + pose[:3, 3], R @ inertia.tensor @ R.T, physical=inertia.physical)
+
+
+def _moved(motor: Motor, places: Places) -> Motor:
+    """A motor whose carrier is another frame now."""
+    if motor.carrier not in places:
+        return motor
+    carrier, pose = places[str(motor.carrier)]
+    R = pose[:3, :3]
+    com, tensor = R @ motor.com + pose[:3, 3], R @ motor.rotor_inertia @ R.T
+    body = {} if motor.locked.is_zero else {"com": com, "rotor_inertia": tensor}
+    return motor.replace(carrier=carrier, axis=R @ motor.axis, **body)
+
+
+def _joined(loop: Loop, places: Places, prefix: str = "") -> Loop:
+    """A loop whose ends are on other frames now."""
+    (first, T_first), (second, T_second) = (places.get(end, (end, np.eye(4))) for end in (loop.first, loop.second))
+    name = loop.name and prefix + loop.name
+    return Loop(loop.kind, first, second, T_first @ loop.first_frame, T_second @ loop.second_frame, name)
+
+
+def _attached(link: Link, places: Places, prefix: str) -> Link:
+    """A link of the mechanism that is attached, with its new names."""
+    parent, pose = places[str(link.parent)]
+    placed = {"before": pose @ link.before} if link.parent == BASE else {}
+    motor = link.motor and _moved(link.motor, places)
+    if motor and motor.joint:
+        motor = motor.replace(joint=prefix + motor.joint)
+    mimic = link.mimic and Mimic(prefix + link.mimic.joint, link.mimic.ratio, link.mimic.offset)
+    joint_name = link.joint_name and prefix + link.joint_name
+    return link.replace(
+        name=prefix + str(link.name), joint_name=joint_name, parent=parent, motor=motor, mimic=mimic, **placed
+    )
