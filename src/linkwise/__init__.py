@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from linkwise import trajectory as trajectory
     from linkwise import view as view
     from linkwise.comparison import compare as compare
+    from linkwise.dynamics import Wrench as Wrench
     from linkwise.expr.symbols import symbols as symbols
     from linkwise.files import load as load
     from linkwise.files import loads as loads
@@ -69,6 +70,7 @@ __all__ = [
     "Position",
     "Sampled",
     "Trajectory",
+    "Wrench",
     "compare",
     "control",
     "dynamics",
@@ -116,6 +118,7 @@ _HOMES = {
     "Position": "linkwise.solve",
     "Sampled": "linkwise.simulation",
     "Trajectory": "linkwise.trajectory",
+    "Wrench": "linkwise.dynamics",
     "compare": "linkwise.comparison",
     "control": "",
     "dynamics": "",

@@ -31,6 +31,9 @@ from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_EFFOR
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
 
+#: For options that are neither words nor whole numbers, by name: the value that is part of a kernel's key.
+OPTION_VALUES: dict[str, Callable[[Tree, Any], Any]] = {}
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -58,14 +61,17 @@ class Algorithm:
     options: Mapping[str, Any]
     needs_loops: bool = False
 
-    def shapes(self, tree: Tree, which: Mapping[str, str]) -> dict[str, Shape]:
-        """The shapes in numbers, for one mechanism."""
+    def shapes(self, tree: Tree, which: Mapping[str, str], wrenches: Sequence[Any] | None = None) -> dict[str, Shape]:
+        """The shapes in numbers, for one mechanism; W is the number of wrenches, and left out where it is not said."""
         links, drives = len(tree.links), len(tree.drives)
         parameters = len(LINK) * links + len(MOTOR) * drives
-        letters = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters, "loops": len(tree.loops)}
-        letters["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
+        sizes = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters, "loops": len(tree.loops)}
+        sizes["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
+        letters = {letter: (size,) for letter, size in sizes.items()} | {"W": () if wrenches is None else (len(wrenches),)}
         return {
-            name: tuple(letters[letter] if letter in letters else int(letter) for letter in shape.split())
+            name: tuple(
+                size for letter in shape.split() for size in (letters[letter] if letter in letters else (int(letter),))
+            )
             for name, shape in which.items()
         }
 
@@ -166,7 +172,9 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
     chosen = {}
     for name, default in declared.options.items():
         value = options.get(name, default)
-        if not isinstance(value, (str, int, np.integer)):
+        if name in OPTION_VALUES:
+            value = OPTION_VALUES[name](tree, value)
+        elif not isinstance(value, (str, int, np.integer)):
             raise ArgumentError(f"{declared.name}: {name} is {shown(value)}; expected a word or a whole number")
         if name == "link" and (isinstance(value, bool) or value != default):
             value = tree.link_index(value if isinstance(value, str) else int(value))
@@ -177,7 +185,9 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
 
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
     function = partial(declared.function, tree, **options)
-    inputs, outputs = declared.shapes(tree, declared.inputs), declared.shapes(tree, declared.outputs)
+    inputs, outputs = (
+        declared.shapes(tree, which, options.get("wrenches")) for which in (declared.inputs, declared.outputs)
+    )
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(tree, name, shape))}
     tape = trace(
         function,

@@ -13,6 +13,7 @@ from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
+from linkwise.dynamics.external import External, wrench_arguments
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.equations import Equations
 from linkwise.kernel import Kernel
@@ -257,7 +258,7 @@ class Mechanism(Tree):
 
     @compiled
     def inverse_dynamics(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: External | None = None
     ) -> FloatArray:
         """Efforts tau (..., nv) that a motion takes: links, payload, gravity, rotors, friction, less external help.
 
@@ -268,16 +269,18 @@ class Mechanism(Tree):
         qd, qdd : (..., nv) array_like
             Speeds and accelerations. Of a floating base the first six are of its origin and its turning, in its own axes,
             and the first six efforts the force and moment on it that the motion takes.
-        external : (..., 6) array_like, optional
-            Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
+        external : (..., 6) array_like, Wrench or mapping, optional
+            Force (N) and moment (N m) that act on the tool at its origin, in tool axes; or for each link or the tool, by its
+            name, such a wrench in its own axes, or a `Wrench` with axes and a point.
         """
         if external is None:
             return self.kernel("inverse_dynamics")(q, qd, qdd)  # type: ignore[no-any-return]
-        return self.kernel("inverse_dynamics_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
+        options, values = wrench_arguments(external)
+        return self.kernel("inverse_dynamics_external", **options)(q, qd, qdd, values)  # type: ignore[no-any-return]
 
     @compiled
     def joint_wrenches(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: npt.ArrayLike | None = None
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: External | None = None
     ) -> FloatArray:
         """Force and moment (..., L, 6) that each link receives from its parent, constraint forces included.
 
@@ -286,7 +289,8 @@ class Mechanism(Tree):
         """
         if external is None:
             return self.kernel("joint_wrenches")(q, qd, qdd)  # type: ignore[no-any-return]
-        return self.kernel("joint_wrenches_external")(q, qd, qdd, external)  # type: ignore[no-any-return]
+        options, values = wrench_arguments(external)
+        return self.kernel("joint_wrenches_external", **options)(q, qd, qdd, values)  # type: ignore[no-any-return]
 
     @compiled
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
@@ -330,7 +334,7 @@ class Mechanism(Tree):
 
     @compiled
     def forward_dynamics(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: npt.ArrayLike | None = None
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: External | None = None
     ) -> FloatArray:
         """Accelerations qdd (..., nv) under the efforts tau (..., nv) of the motors, gravity and friction.
 
@@ -351,7 +355,8 @@ class Mechanism(Tree):
         """
         if external is None:
             return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
-        return self.kernel("forward_dynamics_external")(q, qd, tau, external)  # type: ignore[no-any-return]
+        options, values = wrench_arguments(external)
+        return self.kernel("forward_dynamics_external", **options)(q, qd, tau, values)  # type: ignore[no-any-return]
 
     @compiled
     def constraint_forces(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
@@ -364,7 +369,7 @@ class Mechanism(Tree):
         qd: npt.ArrayLike,
         qdd: npt.ArrayLike,
         driven: Any = None,
-        external: npt.ArrayLike | None = None,
+        external: External | None = None,
     ) -> FloatArray:
         """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
         return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external, name="actuator_efforts")[0]
@@ -375,12 +380,12 @@ class Mechanism(Tree):
 
     @compiled
     def inverse_dynamics_derivatives(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: External | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives d tau/dq, d tau/dqd and d tau/dqdd = M, each (..., nv, nv), exact.
 
         With a floating base dq is a small motion in the base's own axes, as `integrate` takes it. Coulomb friction, which
-        jumps, adds nothing.
+        jumps, adds nothing. ``external`` is as for `inverse_dynamics`, and held.
 
         Examples
         --------
@@ -389,17 +394,25 @@ class Mechanism(Tree):
         >>> by_qd.shape, mass.round(3).tolist()
         ((2, 2), [[2.667, 0.833], [0.833, 0.333]])
         """
-        return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
+        if external is None:
+            return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
+        options, values = wrench_arguments(external)
+        kernel = self.kernel("inverse_dynamics_external_derivatives", **options)
+        return kernel(q, qd, qdd, values)  # type: ignore[no-any-return]
 
     @compiled
     def forward_dynamics_derivatives(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: External | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (..., nv, nv), exact.
 
-        dq is as in `inverse_dynamics_derivatives`.
+        dq and ``external`` are as in `inverse_dynamics_derivatives`.
         """
-        return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
+        if external is None:
+            return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
+        options, values = wrench_arguments(external)
+        kernel = self.kernel("forward_dynamics_external_derivatives", **options)
+        return kernel(q, qd, tau, values)  # type: ignore[no-any-return]
 
     @compiled
     def kinetic_energy(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.closed_loops.forward_dynamics import held_efforts
+from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.inertia_check import check_inertia
-from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import BodyMotion, composite_inertias, momenta, motions, pairs, summed_inward, viscous
 from linkwise.kinematics.body_transform import JointTransform
+from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.model.body import Bodies, Freedom, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
@@ -57,6 +59,15 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     """
     bodies = moving_bodies(tree).regrouped()
     return effort_derivatives(tree, *carried_axes(bodies, q), qd, qdd)
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs=SHAPES, open_only=True)
+def inverse_dynamics_external_derivatives(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array]:
+    """Return the same three with wrenches on links, which are held: J' w changes with q."""
+    by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    return by_q - tangent_derivative(tree, lambda x: external_efforts(tree, x, external, wrenches=wrenches), q), by_qd, mass
 
 
 @dataclass(frozen=True)
@@ -168,10 +179,30 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
     array([[1., 0.],
            [0., 1.]])
     """
+    return acceleration_derivatives(tree, q, qd, tau)
+
+
+@algorithm(
+    inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "W 6"}, outputs=FORWARD_SHAPES, spread=False, open_only=True
+)
+def forward_dynamics_external_derivatives(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array]:
+    """Return the same three with wrenches on links, which are held."""
+    return acceleration_derivatives(tree, q, qd, tau, external, wrenches)
+
+
+def acceleration_derivatives(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array]:
+    """The three derivatives (nv, nv) of forward dynamics, from those of inverse dynamics."""
     check_inertia(tree)
     solver = factor(mass_matrix(tree, q))
-    qdd = solver.solve(tau - inverse_dynamics(tree, q, qd, blank(tree.nv)))
-    by_q, by_qd, _ = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    qdd = solver.solve(tau - held_efforts(tree, q, qd, external, wrenches))
+    if external is None:
+        by_q, by_qd, _ = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    else:
+        by_q, by_qd, _ = inverse_dynamics_external_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
     for table in (by_q, by_qd):
         for j in range(tree.nv):
             table[:, j] = -solver.solve(table[:, j])

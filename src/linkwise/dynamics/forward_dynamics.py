@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
+from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion, held_efforts
+from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
 from linkwise.dynamics.inertia_check import check_inertia
-from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external, recursion
+from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, velocities
@@ -22,7 +23,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.spatial_vectors import coriolis_times, motion_cross, on_body, spatial_inertia
+from linkwise.spatial.spatial_vectors import coriolis_times, motion_cross, spatial_inertia
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,8 @@ class ArticulatedJoint:
     effort: Array
 
 
-def articulated_acceleration(
-    tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
-) -> Array:
-    """Return qdd (nv,) under the efforts that friction leaves and a wrench on the tool, without carried rotors.
+def articulated_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, loads: Loads = ()) -> Array:
+    """Return qdd (nv,) under the efforts that friction leaves and wrenches on links, without carried rotors.
 
     R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
     1983, in body axes.
@@ -56,8 +55,8 @@ def articulated_acceleration(
     velocity = velocities(bodies, joints, qd)
     across = [motion_cross(v, joint.rate(qd)) + joint.bias(qd) for joint, v in zip(joints, velocity, strict=True)]
     held = [coriolis_times(p, v) for p, v in zip(momenta(bodies, velocity, qd), velocity, strict=True)]
-    if external is not None and bodies.tool[0] >= 0:
-        held[bodies.tool[0]] = held[bodies.tool[0]] - on_body(external, bodies.tool[1])
+    for k, wrench in wrenches_on_bodies(bodies, loads).items():
+        held[k] = held[k] - wrench
     inertia = [spatial_inertia(body.inertia) for body in bodies.bodies]
     reflected = reflected_inertias(tree)
     kept: list[ArticulatedJoint] = []
@@ -164,39 +163,33 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     return cheapest(tree, q, qd, tau)
 
 
-@algorithm(inputs={**STATE, "external": "6"}, outputs={"qdd": "nv"}, spread=False)
-def forward_dynamics_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
-    """Return qdd (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
-    return cheapest(tree, q, qd, tau, external)
+@algorithm(inputs={**STATE, "external": "W 6"}, outputs={"qdd": "nv"}, spread=False)
+def forward_dynamics_external(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
+) -> Array:
+    """Return qdd (nv,) with wrenches that act on links; on the tool, in its axes, unless `wrenches` names frames."""
+    return cheapest(tree, q, qd, tau, external, wrenches)
 
 
-def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None) -> Array:
+def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:
     """Return qdd (nv,) by the recursion that takes fewer operations, or with the loops closed."""
     if tree.loops:
-        return closed_motion(tree, q, qd, tau, external)[0]
+        return closed_motion(tree, q, qd, tau, external, wrenches)[0]
     check_inertia(tree)
     if tree.coupled:
-        return _coupled_acceleration(tree, q, qd, tau, external)
+        return factor(mass_matrix(tree, q)).solve(tau - held_efforts(tree, q, qd, external, wrenches))
     bodies = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd)
-    results = [composite_acceleration(tree, bodies, q, qd, left, external)]
+    loads = () if external is None else tuple(wrenches_on_frames(tree, q, external, wrenches))
+    results = [composite_acceleration(tree, bodies, q, qd, left, loads)]
     if not any_nonzero([rotor.inertia for rotor in bodies.rotors]):
-        results.append(articulated_acceleration(tree, bodies, q, qd, left, external))
+        results.append(articulated_acceleration(tree, bodies, q, qd, left, loads))
     return min(results, key=lambda qdd: sum(operation_count(list(qdd)).values()))
 
 
-def _coupled_acceleration(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None) -> Array:
-    """Return qdd (nv,) where joints follow others: from M and the efforts gathered at the coordinates."""
-    state = (q, qd, blank(tree.nv))
-    held = inverse_dynamics(tree, *state) if external is None else inverse_dynamics_external(tree, *state, external)
-    return factor(mass_matrix(tree, q)).solve(tau - held)
-
-
-def composite_acceleration(
-    tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, external: Array | None = None
-) -> Array:
+def composite_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, left: Array, loads: Loads = ()) -> Array:
     """Return qdd (nv,) from the mass matrix and the efforts that friction leaves."""
-    bias = recursion(tree, bodies, q, qd, blank(tree.nv), external)
+    bias = recursion(tree, bodies, q, qd, blank(tree.nv), loads)
     return factored_mass_matrix(tree, bodies, q).solve(left - bias)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics import recursions
+from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import motor_effort
@@ -25,7 +26,6 @@ from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, is_zero
-from linkwise.spatial.spatial_vectors import on_body
 
 X, Y, Z = range(3)
 
@@ -159,11 +159,13 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     return recursion(tree, bodies, q, qd, qdd) + motor_effort(tree, qd, qdd)
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "6"}, outputs={"tau": "nv"}, open_only=True)
-def inverse_dynamics_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
-    """Return tau (nv,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
-    bodies = moving_bodies(tree).regrouped()
-    return recursion(tree, bodies, q, qd, qdd, external) + motor_effort(tree, qd, qdd)
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs={"tau": "nv"}, open_only=True)
+def inverse_dynamics_external(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
+) -> Array:
+    """Return tau (nv,) with wrenches that act on links; on the tool, in its axes, unless `wrenches` names frames."""
+    bodies, loads = moving_bodies(tree).regrouped(), tuple(wrenches_on_frames(tree, q, external, wrenches))
+    return recursion(tree, bodies, q, qd, qdd, loads) + motor_effort(tree, qd, qdd)
 
 
 @dataclass
@@ -184,22 +186,22 @@ class BodyState:
     rest: Array
 
 
-def recursion(tree: Tree, bodies: Bodies, q: Array, qd: Array, qdd: Array, external: Array | None = None) -> Array:
-    """Efforts (nv,) of the bodies and of the spin of carried rotors: outward for the motion, inward for the forces."""
+def recursion(tree: Tree, bodies: Bodies, q: Array, qd: Array, qdd: Array, loads: Loads = ()) -> Array:
+    """Efforts (nv,) of the bodies and of the spin of carried rotors: outward for the motion, inward for the forces.
+
+    The loads are wrenches on frames, in the axes of these.
+    """
     moves = not all(is_zero(value) for value in (*qd, *qdd))
     points = point_masses(bodies) if moves else PointMasses(bodies, {})
-    return recursion_of_points(tree, points, q, qd, qdd, external)
+    return recursion_of_points(tree, points, q, qd, qdd, loads)
 
 
-def recursion_of_points(
-    tree: Tree, points: PointMasses, q: Array, qd: Array, qdd: Array, external: Array | None = None
-) -> Array:
+def recursion_of_points(tree: Tree, points: PointMasses, q: Array, qd: Array, qdd: Array, loads: Loads = ()) -> Array:
     """The same of bodies from which point masses were taken out."""
     bodies, joints = carried_axes(points.made, q)
     states = _outward(tree, bodies, joints, points.ways, q, qd, qdd)
-    if external is not None and bodies.tool[0] >= 0:
-        state, push = states[bodies.tool[0]], on_body(external, bodies.tool[1])
-        state.force, state.moment = state.force - push[:3], state.moment - push[3:]
+    for k, wrench in wrenches_on_bodies(bodies, loads).items():
+        states[k].force, states[k].moment = states[k].force - wrench[:3], states[k].moment - wrench[3:]
     tau = blank(tree.nv)
     for rotor in bodies.rotors:
         state = states[rotor.body]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_frames
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.link_motion import body_motion
 from linkwise.model.body import moving_bodies
 from linkwise.model.inertia import Inertia
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.matrix_method import gravity_matrix, skew_part, tensor_to_frame
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -33,16 +34,18 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     array([[ 0.   , 19.62 ,  0.   ,  0.   ,  0.   , 19.62 ],
            [ 0.   ,  9.81 ,  0.   ,  0.   ,  0.   , 14.715]])
     """
-    return actions(tree, q, qd, qdd, np.zeros(6))
+    return actions(tree, q, qd, qdd, ())
 
 
-@algorithm(inputs={**MOTION, "external": "6"}, outputs={"actions": "L 6"}, open_only=True)
-def joint_wrenches_external(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
-    """Return the same (L, 6) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
-    return actions(tree, q, qd, qdd, external)
+@algorithm(inputs={**MOTION, "external": "W 6"}, outputs={"actions": "L 6"}, open_only=True)
+def joint_wrenches_external(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
+) -> Array:
+    """Return the same (L, 6) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
+    return actions(tree, q, qd, qdd, tuple(wrenches_on_frames(tree, q, external, wrenches)))
 
 
-def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Array:
+def actions(tree: Tree, q: Array, qd: Array, qdd: Array, loads: Loads) -> Array:
     """Joint actions (L, 6), summed from the tips to the base."""
     bodies = moving_bodies(tree)
     poses = body_poses(bodies, q)
@@ -65,7 +68,11 @@ def actions(tree: Tree, q: Array, qd: Array, qdd: Array, external: Array) -> Arr
     body, t = bodies.tool
     tool = poses[body] @ t
     held = tree.tool_index
-    wrench[held] = wrench[held] + _needed(tree.payload, tool, h[body] - gravity) - _applied(external, tool)
+    wrench[held] = wrench[held] + _needed(tree.payload, tool, h[body] - gravity)
+    for frame, load in loads:
+        k = held if frame == TOOL else int(frame)
+        (body, t) = bodies.tool if frame == TOOL else bodies.frames[k]
+        wrench[k] = wrench[k] - _applied(load, poses[body] @ t)
     for k in reversed(tree.order):
         parent = tree.parents[k]
         if parent >= 0:
@@ -82,7 +89,7 @@ def _needed(inertia: Inertia, pose: Array, h: Array) -> Array:
     return np.array([phi[0, 3], phi[1, 3], phi[2, 3], phi[2, 1], phi[0, 2], phi[1, 0]])
 
 
-def _applied(external: Array, tool: Array) -> Array:
-    """A wrench (6,) on the tool, tool axes, as force and moment about the world origin."""
-    force = tool[:3, :3] @ external[:3]
-    return np.concatenate([force, tool[:3, :3] @ external[3:] + cross(tool[:3, 3], force)])
+def _applied(load: Array, pose: Array) -> Array:
+    """A wrench (6,) on a frame, in its axes, as force and moment about the world origin."""
+    force = pose[:3, :3] @ load[:3]
+    return np.concatenate([force, pose[:3, :3] @ load[3:] + cross(pose[:3, 3], force)])

@@ -7,6 +7,7 @@ base these are sums and differences.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,9 @@ import numpy.typing as npt
 
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
+from linkwise.expr.derivative import rates
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import symbol
 from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
@@ -55,6 +59,19 @@ def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
     if not tree.floating:
         return np.asarray(qd)
     return np.concatenate([BASE.q_dot(q[: BASE.nq], qd[: BASE.nv]), qd[BASE.nv :]])
+
+
+def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array) -> Array:
+    """The derivative (..., nv) of a function of the configuration (nq,) by small motions, exact, from its graph.
+
+    With a floating base the motion is in the base's own axes, as `integrate` takes it.
+    """
+    x = np.array([symbol(f"tangent{k}") for k in range(tree.nq)], dtype=object)
+    values = np.asarray(function(x))
+    directions = (configuration_rate(tree, x, unit) for unit in np.eye(tree.nv))
+    columns = [rates(list(values.flat), dict(zip(x, direction, strict=True))) for direction in directions]
+    table = np.array(columns, dtype=object).T.reshape(*values.shape, tree.nv)
+    return substitute(table, dict(zip(x, q, strict=True)))
 
 
 def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:

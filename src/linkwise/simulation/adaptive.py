@@ -70,7 +70,7 @@ def _rates_kernel(plant: Plant, backend: str | None) -> Kernel:
     tree = plant.tree
     inputs = {"q": (tree.nq,), "qd": (tree.nv,), "tau": (tree.nv,)}
     tape = partial(trace, partial(_rates, plant), "rates", inputs, {"rate": (tree.nq + tree.nv,)})
-    return compiled(tree, None, ("rates", backend, plant.external), lambda: Kernel(tape(), backend))
+    return compiled(tree, None, ("rates", backend, plant.external, plant.wrenches), lambda: Kernel(tape(), backend))
 
 
 def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:

@@ -90,9 +90,8 @@ def _power(plant: Plant, q: FloatArray, qd: FloatArray) -> FloatArray:
     power = (
         -(plant.kernel("friction_torque")(qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
     )
-    if plant.external is not None:
-        twist = (plant.kernel("jacobian", frame="body")(q) @ qd[..., None])[..., 0]
-        power = power + twist @ np.asarray(plant.external)
+    if plant.loads is not None:
+        power = power + (plant.kernel("external_efforts", **plant.options)(q, plant.loads) * qd).sum(axis=-1)
     return np.asarray(power)
 
 
@@ -217,16 +216,10 @@ def energy_account(mechanism: Any, motion: Any, external: FloatArray | None = No
     if has_friction(mechanism):
         lost = integral((mechanism.friction_torque(motion.qd), mechanism.friction_torque(between)))
     if external is not None and external.any():
-        pushed = integral((external_efforts(mechanism, motion.q, external), external_efforts(mechanism, halfway, external)))
+        efforts = mechanism.kernel("external_efforts")
+        pushed = integral((efforts(motion.q, external), efforts(halfway, external)))
     greatest = float(np.max(np.abs([kinetic, potential])))
     return EnergyAccount(ends[0], ends[1], work, lost, pushed, greatest)
-
-
-def external_efforts(mechanism: Any, q: FloatArray, external: FloatArray) -> FloatArray:
-    """Efforts (..., nv) that act as the force and moment (6,) on the tool do, tool axes, at coordinates q (..., nq)."""
-    still = np.zeros((*q.shape[:-1], mechanism.nv))
-    held = mechanism.inverse_dynamics(q, still, still, external)
-    return np.asarray(mechanism.inverse_dynamics(q, still, still) - held)
 
 
 def energies(motion: Any) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.dynamics.external import External
 from linkwise.errors import SimulationError
 from linkwise.kernel import Kernel
 from linkwise.kernel.backend import backend_of
@@ -35,7 +36,7 @@ def simulate(
     qd0: npt.ArrayLike | None = None,
     *,
     torque: Any = None,
-    external: npt.ArrayLike | None = None,
+    external: External | None = None,
     t: Any = None,
     method: str = "rk4",
     record: int = 1,
@@ -73,9 +74,9 @@ def simulate(
         - `Feedback`: a law that is compiled in.
         - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch (by adaptive
           methods with one rollout at a time). It is the slowest.
-    external : (6,) array_like, optional
-        A constant force (N) and moment (N m) on the tool at its origin, in tool axes, as in `Mechanism.inverse_dynamics`.
-        It is compiled in: another one compiles anew.
+    external : (6,) array_like, Wrench or mapping, optional
+        Constant forces (N) and moments (N m) on the tool or on links, as in `Mechanism.inverse_dynamics`. They are compiled
+        in: others compile anew.
     t : (T,) array_like or tuple (t_end, dt)
         Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants
         0, dt, ... t_end.
@@ -194,7 +195,7 @@ def _rollout(task: Task) -> Rollout | PythonRollout:
         steps = program(plant, task.method, law, hold)
         return PythonRollout(steps, backend) if in_python else Rollout(steps, backend)
 
-    return compiled(plant.tree, law, (task.method, hold, backend, in_python, plant.external), compile_steps)
+    return compiled(plant.tree, law, (task.method, hold, backend, in_python, plant.external, plant.wrenches), compile_steps)
 
 
 def _warn_of_energy(task: Task, recorded: Recorded, motion: Trajectory, *, driven: bool) -> None:

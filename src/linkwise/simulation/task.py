@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.dynamics.external import wrench_arguments, wrench_frames
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel.backend import backend_of
 from linkwise.kernel.tape import Shape
@@ -113,6 +114,16 @@ class Task:
         return (constant or stepwise) and not jumps(self.plant.tree)
 
 
+def _plant(tree: Tree, external: Any) -> Plant:
+    if external is None:
+        return Plant(tree)
+    options, values = wrench_arguments(external)
+    wrenches = wrench_frames(tree, options.get("wrenches"))
+    layout = "(6,): a constant force and moment, on the tool in its axes, or on each link of a mapping"
+    values = shaped("simulate: external", values, *([len(wrenches)] if wrenches else []), 6, layout=layout)
+    return Plant(tree, tuple(values.ravel().tolist()), wrenches)
+
+
 def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: Any, **options: Any) -> Task:
     """Check the arguments of `simulate`; `options` are its other ones."""
     if not isinstance(tree, Tree):
@@ -131,9 +142,7 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     record = whole("simulate: record", options["record"], 1, "a whole number >= 1: every which instant is kept")
     if steps and record > steps:
         raise ArgumentError(f"simulate: record is {record}; there are only {steps} steps")
-    layout = "(6,): force and moment on the tool, in tool axes"
-    wrench = None if external is None else shaped("simulate: external", external, 6, layout=layout)
-    plant = Plant(tree, None if wrench is None else tuple(wrench.tolist()))
+    plant = _plant(tree, external)
     states = {"q0": _state(tree, "q0", q0, tree.nq), "qd0": _state(tree, "qd0", qd0, tree.nv)}
     batches = {name: array.shape[:-1] for name, array in states.items()}
     source = Torque.of(tree, torque, steps, _common(batches))

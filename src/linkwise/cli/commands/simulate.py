@@ -34,7 +34,6 @@ from linkwise.simulation.energy_balance import (
     EnergyAccount,
     energies,
     energy_account,
-    external_efforts,
     has_friction,
     unexplained,
 )
@@ -209,7 +208,7 @@ def _torque(
     if options.torque == "hold":
         start = np.asarray(model.neutral if options.q is None else options.q)
         held = np.array(model.gravity_torque(start))
-        held -= external_efforts(model, start, external) if external.any() else 0.0
+        held -= model.kernel("external_efforts")(start, external) if external.any() else 0.0
         held[:base] = 0.0
         return held
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system, within
+from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external
 from linkwise.kinematics.loop_constraints import closure_bias
 from linkwise.loops.loop_solver import NEARLY, REST
@@ -52,14 +53,23 @@ def constraint_forces(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     return closed_motion(tree, q, qd, tau)[1]
 
 
-@algorithm(inputs={**STATE, "external": "6"}, outputs={"forces": "K"}, spread=False, needs_loops=True)
-def constraint_forces_external(tree: Tree, q: Array, qd: Array, tau: Array, external: Array) -> Array:
-    """Return the same (K,) with a force and a moment (6,) acting on the tool at its origin, in tool axes."""
-    return closed_motion(tree, q, qd, tau, external)[1]
+@algorithm(inputs={**STATE, "external": "W 6"}, outputs={"forces": "K"}, spread=False, needs_loops=True)
+def constraint_forces_external(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
+) -> Array:
+    """Return the same (K,) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
+    return closed_motion(tree, q, qd, tau, external, wrenches)[1]
 
 
 def closed_motion(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, checked: bool = True
+    tree: Tree,
+    q: Array,
+    qd: Array,
+    tau: Array,
+    external: Array | None = None,
+    wrenches: Wrenches = None,
+    *,
+    checked: bool = True,
 ) -> tuple[Array, Array]:
     """Return qdd (nv,), with the loops closed, and the forces (K,) that close them.
 
@@ -69,7 +79,7 @@ def closed_motion(
     """
     system = closed_system(tree, q)
     bias = closure_bias(tree, q, qd)
-    left = tau - held(tree, q, qd, external)
+    left = tau - held_efforts(tree.replace(loops=()), q, qd, external, wrenches)
     qdd, result, free = system.solve(left, bias[list(system.closing.rows)])
     forces = blank(len(bias))
     forces[list(system.closing.rows)] = result
@@ -80,12 +90,11 @@ def closed_motion(
     return qdd * sound, forces
 
 
-def held(tree: Tree, q: Array, qd: Array, external: Array | None = None) -> Array:
-    """Bias and friction (nv,) of the tree, cut open: its inverse dynamics without accelerations."""
-    cut, still = tree.replace(loops=()), blank(tree.nv)
+def held_efforts(tree: Tree, q: Array, qd: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:
+    """Bias and friction (nv,) of a tree, less what wrenches do: its inverse dynamics without accelerations."""
     if external is None:
-        return np.asarray(inverse_dynamics(cut, q, qd, still))
-    return np.asarray(inverse_dynamics_external(cut, q, qd, still, external))
+        return np.asarray(inverse_dynamics(tree, q, qd, blank(tree.nv)))
+    return np.asarray(inverse_dynamics_external(tree, q, qd, blank(tree.nv), external, wrenches=wrenches))
 
 
 def _closed(tree: Tree, system: ClosedSystem, q: Array, qd: Array, qdd: Array, bias: Array, free: Array) -> Any:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, driven_speeds, first, freedom_at
+from linkwise.dynamics.external import External, wrench_arguments
 from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
@@ -27,7 +28,7 @@ def closed_inverse_dynamics(
     qd: npt.ArrayLike,
     qdd: npt.ArrayLike,
     driven: Sequence[int | str] | int | str | None = None,
-    external: npt.ArrayLike | None = None,
+    external: External | None = None,
     *,
     name: str = NAME,
 ) -> tuple[FloatArray, FloatArray]:
@@ -49,8 +50,8 @@ def closed_inverse_dynamics(
     driven : sequence of int or str, optional
         The coordinates that have an effort, by name or by the index of their speed; by default those with motors. The
         others have none beside their own friction.
-    external : (..., 6) array_like, optional
-        Force (N) and moment (N m) that act on the tool at its origin, in tool axes.
+    external : (..., 6) array_like, Wrench or mapping, optional
+        As for `Mechanism.inverse_dynamics`.
     name : str
         What messages call the function.
 
@@ -81,9 +82,11 @@ def closed_inverse_dynamics(
     speeds, rises = (vectors(f"{name}: {what}", value, mechanism.nv) for what, value in (("qd", qd), ("qdd", qdd)))
     _check_motion(mechanism, free, q, speeds, rises, name)
     cut_open = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
-    wrench = () if external is None else (external,)
-    algorithm = "inverse_dynamics_external" if wrench else "inverse_dynamics"
-    needed = kernel_of(cut_open, algorithm)(q, speeds, rises, *wrench) * free.units
+    if external is None:
+        needed = kernel_of(cut_open, "inverse_dynamics")(q, speeds, rises) * free.units
+    else:
+        options, values = wrench_arguments(external)
+        needed = kernel_of(cut_open, "inverse_dynamics_external", None, options)(q, speeds, rises, values) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
     efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)

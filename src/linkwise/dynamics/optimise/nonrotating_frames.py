@@ -17,7 +17,7 @@ import numpy as np
 
 from linkwise.kinematics.body_transform import JointTransform, joint_transform, turned_inertia
 from linkwise.model.body import Bodies, Body, cos_sin_of_sum, rotation_of
-from linkwise.spatial.scalar import Array, is_zero
+from linkwise.spatial.scalar import Array, FloatArray, is_zero
 from linkwise.spatial.transform import transform
 
 
@@ -32,8 +32,8 @@ class _Lag(NamedTuple):
 def carried_axes(moving: Bodies, q: Array, tips: bool = True) -> tuple[Bodies, list[JointTransform]]:
     """The bodies in axes that turn with the joint or not, whichever is shorter, and how these axes sit on each other.
 
-    Joint axes stay along z, so freedoms are as before. Inertias, rotors and the tool's frame are in the new axes, which
-    makes some of them functions of q; `Bodies.frames` is empty.
+    Joint axes stay along z, so freedoms are as before. Inertias, rotors and the frames of links and tool are in the new
+    axes, which makes some of them functions of q.
 
     Parameters
     ----------
@@ -115,13 +115,16 @@ def _joint(body: Body, q: Array, before: _Lag | None) -> tuple[JointTransform, _
 
 
 def _described(moving: Bodies, bodies: list[Body], lags: list[_Lag | None]) -> Bodies:
-    """The bodies with their rotors and the tool in the new axes."""
+    """The bodies with their rotors, the links' frames and the tool in the new axes."""
+
+    def turned(frame: tuple[int, FloatArray]) -> tuple[int, FloatArray]:
+        body, t = frame
+        lag = lags[body] if body >= 0 else None
+        return frame if lag is None else (body, np.asarray(transform(lag.turn, None)) @ t)
+
     rotors = []
     for rotor in moving.rotors:
         lag = lags[rotor.body]
         rotors.append(rotor if lag is None else replace(rotor, turning=lag.turn @ rotor.turning))
-    body, t_body_tool = moving.tool
-    lag = lags[body] if body >= 0 else None
-    if lag is not None:
-        t_body_tool = np.asarray(transform(lag.turn, None)) @ t_body_tool
-    return replace(moving, bodies=tuple(bodies), frames=(), rotors=tuple(rotors), tool=(body, t_body_tool))
+    frames = tuple(map(turned, moving.frames))
+    return replace(moving, bodies=tuple(bodies), frames=frames, rotors=tuple(rotors), tool=turned(moving.tool))

@@ -1,0 +1,171 @@
+"""Forces and moments that act on links from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import OPTION_VALUES, algorithm
+from linkwise.errors import ArgumentError
+from linkwise.kinematics.forward_kinematics import forward_kinematics
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.model.body import Bodies
+from linkwise.model.tree import TOOL, Tree
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.spatial_vectors import on_body
+from linkwise.spatial.validation import choice, vectors
+
+#: In which axes, and about which point, a wrench is said: those of its frame; the world's, about the frame's origin; the
+#: world's, about the world origin.
+AXES = ("body", "world", "spatial")
+
+#: Which frame each wrench acts on, a link by its index, and its axes; None for one wrench on the tool, in its axes.
+Wrenches = tuple[tuple[int | str, str], ...] | None
+
+#: Frames with the wrenches (6,) that act on them, about their origins and in their axes.
+Loads = Sequence[tuple[int | str, Array]]
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """A force and a moment that act on a link.
+
+    Parameters
+    ----------
+    force : (..., 3) array_like
+        N.
+    moment : (..., 3) array_like
+        N m.
+    point : (..., 3) array_like, optional
+        Where the force acts, m: in the link's frame, or with ``frame="world"`` in the world; the origin of the link's frame
+        by default.
+    frame : {"body", "world"}
+        The axes of all three: the link's, or the world's.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is no vector, or no frame.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> push = Wrench((0, -10, 0), point=(-0.5, 0, 0))
+    >>> arm.inverse_dynamics([0, 0], [0, 0], [0, 0], {"link1": push}).round(3)
+    array([24.62 ,  4.905])
+    """
+
+    force: npt.ArrayLike
+    moment: npt.ArrayLike = (0.0, 0.0, 0.0)
+    point: npt.ArrayLike | None = None
+    frame: str = "body"
+
+    def __post_init__(self) -> None:
+        choice("frame", self.frame, AXES[:2])
+        for name in ("force", "moment") if self.point is None else ("force", "moment", "point"):
+            object.__setattr__(self, name, vectors(f"Wrench: {name}", getattr(self, name), 3))
+
+    @property
+    def axes(self) -> str:
+        """Which of `AXES` its vector is said in."""
+        return "spatial" if self.frame == "world" and self.point is not None else self.frame
+
+    @property
+    def vector(self) -> FloatArray:
+        """Force, and moment about the point that its axes imply (..., 6)."""
+        moment = np.asarray(self.moment)
+        if self.point is not None:
+            moment = moment + np.cross(np.asarray(self.point), np.asarray(self.force))
+        return np.concatenate(np.broadcast_arrays(self.force, moment), axis=-1)
+
+
+#: What methods take: a wrench on the tool, in its axes, or wrenches by link.
+External: TypeAlias = npt.ArrayLike | Wrench | Mapping[str, npt.ArrayLike | Wrench]
+
+
+def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
+    """The option `wrenches`, where one is needed, and the values of wrenches as methods of `Mechanism` take them.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the link that there is not, or the value that is no wrench.
+    """
+    if isinstance(external, Wrench):
+        external = {TOOL: external}
+    if not isinstance(external, Mapping):
+        return {}, external
+    if not external:
+        return {}, np.zeros(6)
+    wrenches = [(name, value if isinstance(value, Wrench) else _wrench(name, value)) for name, value in external.items()]
+    values = np.broadcast_arrays(*(wrench.vector for _, wrench in wrenches))
+    return {"wrenches": tuple((name, wrench.axes) for name, wrench in wrenches)}, np.stack(values, axis=-2)
+
+
+def _wrench(name: Any, value: Any) -> Wrench:
+    both = vectors(f"external: {name}", value, 6)
+    return Wrench(both[..., :3], both[..., 3:])
+
+
+def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
+    """The option `wrenches` with links by their index."""
+    if wrenches is None:
+        return None
+    for _, axes in wrenches:
+        choice("wrenches: axes", axes, AXES)
+    frames = [name if name == TOOL else tree.link_index(name) for name, _ in wrenches]
+    if len(set(frames)) < len(frames):
+        raise ArgumentError("external: two wrenches act on one link; expected one a link, add them up")
+    return tuple((frame, axes) for frame, (_, axes) in zip(frames, wrenches, strict=True))
+
+
+OPTION_VALUES["wrenches"] = wrench_frames
+
+
+def wrenches_on_frames(tree: Tree, q: Array, external: Array, wrenches: Wrenches) -> Iterator[tuple[int | str, Array]]:
+    """Each frame with its wrench (6,) about its origin, in its axes."""
+    if wrenches is None:
+        yield TOOL, external
+        return
+    for (frame, axes), wrench in zip(wrenches, external, strict=True):
+        if axes == "body":
+            yield frame, wrench
+            continue
+        pose = forward_kinematics(tree, q, link=frame)
+        moment = wrench[3:] - cross(pose[:3, 3], wrench[:3]) if axes == "spatial" else wrench[3:]
+        yield frame, np.concatenate([pose[:3, :3].T @ wrench[:3], pose[:3, :3].T @ moment])
+
+
+def wrenches_on_bodies(bodies: Bodies, loads: Loads) -> dict[int, Array]:
+    """The sum of the wrenches (6,) on each body about its origin; what acts on the ground is left out."""
+    total: dict[int, Array] = {}
+    for frame, wrench in loads:
+        body, t = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
+        if body >= 0:
+            total[body] = total.get(body, np.zeros(6)) + on_body(wrench, t)
+    return total
+
+
+@algorithm(inputs={"q": "nq", "external": "W 6"}, outputs={"tau": "nv"})
+def external_efforts(tree: Tree, q: Array, external: Array, *, wrenches: Wrenches = None) -> Array:
+    """What wrenches on links do at the joints (nv,), the sum of J' w: the principle of virtual work.
+
+    A wrench on the tool at its origin, in tool axes, unless `wrenches` says where they act.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.kernel("external_efforts")([0.0, 0.0], [0.0, 10.0, 0.0, 0.0, 0.0, 0.0])
+    array([20., 10.])
+    """
+    total: Array = np.zeros(tree.nv)
+    for frame, wrench in wrenches_on_frames(tree, q, external, wrenches):
+        total = total + jacobian(tree, q, link=frame, frame="body").T @ wrench
+    return total
