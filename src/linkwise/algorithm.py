@@ -61,12 +61,18 @@ class Algorithm:
     options: Mapping[str, Any]
     needs_loops: bool = False
 
-    def shapes(self, tree: Tree, which: Mapping[str, str], wrenches: Sequence[Any] | None = None) -> dict[str, Shape]:
-        """The shapes in numbers, for one mechanism; W is the number of wrenches, and left out where it is not said."""
+    def shapes(self, tree: Tree, which: Mapping[str, str], options: Mapping[str, Any] | None = None) -> dict[str, Shape]:
+        """The shapes in numbers, for one mechanism.
+
+        W is the number of wrenches, and left out where no option says it; O counts the coordinates of a pose.
+        """
+        chosen = {**self.options, **(options or {})}
         links, drives = len(tree.links), len(tree.drives)
         parameters = len(LINK) * links + len(MOTOR) * drives
         sizes = {"n": tree.n, "nq": tree.nq, "nv": tree.nv, "L": links, "P": parameters, "loops": len(tree.loops)}
         sizes["K"] = sum(CLOSURE_ROWS[loop.kind] for loop in tree.loops)
+        sizes["O"] = 7 if chosen.get("orientation") == "quaternion" else 6
+        wrenches = chosen.get("wrenches")
         letters = {letter: (size,) for letter, size in sizes.items()} | {"W": () if wrenches is None else (len(wrenches),)}
         return {
             name: tuple(
@@ -185,9 +191,7 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
 
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
     function = partial(declared.function, tree, **options)
-    inputs, outputs = (
-        declared.shapes(tree, which, options.get("wrenches")) for which in (declared.inputs, declared.outputs)
-    )
+    inputs, outputs = (declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs))
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(tree, name, shape))}
     tape = trace(
         function,

@@ -14,6 +14,7 @@ from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
 from linkwise.dynamics.external import External, wrench_arguments
+from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.equations import Equations
 from linkwise.kernel import Kernel
@@ -250,9 +251,60 @@ class Mechanism(Tree):
         """
         return self.kernel("motion")(q, qd, qdd)  # type: ignore[no-any-return]
 
-    def manipulability(self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all") -> FloatArray:
+    def manipulability(
+        self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
+    ) -> FloatArray:
         """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
-        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), mask)
+        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), mask, measure)
+
+    @compiled
+    def frame_velocity(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> FloatArray:
+        """Linear and angular velocity (..., 6) of a frame; ``link`` and ``frame`` as for `jacobian`."""
+        return self.kernel("frame_velocity", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def frame_acceleration(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> FloatArray:
+        """The rate (..., 6) of `frame_velocity`: J qdd + Jd qd."""
+        return self.kernel("frame_acceleration", link=link, frame=frame)(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def frame_velocity_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> tuple[FloatArray, FloatArray]:
+        """Derivatives (..., 6, nv) of `frame_velocity` by q and qd, exact."""
+        return self.kernel("frame_velocity_derivatives", link=link, frame=frame)(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def frame_acceleration_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Derivatives (..., 6, nv) of `frame_acceleration` by q, qd and qdd, exact."""
+        kernel = self.kernel("frame_acceleration_derivatives", link=link, frame=frame)
+        return kernel(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def kinematic_hessian(self, q: npt.ArrayLike, link: int | str = "tool", frame: str = "world") -> FloatArray:
+        """Derivative (..., 6, nv, nv) of `jacobian` by q, exact."""
+        return self.kernel("kinematic_hessian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def analytic_jacobian(self, q: npt.ArrayLike, link: int | str = "tool", orientation: str = "rpy") -> FloatArray:
+        """Rates of position and orientation per joint velocity (..., 6, nv), or 7 rows for a quaternion, world axes.
+
+        ``orientation`` is ``"rpy"``, ``"zyz"`` or ``"quaternion"``: see `linkwise.kinematics.analytic_jacobian`.
+        """
+        return self.kernel("analytic_jacobian", link=link, orientation=orientation)(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def analytic_jacobian_dot(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, link: int | str = "tool", orientation: str = "rpy"
+    ) -> FloatArray:
+        """The rate of `analytic_jacobian` at the velocities qd (..., nv)."""
+        return self.kernel("analytic_jacobian_dot", link=link, orientation=orientation)(q, qd)  # type: ignore[no-any-return]
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
@@ -415,6 +467,20 @@ class Mechanism(Tree):
         return kernel(q, qd, tau, values)  # type: ignore[no-any-return]
 
     @compiled
+    def inverse_dynamics_second_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv, nv) of the efforts by q and q, q and qd, qd and qd, and of M by q, exact."""
+        return self.kernel("inverse_dynamics_second_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def forward_dynamics_second_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv, nv) of the accelerations by q and q, q and qd, qd and qd, tau and q, exact."""
+        return self.kernel("forward_dynamics_second_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
+
+    @compiled
     def kinetic_energy(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """Kinetic energy (...,), J, of links, payload and rotors."""
         return self.kernel("kinetic_energy")(q, qd)  # type: ignore[no-any-return]
@@ -439,14 +505,36 @@ class Mechanism(Tree):
         return self.kernel("momentum", about=about)(q, qd)  # type: ignore[no-any-return]
 
     @compiled
-    def center_of_mass(self, q: npt.ArrayLike) -> FloatArray:
-        """Centre of mass (..., 3) of all links and the payload, m, world frame."""
-        return self.kernel("center_of_mass")(q)  # type: ignore[no-any-return]
+    def center_of_mass(self, q: npt.ArrayLike, link: int | str = "base") -> FloatArray:
+        """Centre of mass (..., 3) of all links and the payload, or of a link and all that it carries, m, world frame."""
+        return self.kernel("center_of_mass", link=link)(q)  # type: ignore[no-any-return]
 
     @compiled
-    def center_of_mass_jacobian(self, q: npt.ArrayLike) -> FloatArray:
-        """Velocity of the centre of mass per speed (..., 3, nv), world axes."""
-        return self.kernel("center_of_mass_jacobian")(q)  # type: ignore[no-any-return]
+    def center_of_mass_jacobian(self, q: npt.ArrayLike, link: int | str = "base") -> FloatArray:
+        """Velocity of the centre of mass per joint velocity (..., 3, nv), world axes; ``link`` as for `center_of_mass`."""
+        return self.kernel("center_of_mass_jacobian", link=link)(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def centroidal_momentum_matrix(self, q: npt.ArrayLike) -> FloatArray:
+        """Momentum about the centre of mass per joint velocity (..., 6, nv), linear rows first, world axes."""
+        return self.kernel("centroidal_momentum_matrix")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def centroidal_momentum_matrix_dot(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """The rate (..., 6, nv) of `centroidal_momentum_matrix`."""
+        return self.kernel("centroidal_momentum_matrix_dot")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def centroidal_momentum_derivatives(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Derivatives (..., 6, nv) of the centroidal momentum by q, and of its rate by q, qd and qdd."""
+        return self.kernel("centroidal_momentum_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def base_wrench(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
+        """Force and moment (..., 6) that the base receives from the ground, at its origin, in its axes, N and N m."""
+        return self.kernel("base_wrench")(q, qd, qdd)  # type: ignore[no-any-return]
 
     def operational_space_inertia(
         self, q: npt.ArrayLike, link: int | str = "tool", frame: str = "world", mask: npt.ArrayLike = "all"
@@ -467,6 +555,23 @@ class Mechanism(Tree):
         rows_of(mask)
         inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
         return linkwise.dynamics.operational_space_inertia(inverse, mask)
+
+    def operational_space_dynamics(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        link: int | str = "tool",
+        frame: str = "world",
+        mask: npt.ArrayLike = "all",
+    ) -> OperationalSpace:
+        """Inertia, Coriolis and gravity forces, and null space of a frame: see `OperationalSpace`."""
+        return linkwise.dynamics.operational_space_dynamics(self, q, qd, link, frame, mask)
+
+    def dynamic_manipulability(
+        self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
+    ) -> FloatArray:
+        """How easily a frame is accelerated (...,): see `linkwise.dynamics.dynamic_manipulability`."""
+        return linkwise.dynamics.dynamic_manipulability(self, q, link, mask, measure)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
@@ -497,6 +602,21 @@ class Mechanism(Tree):
         True
         """
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
+
+    @compiled
+    def gravity_regressor(self, q: npt.ArrayLike) -> FloatArray:
+        """Y (..., nv, P), with `gravity_torque` = Y @ `parameters`."""
+        return self.kernel("gravity_regressor")(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def momentum_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`."""
+        return self.kernel("momentum_regressor")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
+    def energy_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Rows (..., P), with kinetic and potential energy = row @ `parameters`."""
+        return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
     def base_parameters(self, *, resting: bool = True) -> BaseParameters:
         """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""

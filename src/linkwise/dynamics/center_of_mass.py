@@ -15,12 +15,14 @@ from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import Bodies, carrier_frame, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, blank
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"c": "3"})
-def center_of_mass(tree: Tree, q: Array) -> Array:
+def center_of_mass(tree: Tree, q: Array, *, link: int | str = "base") -> Array:
     """Centre of mass (3,) of all links, rotors and the payload, world frame: the first moment over the mass.
+
+    With a link, that of this link and of all that it carries.
 
     Examples
     --------
@@ -30,13 +32,13 @@ def center_of_mass(tree: Tree, q: Array) -> Array:
     array([1., 0., 0.])
     """
     bodies = moving_bodies(tree)
-    total = first_moment(tree, bodies, joint_transforms(bodies, q))
+    total = first_moment(tree, bodies, joint_transforms(bodies, q), link)
     return np.asarray(total[:3] * (1.0 / some_mass(tree, total[3])))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "3 nv"})
-def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
-    """Velocity of the centre of mass per speed (3, nv), world axes.
+def center_of_mass_jacobian(tree: Tree, q: Array, *, link: int | str = "base") -> Array:
+    """Velocity of the centre of mass per speed (3, nv), world axes; with a link, of it and all that it carries.
 
     Joint i moves the mass that it carries as one body: column i is (m_i s + w x h_i) / m, with m_i and h_i the mass and the
     first moment beyond it (T. Sugihara, Y. Nakamura, H. Inoue, "Realtime humanoid motion generation through ZMP
@@ -53,8 +55,8 @@ def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
     """
     bodies = moving_bodies(tree)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    carried = _carried_moments(bodies, joints)
-    mass = some_mass(tree, first_moment(tree, bodies, joints)[3])
+    carried = summed_inward(bodies, joints, _moments(tree, bodies, link)[1:], _to_parent)
+    mass = some_mass(tree, first_moment(tree, bodies, joints, link)[3])
     jac = blank(3, tree.nv)
     for k, joint in enumerate(joints):
         for freedom in joint.freedoms:
@@ -63,18 +65,14 @@ def center_of_mass_jacobian(tree: Tree, q: Array) -> Array:
     return jac
 
 
-def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:
-    """First moment (3) and mass (1) of everything, about the world origin, in one (4,)."""
-    total: Array = _at_rest(tree, bodies)
-    for body, joint, moment in zip(bodies.bodies, joints, _carried_moments(bodies, joints), strict=True):
+def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], link: int | str = "base") -> Array:
+    """First moment and mass (4,) of a link with all that it carries, or of everything, about the world origin."""
+    total, *own = _moments(tree, bodies, link)
+    carried = summed_inward(bodies, joints, own, _to_parent)
+    for body, joint, moment in zip(bodies.bodies, joints, carried, strict=True):
         if body.parent < 0:
             total = total + _to_parent(joint, moment)
     return total
-
-
-def _carried_moments(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
-    """First moment and mass (4,) of each body with all that it carries, about its origin in its axes."""
-    return summed_inward(bodies, joints, [body.inertia[:, 3] for body in bodies.bodies], _to_parent)
 
 
 def _to_parent(joint: JointTransform, moment: Array) -> Array:
@@ -82,15 +80,23 @@ def _to_parent(joint: JointTransform, moment: Array) -> Array:
     return np.concatenate([joint.fixed @ first + joint.shift * mass, [mass]])
 
 
-def _at_rest(tree: Tree, bodies: Bodies) -> FloatArray:
-    """First moment and mass (4,) of links, rotors and payload that are fixed to the ground."""
-    total = np.zeros(4)
-    carried = [(frame, link.body) for frame, link in zip(bodies.frames, tree.links, strict=True)]
-    locked = [(carrier_frame(tree, bodies, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
-    for (body, t), inertia in [*carried, *locked, (bodies.tool, tree.payload)]:
-        if body < 0:
-            total = total + t @ inertia.pseudo[:, 3]
-    return total
+def _moments(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
+    """First moment and mass (4,) of what the ground, and of what each body, holds of the links in question."""
+    if link == "base":
+        inside = set(range(-1, len(tree.links)))
+        results: list[Array] = [np.zeros(4), *(body.inertia[:, 3] for body in bodies.bodies)]
+    else:
+        root = tree.link_index(link)
+        inside = {k for k in range(len(tree.links)) if root in tree.path(k)}
+        results = [np.zeros(4) for _ in range(len(bodies.bodies) + 1)]
+    frames = [(k, frame, link.body) for k, (frame, link) in enumerate(zip(bodies.frames, tree.links, strict=True))]
+    for drive in tree.drives:
+        if drive.carrier is not None:
+            frames.append((drive.carrier, carrier_frame(tree, bodies, drive.carrier), drive.motor.locked))
+    for k, (body, t), inertia in [*frames, (tree.tool_index, bodies.tool, tree.payload)]:
+        if k in inside and (body < 0 or link != "base"):
+            results[body + 1] = results[body + 1] + t @ inertia.pseudo[:, 3]
+    return results
 
 
 def some_mass(tree: Tree, mass: float) -> float:

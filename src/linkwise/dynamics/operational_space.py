@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm import algorithm, kernel_of
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.jacobian import jacobian
+from linkwise.kinematics.manipulability import manipulability
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, FloatArray
@@ -82,6 +84,117 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
     known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
     result = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
     return result.astype(np.result_type(given.dtype, np.float32), copy=False)
+
+
+@dataclass(frozen=True)
+class OperationalSpace:
+    """The dynamics of a frame: F = inertia a + coriolis + gravity, and how forces and joint motions divide.
+
+    O. Khatib, 1987 (see `inverse_operational_space_inertia`); k is the number of directions asked for.
+
+    Attributes
+    ----------
+    inertia : ndarray (..., k, k)
+        The operational-space inertia.
+    coriolis, gravity : ndarray (..., k)
+        Force that velocities, and gravity, take at the frame. Friction is left out.
+    inverse : ndarray (..., nv, k)
+        The dynamically consistent inverse of the Jacobian, inverse(M) J' inertia.
+    nullspace : ndarray (..., nv, nv)
+        N = 1 - J' inverse': efforts N tau do not accelerate the frame.
+    """
+
+    inertia: FloatArray
+    coriolis: FloatArray
+    gravity: FloatArray
+    inverse: FloatArray
+    nullspace: FloatArray
+
+
+def operational_space_dynamics(
+    tree: Tree,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike,
+    link: int | str = "tool",
+    frame: str = "world",
+    mask: npt.ArrayLike = "all",
+) -> OperationalSpace:
+    """Return the dynamics of a frame in the directions asked for: see `OperationalSpace`.
+
+    At a singular position it is that of the directions in which the frame can accelerate.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Without closed loops.
+    q, qd : (..., nq), (..., nv) array_like
+        State.
+    link, frame
+        As for `Mechanism.jacobian`.
+    mask : {"all", "translation", "rotation"} or (6,) array_like
+        Which directions count.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> space = operational_space_dynamics(arm, [0.0, 1.0], [0.5, 0.0], mask="translation")
+    >>> (space.nullspace @ arm.jacobian([0.0, 1.0])[:3].T).round(9) + 0.0
+    array([[0., 0., 0.],
+           [0., 0., 0.]])
+    """
+    rows = list(rows_of(mask))
+    options = {"link": link, "frame": frame}
+    inverse_inertia = kernel_of(tree, "inverse_operational_space_inertia", None, options)(q)
+    inertia = operational_space_inertia(inverse_inertia, mask)
+    jac = kernel_of(tree, "jacobian", None, options)(q)[..., rows, :]
+    rate = kernel_of(tree, "jacobian_dot", None, options)(q, qd)[..., rows, :]
+    response = np.linalg.solve(kernel_of(tree, "mass_matrix")(q), np.swapaxes(jac, -1, -2))
+    inverse = response @ inertia
+    weight = kernel_of(tree, "gravity_torque")(q)
+    bias = kernel_of(tree, "bias_torque")(q, qd) - weight
+    turning = np.einsum("...ij,...j->...i", rate, np.asarray(qd))
+    coriolis = np.einsum("...ji,...j->...i", inverse, bias) - np.einsum("...ij,...j->...i", inertia, turning)
+    gravity = np.einsum("...ji,...j->...i", inverse, weight)
+    nullspace = np.eye(tree.nv) - np.swapaxes(jac, -1, -2) @ np.swapaxes(inverse, -1, -2)
+    return OperationalSpace(inertia, coriolis, gravity, inverse, nullspace)
+
+
+def dynamic_manipulability(
+    tree: Tree, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
+) -> FloatArray:
+    """Return how easily a frame is accelerated (...,): of the singular values of J inverse(M), or of its inertia.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Without closed loops.
+    q : (..., nq) array_like
+        Configuration.
+    link, mask
+        As for `Mechanism.manipulability`.
+    measure : {"volume", "least", "isotropy", "asada"}
+        Of J inverse(M) as in `linkwise.kinematics.manipulability` (T. Yoshikawa, "Dynamic manipulability of robot
+        manipulators", J. Robotic Systems 2(1), 1985); ``"asada"``: the least eigenvalue of the operational-space inertia by
+        the greatest, 1 where the frame is equally heavy in all directions, 0 at a singular position (H. Asada, "A geometrical
+        representation of manipulator dynamics", J. Dynamic Systems, Measurement and Control 105(3), 1983).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> plane = [1, 1, 0, 0, 0, 0]
+    >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
+    [2.559, 0.238]
+    """
+    if measure == "asada":
+        rows = list(rows_of(mask))
+        inverse = kernel_of(tree, "inverse_operational_space_inertia", None, {"link": link})(q)[..., rows, :][..., rows]
+        values = np.linalg.eigvalsh(inverse)
+        return np.asarray(np.maximum(values[..., 0], 0.0) / np.where(values[..., -1] > 0, values[..., -1], 1.0))
+    jac = kernel_of(tree, "jacobian", None, {"link": link})(q)
+    mass = kernel_of(tree, "mass_matrix")(q)
+    return manipulability(np.swapaxes(np.linalg.solve(mass, np.swapaxes(jac, -1, -2)), -1, -2), mask, measure)
 
 
 def _inverted(matrix: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.recursions import BodyMotion, joint_friction, motions, pairs
 from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
@@ -51,6 +52,58 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
             j = freedom.speed
             motors[rotor.drive][j, 0] = motors[rotor.drive][j, 0] + freedom.angular @ there
     return np.concatenate([*columns, *motors], axis=1)
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"Y": "nv P"}, open_only=True)
+def gravity_regressor(tree: Tree, q: Array) -> Array:
+    """Y (nv, P), with gravity_torque = Y @ parameters.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> (arm.gravity_regressor([0.0, 0.5]) @ arm.parameters - arm.gravity_torque([0.0, 0.5])).round(9) + 0.0
+    array([0., 0.])
+    """
+    return np.asarray(regressor(tree, q, blank(tree.nv), blank(tree.nv)))
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
+def momentum_regressor(tree: Tree, q: Array, qd: Array) -> Array:
+    """Y (nv, P), with the generalised momentum M qd = Y @ parameters (A. De Luca, R. Mattone, ICRA 2003).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> q, qd = [0.0, 0.5], [1.0, 2.0]
+    >>> (arm.momentum_regressor(q, qd) @ arm.parameters - arm.mass_matrix(q) @ qd).round(9) + 0.0
+    array([0., 0.])
+    """
+    return np.asarray(regressor(tree.replace(gravity=np.zeros(3)), q, blank(tree.nv), qd))
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"kinetic": "P", "potential": "P"}, open_only=True)
+def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
+    """Two rows (P,), with kinetic and potential energy = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> kinetic, potential = arm.energy_regressor([0.0, 0.5], [1.0, 2.0])
+    >>> bool(abs(kinetic @ arm.parameters - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0])) < 1e-12)
+    True
+    """
+    kinetic = 0.5 * (np.asarray(qd) @ momentum_regressor(tree, q, qd))
+    potential, down = blank(kinetic.size), -np.asarray(tree.gravity)
+    bodies = moving_bodies(tree)
+    poses = body_poses(bodies, q)
+    for k, (body, t) in enumerate(bodies.frames):
+        pose = poses[body] @ t
+        potential[len(LINK) * k] = down @ pose[:3, 3]
+        potential[len(LINK) * k + 1 : len(LINK) * k + 4] = down @ pose[:3, :3]
+    return kinetic, potential
 
 
 def _forces(moved: BodyMotion) -> Array:

@@ -66,11 +66,15 @@ def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array)
 
     With a floating base the motion is in the base's own axes, as `integrate` takes it.
     """
-    x = np.array([symbol(f"tangent{k}") for k in range(tree.nq)], dtype=object)
-    values = np.asarray(function(x))
-    directions = (configuration_rate(tree, x, unit) for unit in np.eye(tree.nv))
-    columns = [rates(list(values.flat), dict(zip(x, direction, strict=True))) for direction in directions]
-    table = np.array(columns, dtype=object).T.reshape(*values.shape, tree.nv)
+    return np.stack([time_derivative(tree, function, q, unit) for unit in np.eye(tree.nv)], axis=-1)
+
+
+def time_derivative(tree: Tree, function: Callable[[Array], Array], q: Array, qd: Array) -> Array:
+    """The rate of a function of the configuration (nq,) at the velocities qd (nv,), exact, from its graph."""
+    x = np.array([symbol(f"\0{k}") for k in range(tree.nq)], dtype=object)
+    values = np.asarray(function(x), dtype=object)
+    moving = dict(zip(x, configuration_rate(tree, x, qd), strict=True))
+    table = np.array(rates(list(values.flat), moving), dtype=object).reshape(values.shape)
     return substitute(table, dict(zip(x, q, strict=True)))
 
 

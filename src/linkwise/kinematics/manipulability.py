@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import rows_of
+from linkwise.spatial.validation import choice, rows_of
+
+#: Measures of singular values (..., k), greatest first: their product, the least, the least by the greatest.
+MEASURES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "volume": lambda values: np.prod(values, axis=-1),
+    "least": lambda values: values[..., -1],
+    "isotropy": lambda values: values[..., -1] / np.where(values[..., 0] > 0, values[..., 0], 1.0),
+}
 
 
-def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all") -> FloatArray:
-    """Return the product of the singular values of the Jacobian (...,), zero where it loses rank.
-
-    Where there are at least as many joints as rows it is sqrt(det(J J')): T. Yoshikawa, "Manipulability of robotic
-    mechanisms", Int. J. Robotics Research 4(2), 1985.
+def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure: str = "volume") -> FloatArray:
+    """Return a measure of the singular values of the Jacobian (...,), zero where it loses rank.
 
     Parameters
     ----------
@@ -22,22 +28,30 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all") -> Floa
         Linear rows first.
     mask : {"all", "translation", "rotation"} or (6,) array_like
         Which rows count. With "all" the value mixes m and rad.
+    measure : {"volume", "least", "isotropy"}
+        The product of the singular values, where there are at least as many joints as rows sqrt(det(J J')) (T. Yoshikawa,
+        "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985); the least of them (C. A. Klein, B. E.
+        Blaho, Int. J. Robotics Research 6(2), 1987); the least by the greatest, the inverse of the condition number (J. K.
+        Salisbury, J. J. Craig, Int. J. Robotics Research 1(1), 1982).
 
     Raises
     ------
     ArgumentError
-        For another mask, or another shape.
+        For another mask, measure or shape.
 
     Examples
     --------
     >>> import numpy as np
     >>> float(manipulability(2 * np.eye(6)))
     64.0
+    >>> float(manipulability(2 * np.eye(6), measure="isotropy"))
+    1.0
     """
+    function = MEASURES[choice("measure", measure, MEASURES)]
     chosen, given = list(rows_of(mask)), np.asarray(jacobian)
     if given.ndim < 2 or given.shape[-2] != 6:
         raise ArgumentError(f"jacobian has the shape {given.shape}; expected (..., 6, n)")
     rows = given[..., chosen, :]
     known = np.isfinite(rows).all(axis=(-2, -1))
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
-    return np.where(known, np.prod(values, axis=-1), np.nan)
+    return np.where(known, function(values), np.nan)

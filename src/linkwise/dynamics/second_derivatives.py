@@ -1,0 +1,88 @@
+"""Second derivatives of inverse and forward dynamics, and their products with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from linkwise.expr.derivative import derivative
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import symbol
+from linkwise.kinematics.configuration import tangent_derivative
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array
+
+CUBE = "nv nv nv"
+
+
+@algorithm(
+    inputs={"q": "nq", "qd": "nv", "qdd": "nv"},
+    outputs={"dq_dq": CUBE, "dq_dqd": CUBE, "dqd_dqd": CUBE, "dM_dq": CUBE},
+    open_only=True,
+)
+def inverse_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+    """Second derivatives (nv, nv, nv) of the efforts: by q twice, by q and qd, by qd twice, and of M by q.
+
+    Element [i, j, k] is the derivative of row i, first by quantity j of the first name, then by k of the second. With a
+    floating base the small motions are in the base's own axes, and those of two of them do not commute. Exact: the first
+    derivatives (see `inverse_dynamics_derivatives`), differentiated as a graph.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> tables = arm.inverse_dynamics_second_derivatives([0.0, 0.5], [1.0, 2.0], [0.0, 0.0])
+    >>> tables[3][0].round(3) + 0.0
+    array([[ 0.   , -0.479],
+           [ 0.   , -0.24 ]])
+    """
+    by_q_qd = _by_vector(lambda x: inverse_dynamics_derivatives(tree, q, x, qdd)[0], qd)
+    by_qd_qd = _by_vector(lambda x: inverse_dynamics_derivatives(tree, q, x, qdd)[1], qd)
+    by_q_q = tangent_derivative(tree, lambda x: inverse_dynamics_derivatives(tree, x, qd, qdd)[0], q)
+    return (
+        by_q_q,
+        by_q_qd,
+        by_qd_qd,
+        tangent_derivative(tree, lambda x: inverse_dynamics_derivatives(tree, x, qd, qdd)[2], q),
+    )
+
+
+@algorithm(
+    inputs={"q": "nq", "qd": "nv", "tau": "nv"},
+    outputs={"dq_dq": CUBE, "dq_dqd": CUBE, "dqd_dqd": CUBE, "dtau_dq": CUBE},
+    spread=False,
+    open_only=True,
+)
+def forward_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array, Array, Array]:
+    """Second derivatives (nv, nv, nv) of the accelerations: by q twice, by q and qd, by qd twice, by tau and q.
+
+    The order of the indices is that of `inverse_dynamics_second_derivatives`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> tables = arm.forward_dynamics_second_derivatives([0.0, 0.5], [1.0, 2.0], [0.0, 0.0])
+    >>> [table.shape for table in tables]
+    [(2, 2, 2), (2, 2, 2), (2, 2, 2), (2, 2, 2)]
+    """
+    by_q_qd = _by_vector(lambda x: forward_dynamics_derivatives(tree, q, x, tau)[0], qd)
+    by_qd_qd = _by_vector(lambda x: forward_dynamics_derivatives(tree, q, x, tau)[1], qd)
+    by_q_q = tangent_derivative(tree, lambda x: forward_dynamics_derivatives(tree, x, qd, tau)[0], q)
+    return (
+        by_q_q,
+        by_q_qd,
+        by_qd_qd,
+        tangent_derivative(tree, lambda x: forward_dynamics_derivatives(tree, x, qd, tau)[2], q),
+    )
+
+
+def _by_vector(function: Callable[[Array], Array], vector: Array) -> Array:
+    """The derivative (..., n) of a function of a vector (n,), exact, from its graph."""
+    x = np.array([symbol(f"\1{k}") for k in range(len(vector))], dtype=object)
+    values = np.asarray(function(x), dtype=object)
+    table = derivative(list(values.flat), list(x)).reshape(*values.shape, len(x))
+    return substitute(table, dict(zip(x, vector, strict=True)))
