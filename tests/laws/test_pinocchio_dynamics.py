@@ -238,3 +238,48 @@ def test_teeth(pair: Pair) -> None:
     off[-mech.n :] += 1e-6
     wanted = peer.back(pin.nonLinearEffects(peer.model, peer.data, peer.at(off), peer.to(qd)))
     assert relative(direct(mech, "bias_torque", q, qd), wanted) > 10 * BOUND
+
+
+def test_the_centroidal_momentum_matrix_and_its_rate(pair: Pair) -> None:
+    """Pinocchio's is about the centre of the moving links; its rate there does not know that ours is another point."""
+    mech, peer, q, qd, _ = pair
+    found = direct(mech, "centroidal_momentum_matrix", q)
+    matrix = np.array(pin.computeCentroidalMap(peer.model, peer.data, peer.at(q)))[:, peer.place]
+    shift = np.array(peer.data.com[0]) - direct(mech, "center_of_mass", q)
+    matrix[3:] += np.cross(shift, matrix[:3].T).T
+    errors = [relative(found, matrix)]
+    if np.abs(shift).max() < 1e-12:
+        pin.dccrba(peer.model, peer.data, peer.at(q), peer.to(qd))
+        rate = np.array(peer.data.dAg)[:, peer.place] @ qd
+        errors.append(relative(direct(mech, "centroidal_momentum_matrix_dot", q, qd) @ qd, rate))
+    print([f"{error:.1e}" for error in errors])
+    assert max(errors) <= BOUND
+
+
+def test_centres_of_mass_of_what_joints_carry(pair: Pair) -> None:
+    mech, peer, q, _, _ = pair
+    pin.centerOfMass(peer.model, peer.data, peer.at(q))
+    worst = 0.0
+    for k, link in enumerate(mech.links):
+        joint = peer.carried[k][0]
+        if not link.moves or not peer.data.mass[joint] > 0:
+            continue
+        jac = np.array(pin.jacobianSubtreeCenterOfMass(peer.model, peer.data, peer.at(q), joint))[:, peer.place]
+        own = direct(mech, "center_of_mass_jacobian", q, link=k)
+        moving = np.abs(jac).max(axis=0) > 0  # (Pinocchio leaves out what moves the root of the subtree)
+        worst = max(worst, relative(own[:, moving], jac[:, moving]) if moving.any() else 0.0)
+    print(f"{worst:.1e}")
+    assert worst <= BOUND
+
+
+def test_derivatives_of_the_velocity_of_a_frame(pair: Pair) -> None:
+    mech, peer, q, qd, qdd = pair
+    pin.computeForwardKinematicsDerivatives(peer.model, peer.data, peer.at(q), peer.to(qd), peer.to(qdd))
+    tables = pin.getFrameVelocityDerivatives(peer.model, peer.data, peer.frames[-1], pin.ReferenceFrame.LOCAL)
+    found = direct(mech, "frame_velocity_derivatives", q, qd, frame="body")
+    errors = [
+        np.abs(one - np.array(other)[:, peer.place]).max() / (1.0 + np.abs(other).max())
+        for one, other in zip(found, tables, strict=True)
+    ]
+    print([f"{error:.1e}" for error in errors])
+    assert max(errors) <= BOUND

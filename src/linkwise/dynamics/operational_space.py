@@ -176,8 +176,8 @@ def dynamic_manipulability(
     measure : {"volume", "least", "isotropy", "asada"}
         Of J inverse(M) as in `linkwise.kinematics.manipulability` (T. Yoshikawa, "Dynamic manipulability of robot
         manipulators", J. Robotic Systems 2(1), 1985); ``"asada"``: the least eigenvalue of the operational-space inertia by
-        the greatest, 1 where the frame is equally heavy in all directions, 0 at a singular position (H. Asada, "A geometrical
-        representation of manipulator dynamics", J. Dynamic Systems, Measurement and Control 105(3), 1983).
+        the greatest, 1 where the frame is equally heavy in all directions, 0 at a singular position (H. Asada, J. Dynamic
+        Systems, Measurement and Control 105(3), 1983).
 
     Examples
     --------
@@ -185,7 +185,7 @@ def dynamic_manipulability(
     >>> arm = robots.planar_2r()
     >>> plane = [1, 1, 0, 0, 0, 0]
     >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
-    [2.559, 0.238]
+    [2.251, 0.249]
     """
     if measure == "asada":
         rows = list(rows_of(mask))

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.configuration import time_derivative
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, root, select
+from linkwise.spatial.scalar import Array, is_zero, root, select
 from linkwise.spatial.validation import choice
 
 
@@ -21,7 +22,7 @@ def analytic_jacobian(tree: Tree, q: Array, *, link: int | str = "tool", orienta
 
     ``"rpy"``: roll, pitch, yaw, R = Rz(yaw) Ry(pitch) Rx(roll), undefined at a pitch of 90 degrees; ``"zyz"``: Euler angles,
     R = Rz(a) Ry(b) Rz(c) with b from 0 to pi, undefined at both; ``"quaternion"``: qw, qx, qy, qz, the one with the greatest
-    component positive, defined everywhere. Where they are undefined, elements are infinite or NaN, and a `KernelError` is
+    component positive, defined everywhere. Where they are undefined, elements are infinite or NaN, and an `ArgumentError` is
     raised for a frame that is never anywhere else. B. Siciliano, L. Sciavicco, L. Villani, G. Oriolo, *Robotics* (2009),
     section 3.6.
 
@@ -60,9 +61,16 @@ def analytic_jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = 
     return time_derivative(tree, lambda x: analytic_jacobian(tree, x, link=link, orientation=orientation), q, qd)
 
 
+def _defined(orientation: str, sine: Any) -> Any:
+    if is_zero(sine):
+        message = f"orientation is {orientation!r}, which this frame has in no configuration; expected another of"
+        raise ArgumentError(f"{message} {choices(RATES)}")
+    return sine
+
+
 def _rpy_rates(R: Array) -> Array:
     """Rates of roll, pitch and yaw (3, 3) per angular velocity, world axes."""
-    across = root(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
+    across = _defined("rpy", root(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0]))
     c, s, inverse = R[0, 0] * (1.0 / across), R[1, 0] * (1.0 / across), 1.0 / across
     tangent = -R[2, 0] * inverse
     return np.array([[c * inverse, s * inverse, 0.0], [-s, c, 0.0], [c * tangent, s * tangent, 1.0]], dtype=object)
@@ -70,7 +78,7 @@ def _rpy_rates(R: Array) -> Array:
 
 def _zyz_rates(R: Array) -> Array:
     """Rates of the angles about z, y and z (3, 3) per angular velocity, world axes."""
-    across = root(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2])
+    across = _defined("zyz", root(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2]))
     inverse = 1.0 / across
     c, s, cotangent = R[0, 2] * inverse, R[1, 2] * inverse, R[2, 2] * inverse
     return np.array([[-c * cotangent, -s * cotangent, 1.0], [-s, c, 0.0], [c * inverse, s * inverse, 0.0]], dtype=object)
