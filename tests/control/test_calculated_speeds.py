@@ -67,7 +67,7 @@ def test_an_integral_stands_while_a_limit_holds_the_speed_back() -> None:
     for _ in range(100):
         chain.feed([0.0, 0.5])
         chain.step(DT)
-    integral = chain._cycle.parts.report.kept_of(chain._cycle.told)["integral"][0]
+    integral = chain._cycle.parts.report.kept_of(chain._cycle.report_memory)["integral"][0]
     assert integral == 0.0
     chain.feed(predicted(chain))
     chain.step(DT)

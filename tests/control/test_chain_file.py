@@ -703,7 +703,7 @@ BAD: list[tuple[str, list[str]]] = [
             "line 8: port 'link2.theta_solved' is an output, which only the cycle writes; write an input",
             "line 9: there is no port 'tool.max_sped' (did you mean 'tool.max_speed' ...",
             "line 10: port 'tool.max_speed' is given True; expected a number above 0, in m/s",
-            "line 11: port 'chain.calculation_precision' is said by the key calculation_precision; expected it there alone",
+            "line 11: port 'chain.calculation_precision' is set by the key calculation_precision; expected it there alone",
             "line 12: port 'link1.limits.min' is given 3.0; expected limits.min <= limits.max, here 3.0 > 2.0",
             "line 14: port 'link1.theta_speed' is given NaN; expected a number, in rad/s",
             "line 15: port 'link2.theta_speed' is given the shape (2,); expected a number, in rad/s",
@@ -713,7 +713,7 @@ BAD: list[tuple[str, list[str]]] = [
     (
         ARM + PIN + "[ports]\npin.enabled = true\ntool.max_speed = " + "1" * 400 + "\n",
         [
-            "line 9: port 'pin.enabled' is said by its constraint; expected it there alone",
+            "line 9: port 'pin.enabled' is set by its constraint; expected it there alone",
             "line 10: port 'tool.max_speed': what is given holds 1111...",
         ],
     ),

@@ -18,7 +18,7 @@ INF, NAN = math.inf, math.nan
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"name": "position"}, "a port's name is 'position'; expected whose it is, a dot and what, such as 'tool.position'"),
+        ({"name": "position"}, "a port's name is 'position'; expected an entity, a dot and a quantity, such as 'tool."),
         ({"name": ".position"}, "a port's name is '.position'"),
         ({"name": "tool."}, "a port's name is 'tool.'"),
         ({"name": " tool.position"}, "a port's name is ' tool.position'"),

@@ -301,7 +301,7 @@ HEAD = "t [s],dt [s],cycle [int]"
             "the header begins with ['t', 'dt', 'cycle']; expected the columns t [s], dt [s], cycle [int]",
         ),
         (f"{HEAD},a.b\n", 1, "column 'a.b' has no unit; expected a name and, in brackets, its unit"),
-        (f"{HEAD},theta [rad]\n", 1, "a port's name is 'theta'; expected whose it is, a dot and what"),
+        (f"{HEAD},theta [rad]\n", 1, "a port's name is 'theta'; expected an entity, a dot and a quantity"),
         (f"{HEAD},a.b [m],a.b [m]\n", 1, "the header names 'a.b' twice"),
         (f"{HEAD},a.b.x [m],a.b.y [m]\n", 1, "expected 'a.b.x [m]', 'a.b.y [m]' or 'a.b.z [m]' together"),
         (f"{HEAD},a.b.x [m],a.b.z [m],a.b.y [m]\n", 1, "expected 'a.b.x [m]', 'a.b.y [m]' or 'a.b.z [m]' together"),

@@ -20,7 +20,7 @@ def remarks(path: Path, mechanism: Mechanism) -> list[str]:
     found = MotionRemarks(mechanism, opened)
     for block in opened:
         found.add(*block)
-    return [remark.message for remark in found.told()]
+    return [remark.message for remark in found.report()]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -64,16 +64,16 @@ class Driven:
     limits: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.row, self.out = np.zeros(self.pace.row), np.zeros(self.pace.made_row)
+        self.row, self.out = np.zeros(self.pace.row), np.zeros(self.pace.output_row)
         defaults = {"low": -FREE, "high": FREE, "max_speed": FREE, "max_acceleration": FREE, "max_deceleration": FREE}
         self.give(**{**defaults, **self.limits}, q=self.q, carry=self.pace.rest(self.q), closures=1.0)
         self.outputs, self.lengths = [np.array(self.q, dtype=float)], list[float]()
-        self.told: list[dict[str, float]] = []
+        self.reports: list[dict[str, float]] = []
 
     def give(self, **values: Any) -> None:
         """Write parts of the row."""
         for name, value in values.items():
-            self.row[self.pace.given[name]] = value
+            self.row[self.pace.input_parts[name]] = value
 
     def cycle(self, goal: Any, dt: float, speed: Any = 0.0) -> np.ndarray:
         """One cycle; the output."""
@@ -81,10 +81,10 @@ class Driven:
             self.lengths.append(dt)  # the cycle before the first one was as long
         self.give(goal=goal, dt=dt, goal_speed=speed, dt_before=self.lengths[-1])
         self.pace.run(self.row, self.out)
-        made = self.pace.made
-        q = self.out[made["q"]].copy()
-        self.give(q=q, carry=self.out[made["carry"]])
-        self.told.append({name: float(self.out[made[name]][0]) for name in ("limited", "kept", "lam", "looks")})
+        parts = self.pace.output_parts
+        q = self.out[parts["q"]].copy()
+        self.give(q=q, carry=self.out[parts["carry"]])
+        self.reports.append({name: float(self.out[parts[name]][0]) for name in ("limited", "kept", "lam", "looks")})
         if dt > 0:
             self.outputs.append(q)
             self.lengths.append(dt)
@@ -130,7 +130,7 @@ class Driven:
         )
         rounding = 64 * EPS * size / np.minimum(dt[1:], dt[:-1])[:, None]
         fastest, faster, slower = (
-            self.row[self.pace.given[f"max_{name}"]] for name in ("speed", "acceleration", "deceleration")
+            self.row[self.pace.input_parts[f"max_{name}"]] for name in ("speed", "acceleration", "deceleration")
         )
         speed = np.concatenate([np.linalg.norm(part, axis=2) for part in parts], axis=1)
         change = np.concatenate([np.linalg.norm(np.diff(part, axis=0), axis=2) for part in parts], axis=1)
@@ -143,5 +143,5 @@ class Driven:
     def outside(self) -> float:
         """How far a joint was outside its limits at most; below zero where none was."""
         q = np.array(self.outputs)
-        low, high = (self.row[self.pace.given[name]] for name in ("low", "high"))
+        low, high = (self.row[self.pace.input_parts[name]] for name in ("low", "high"))
         return float(max((low - q).max(), (q - high).max()))

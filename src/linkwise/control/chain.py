@@ -57,7 +57,7 @@ class Chain:
         First values of inputs: ``{"tool.max_speed": 0.5}``. A joint value that is given is not routed.
     routes : mapping of str to str, optional
         Inputs that other ports feed, ``{"arm.theta": "arm.predicted_theta"}``; ``""`` for none. The theta or d of each joint
-        is fed by its solved value unless something is said.
+        is fed by its solved value unless stated otherwise.
     name : str, optional
         Of the chain; that of the mechanism if left out.
     period : float, optional
@@ -449,7 +449,7 @@ def description_of(
     Parameters
     ----------
     chain : Chain
-        The chain. Of its inputs those are said that differ from what they would be at first; NaN is not said.
+        The chain. The inputs that differ from their initial values are included, except NaN.
     name : str, optional
         Of the chain; that of its mechanism where it is left out.
     period, reference
@@ -475,10 +475,10 @@ def description_of(
 
 
 def _values(ports: Ports, fresh: Ports, rows: tuple[ConstraintRow, ...]) -> dict[str, Any]:
-    """The inputs that are other numbers than at first, as far as no field of a description says them."""
-    own = {f"{row.name}.{what}" for row in rows for what in row.inputs} | {f"chain.{key}" for key in OWN_KEYS}
-    own |= ports.routes.keys()
-    inputs = (name for name, port in ports.items() if port.direction == "in" and name not in own)
+    """The inputs that differ from their initial values and that no other field of a description holds."""
+    covered = {f"{row.name}.{quantity}" for row in rows for quantity in row.inputs} | {f"chain.{key}" for key in OWN_KEYS}
+    covered |= ports.routes.keys()
+    inputs = (name for name, port in ports.items() if port.direction == "in" and name not in covered)
     return {name: ports.read(name) for name in inputs if _changed(ports, fresh, name)}
 
 
@@ -491,6 +491,6 @@ def _changed(ports: Ports, fresh: Ports, name: str) -> bool:
 def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ConstraintRow:
     """The row of a constraint with the values that its ports have now, as far as they are numbers."""
     row = ConstraintRow.of(constraint)
-    names = {what: f"{row.name}.{what}" for what in row.inputs}
-    now = {what: ports.read(name) for what, name in names.items() if _changed(ports, fresh, name)}
+    names = {quantity: f"{row.name}.{quantity}" for quantity in row.inputs}
+    now = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
     return ConstraintRow(**{**row.fields, **now})

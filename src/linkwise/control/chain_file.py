@@ -124,7 +124,7 @@ class ChainReader(TableReader):
         return None, None
 
     def _referred(self, word: str) -> Mechanism | None:
-        """The bundled mechanism of that name, or that of a file in the chain's folder; what is in the file is not told."""
+        """The bundled mechanism of that name, or that of a file in the chain's folder, whose problems are only counted."""
         if word in robots.names():
             self.reference = word
             return robots.load(word)
@@ -288,7 +288,7 @@ class ChainReader(TableReader):
         return link in known
 
     def _leaves(self, key: str, table: dict[str, Any]) -> list[tuple[str, Place, Any]]:
-        """The names of ports in a table, where they stand, and what is said of them, in the order of their lines."""
+        """The names of the ports in a table, their places and their values, in the order of their lines."""
         entries: list[tuple[str, Place, Any]] = [(port, (key, *place), value) for port, place, value in leaves(table)]
         return sorted(entries, key=lambda leaf: self.lines.get(leaf[1], 0))
 
@@ -384,8 +384,8 @@ def read(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> ChainDe
     --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "crane.toml"
-    >>> told = 'format = "linkwise chain 1"\n[[link]]\nname = "boom"\na = 18.0\ntheta = 0.6\n'
-    >>> _ = path.write_text(told)
+    >>> text = 'format = "linkwise chain 1"\n[[link]]\nname = "boom"\na = 18.0\ntheta = 0.6\n'
+    >>> _ = path.write_text(text)
     >>> read(path).q0.tolist()
     [0.6]
     """
@@ -441,8 +441,8 @@ def write(description: ChainDescription, path: str | Path) -> None:
 def render(description: ChainDescription, folder: Path) -> Iterator[str]:
     """The text of a description that will stand in a folder, in parts, with all bits."""
     named = _reference(description, folder)
-    own = named is None and description.mechanism.name == description.name
-    links = links_of(description.mechanism, description.q0) if own else None
+    inline = named is None and description.mechanism.name == description.name
+    links = links_of(description.mechanism, description.q0) if inline else None
     settings = {
         key: getattr(description, key) for key in ("name", "period", "calculations_per_cycle", "calculation_precision")
     }

@@ -246,7 +246,7 @@ def check_ports(
     for key, ports_named in (("values", values), ("routes", routes)):
         if not isinstance(ports_named, Mapping):
             check.report(key, ports_named, "a mapping by the names of ports")
-    values, routes = (given if isinstance(given, Mapping) else {} for given in (values, routes))
+    values, routes = (mapping if isinstance(mapping, Mapping) else {} for mapping in (values, routes))
     try:
         ports = Layout(mechanism, [row.made() for row in rows], np.zeros(mechanism.n)).ports
     except ArgumentError as error:
@@ -263,7 +263,7 @@ def check_ports(
         for target, source in routes.items()
         if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
     }
-    owners = {f"{row.name}.{what}": "its constraint" for row in rows for what in row.inputs}
+    owners = {f"{row.name}.{quantity}": "its constraint" for row in rows for quantity in row.inputs}
     owners |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
     kept = {
         ports[name].name: value
@@ -275,9 +275,9 @@ def check_ports(
     return kept, routed
 
 
-def _once(check: Checker, ports: Ports, field: str, given: Mapping[Any, Any], name: Any) -> bool:
+def _once(check: Checker, ports: Ports, field: str, entries: Mapping[Any, Any], name: Any) -> bool:
     """Whether a port is named once: by its link or by its joint, not by both."""
-    if name not in ports or name == ports[name].name or ports[name].name not in given:
+    if name not in ports or name == ports[name].name or ports[name].name not in entries:
         return True
     message = f"port {name!r} is {ports[name].name!r}, which is given too; expected one of them"
     check.problems.append(Placed("chain", field, name, "", (field, name), message))
@@ -301,7 +301,7 @@ def _routed(check: Checker, ports: Ports, target: Any, source: Any) -> bool:
 
 def _settled(check: Checker, ports: Ports, owners: Mapping[str, str], name: Any, value: Any) -> Any:
     """The value as it is kept, or None after a report; infinity is a number, NaN is none."""
-    message = f"port {name!r} is said by {owners[name]}; expected it there alone" if name in owners else ""
+    message = f"port {name!r} is set by {owners[name]}; expected it there alone" if name in owners else ""
     fed = ports.routes.get(ports[name].name) if name in ports else None
     if fed:
         message = f"port {name!r} is fed by {fed!r}; expected no first value, or a route from '' to it"
@@ -353,10 +353,10 @@ class ChainDescription:
     constraints : iterable of ConstraintRow
         What must hold.
     values : mapping of str to float, bool, int or (3,) sequence of float
-        First values of input ports that no constraint and no other field says, by the names of the ports, in their units.
+        First values of input ports that no constraint and no other field sets, by the names of the ports, in their units.
     routes : mapping of str to str
         Which port an input takes its value from, by the name of the input; ``""`` for none. The theta or d of a joint takes
-        its solved value unless something is said.
+        its solved value unless stated otherwise.
     angles : {"xyz", "zyx"}
         The convention of all angles.
     period : float, optional

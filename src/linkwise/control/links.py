@@ -202,10 +202,10 @@ def is_word(value: object) -> bool:
 def _greatest(check: Checker, field: str, value: Any) -> float | None:
     if value is None or (isinstance(value, (int, float)) and value == math.inf):
         return None
-    made = check.number(field, value, default=1.0)
-    if made <= 0:
+    number = check.number(field, value, default=1.0)
+    if number <= 0:
         check.report(field, value, "a number > 0; infinity is no bound")
-    return made
+    return number
 
 
 def _pair(limits: Any) -> tuple[float, float]:
@@ -264,25 +264,25 @@ def mechanism_of(links: Iterable[DHLink], *, name: str = "chain", starting_dof: 
     (('boom', 'jib'), [0.5, 1.0])
     """
     check = Checker(f"chain {name!r}")
-    given = tuple(links) if isinstance(links, Iterable) else ()
-    if not given or not all(type(link) in KINDS.values() for link in given):
+    link_list = tuple(links) if isinstance(links, Iterable) else ()
+    if not link_list or not all(type(link) in KINDS.values() for link in link_list):
         check.report("links", links, "one RevoluteLink, PrismaticLink or FixedLink, or more")
     check.choice("starting_dof", starting_dof, AXES)
     check.finish()
-    parents = _parents(check, given)
+    parents = _parents(check, link_list)
     try:
-        made = Mechanism([_model_link(link, parent) for link, parent in zip(given, parents, strict=True)], name=name)
+        mechanism = Mechanism(map(_model_link, link_list, parents), name=name)
     except ModelError as error:
         check.problems += [replace(problem, item=check.item) for problem in error.problems]
     check.finish()
-    q0 = np.array([getattr(link, link.variable) for link in given if link.variable], dtype=np.float64)
-    return with_starting_dof(made, starting_dof), frozen(q0)
+    q0 = np.array([getattr(link, link.variable) for link in link_list if link.variable], dtype=np.float64)
+    return with_starting_dof(mechanism, starting_dof), frozen(q0)
 
 
 def stand_in(links: Iterable[DHLink], *, name: str = "chain") -> Mechanism | None:
     """A mechanism with the ends and joints of links that make none as they are: each hangs on the one before, without size.
 
-    What is said of the ends and joints of a chain can be checked with it. Links whose name repeats get another one. None
+    References to ends and joints of a chain can be checked with it. Links whose name repeats get another one. None
     where there are no links, or a name that no link may have.
 
     Examples
@@ -290,12 +290,12 @@ def stand_in(links: Iterable[DHLink], *, name: str = "chain") -> Mechanism | Non
     >>> stand_in([RevoluteLink("boom", predecessor="bom"), FixedLink("boom")]).link_names
     ('boom', 'boom 2')
     """
-    made: list[DHLink] = []
+    renamed: list[DHLink] = []
     for k, link in enumerate(links):
-        names = {other.name for other in made}
-        made.append(type(link)(f"{link.name} {k + 1}" if link.name in names else link.name))
+        names = {other.name for other in renamed}
+        renamed.append(type(link)(f"{link.name} {k + 1}" if link.name in names else link.name))
     try:
-        return mechanism_of(made, name=name)[0]
+        return mechanism_of(renamed, name=name)[0]
     except ModelError:
         return None
 
@@ -343,24 +343,24 @@ def links_of(mechanism: Mechanism, q0: FloatArray) -> tuple[tuple[DHLink, ...], 
     True
     """
     values = iter(np.asarray(q0, dtype=np.float64).tolist())
-    made = []
+    dh_links = []
     for link in mechanism.links:
         kind = KINDS.get(link.joint)
         if kind is None or link.dh_row is None or link.mimic is not None:
             return None
         row = {field: getattr(link.dh_row, field) for field in ("alpha", "theta", "a", "d")}
-        rest: dict[str, Any] = {"predecessor": START if link.parent == "base" else link.parent}
+        fields: dict[str, Any] = {"predecessor": START if link.parent == "base" else link.parent}
         if kind.variable:
             row[kind.variable] = next(values)
-            rest["limits"] = link.limits
+            fields["limits"] = link.limits
         try:
-            made.append(kind(str(link.name), **row, **rest))
+            dh_links.append(kind(str(link.name), **row, **fields))
         except ModelError:  # a name that no link of a chain may have, or a start beyond the limits
             return None
     for axis in AXES:
-        again, begin = mechanism_of(made, name=mechanism.name, starting_dof=axis)
+        again, begin = mechanism_of(dh_links, name=mechanism.name, starting_dof=axis)
         if again == mechanism and begin.tobytes() == np.asarray(q0).tobytes():
-            return tuple(made), axis
+            return tuple(dh_links), axis
     return None
 
 
@@ -386,11 +386,11 @@ def _model_link(link: DHLink, parent: str | None) -> Link:
 def _parents(check: Checker, links: Sequence[DHLink]) -> list[str | None]:
     """What each link hangs on in the words of a mechanism; the base after a report."""
     names = [link.name for link in links]
-    made: list[str | None] = []
+    parents: list[str | None] = []
     for link in links:
         known = link.predecessor is None or link.predecessor in {START, *names} - {link.name}
         if not known:
             others = [START, *(name for name in dict.fromkeys(names) if name != link.name)]
             check.problems.append(Problem(f"link {link.name!r}", "predecessor", link.predecessor, choices(others)))
-        made.append("base" if not known or link.predecessor == START else link.predecessor)
-    return made
+        parents.append("base" if not known or link.predecessor == START else link.predecessor)
+    return parents

@@ -36,7 +36,7 @@ class Port:
     Attributes
     ----------
     name : str
-        Whose it is and what, with a dot between: ``"tool.position"``.
+        The entity and the quantity, with a dot between: ``"tool.position"``.
     direction : {"in", "out"}
         Whether it is written from outside or by the cycle.
     kind : {"float", "int", "bool", "choice"}
@@ -322,13 +322,13 @@ def element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def check_name(name: object) -> None:
-    """Refuse what is no name of a port."""
+    """Refuse a value that is not a port name."""
     if isinstance(name, str) and name.isprintable() and name == name.strip():
-        entity, dot, what = name.rpartition(".")
-        if dot and entity and what and what not in ELEMENT_WORDS:
+        entity, dot, quantity = name.rpartition(".")
+        if dot and entity and quantity and quantity not in ELEMENT_WORDS:
             return
     raise ArgumentError(
-        f"a port's name is {shown(name)}; expected whose it is, a dot and what, such as 'tool.position',"
+        f"a port's name is {shown(name)}; expected an entity, a dot and a quantity, such as 'tool.position',"
         f" not ending in an axis ('.x', '.xy')"
     )
 

@@ -57,7 +57,7 @@ class Ports:
     """
 
     def __init__(self, ports: Sequence[Port], aliases: Mapping[str, str] | None = None) -> None:
-        ordered = [port for way in ("in", "out") for port in ports if port.direction == way]
+        ordered = [port for direction in ("in", "out") for port in ports if port.direction == direction]
         self._ports = {port.name: port for port in ordered}
         if len(self._ports) < len(ordered):
             names = [port.name for port in ordered]
@@ -211,12 +211,12 @@ class Ports:
         ArgumentError
             Where there is no such port, or nothing feeds it.
         """
-        own = self._own(target)
-        if own not in self._routes:
+        name = self._own(target)
+        if name not in self._routes:
             raise ArgumentError(
                 f"port {target!r} is not routed; the routed ones are {', '.join(map(repr, self._routes)) or '(none)'}"
             )
-        del self._routes[own]
+        del self._routes[name]
         self._plan()
 
     def reroute(self, routes: Mapping[str, str]) -> None:
@@ -303,7 +303,7 @@ class Ports:
         if pattern in self:
             return [self._own(pattern)]
         named = {**{name: name for name in self._ports}, **self._aliases}
-        return [own for name, own in named.items() if fnmatch.fnmatchcase(name, pattern)]
+        return [name for alias, name in named.items() if fnmatch.fnmatchcase(alias, pattern)]
 
     def _own(self, name: object) -> str:
         """The own name of a port, for that or another one of it; `UnknownPortError` tells near names."""

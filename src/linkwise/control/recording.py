@@ -137,7 +137,7 @@ def _channel(path: str | Path, name: str, shape: tuple[int, ...], unit: str) -> 
 
 
 def _numbers(path: str | Path, head: str, channel: Channel, lines: Sequence[int], cells: Sequence[str]) -> list[float]:
-    """The numbers of a column; where one is none, its line is told."""
+    """The numbers of a column; where one is not a number, the error names its line."""
     words = channel.choices if channel.kind == "choice" else BOOLS if channel.kind == "bool" else ()
     codes = {word: float(code) for code, word in enumerate(words)}
     try:
@@ -274,7 +274,7 @@ class Recording:
         for channel in self.channels:
             if channel.name not in other.names:
                 continue
-            mine, its = (np.ascontiguousarray(one.values[:rows, one.columns(channel.name)]) for one in (self, other))
+            mine, its = (np.ascontiguousarray(run.values[:rows, run.columns(channel.name)]) for run in (self, other))
             wrong = np.flatnonzero((mine.view(np.uint64) != its.view(np.uint64)).any(axis=1))
             if len(wrong) or len(self) != len(other):
                 first_rows[channel.name] = int(wrong[0]) if len(wrong) else rows

@@ -112,7 +112,7 @@ class Motion:
 
 
 def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> Motion:
-    """Open a joint motion: SpaceLib .MOT, or .csv with a header; told apart by what is in the file.
+    """Open a joint motion: SpaceLib .MOT, or .csv with a header; recognised by content.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ class MotionRemarks:
                 f" from t = {times} s, where its speeds explain {float(explained[row, joint]):.3g}"
             )
 
-    def told(self) -> list[FileProblem]:
+    def report(self) -> list[FileProblem]:
         """Everything odd, once all instants were there."""
         remarks = []
         uneven = self.motion.uneven()

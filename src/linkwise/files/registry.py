@@ -425,12 +425,12 @@ def texts(values: Iterable[float]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-#: How many problems of one file are told at most.
+#: Most problems reported of one file.
 MOST_PROBLEMS = 100
 
 
 def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Description:
-    """Read a description: Linkwise .toml, SpaceLib .DAT, URDF or MJCF, told apart by what is in the file, not its name.
+    """Read a description: Linkwise .toml, SpaceLib .DAT, URDF or MJCF, recognised by content, not by name.
 
     A name that ends in .xacro, or the option `xacro`, is an exception: the file is expanded first, which evaluates the
     expressions in it and includes other files (see `linkwise.files.formats.xacro`).
@@ -494,7 +494,7 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
 
 
 def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
-    """The mechanism of a description in a text: URDF, MJCF, xacro, Linkwise .toml or SpaceLib .DAT, told apart by content.
+    """The mechanism of a description in a text: URDF, MJCF, xacro, Linkwise .toml or SpaceLib .DAT, recognised by content.
 
     A URDF with elements of xacro is expanded where the option `xacro` is given, be it empty; what it includes is found from
     the working folder. Files that an MJCF text includes are looked up in the folder `include_root`; a text without it can
@@ -578,7 +578,7 @@ def remarks(path: str | Path, *, physical: bool = True, **options: Unpack[Option
     """What is odd but not wrong in a description file that can be read: moving links without mass, and the like.
 
     The options are those of `read`.
-    Of a link that carries a rotor it is told where its inertia is too small to contain the rotor's, as it must where the
+    A link that carries a rotor gets a remark where its inertia is too small to contain the rotor's, as it must where the
     rotor has no body of its own.
 
     Raises

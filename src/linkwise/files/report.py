@@ -243,7 +243,7 @@ def _bodies(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
 
 
 def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
-    """Links that are said to contain locked rotors which their inertia is too small for.
+    """Links whose inertia is too small for the locked rotors that they contain.
 
     Whatever turns with a link adds to its inertia, so the tensor less Jm a a' of each rotor (a: its axis) must be positive
     semidefinite; else some motion has negative kinetic energy.

@@ -389,7 +389,7 @@ def uneven_motion(source: Source) -> tuple[int, str] | None:
     """The first line of a .MOT that holds another count of numbers than is usual in it, and what to say of it.
 
     Usual are multiples of three, q qd qdd of one joint or more, that many lines hold. Where they are not those of most
-    lines the numbers stand in no such lines, and nothing is told.
+    lines the numbers stand in no such lines, and nothing is reported.
     """
     seen, first = Counter[int](), dict[int, int]()
     try:

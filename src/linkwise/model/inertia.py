@@ -156,9 +156,9 @@ class Inertia(Record):
 
     def substituted(self, numbers: Mapping[Expr, Any], item: str = "inertia") -> Inertia:
         """The same with numbers put in for symbols; checked again."""
-        given = [substituted(value, numbers) for value in self.values]
+        values = [substituted(value, numbers) for value in self.values]
         make = Inertia.from_moments if self.by_moments else Inertia
-        return make(*given, physical=self.physical, item=item)
+        return make(*values, physical=self.physical, item=item)
 
     @classmethod
     def checked(
@@ -214,29 +214,29 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
     try:
         result = with_expressions(inertia)
-        given = np.array(unmasked("inertia", inertia), dtype=np.float64) if result is None else result
+        tensor = np.array(unmasked("inertia", inertia), dtype=np.float64) if result is None else result
     except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
-        given = np.full(1, np.nan)
-    if given.shape == () and not has_symbols(given) and given == 0:
+        tensor = np.full(1, np.nan)
+    if tensor.shape == () and not has_symbols(tensor) and tensor == 0:
         return frozen(np.zeros((3, 3)))
-    if given.shape == (3,):
-        given = np.diag(given)
-    elif given.shape == (6,):
-        xx, yy, zz, xy, yz, xz = given
-        given = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=given.dtype)
-    if given.shape != (3, 3) or not all(isinstance(value, Expr) or np.isfinite(value) for value in given.flat):
+    if tensor.shape == (3,):
+        tensor = np.diag(tensor)
+    elif tensor.shape == (6,):
+        xx, yy, zz, xy, yz, xz = tensor
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=tensor.dtype)
+    if tensor.shape != (3, 3) or not all(isinstance(value, Expr) or np.isfinite(value) for value in tensor.flat):
         check.report(field, inertia, expected)
         return frozen(np.zeros((3, 3)))
-    if given.dtype == object:
-        if not same(given, given.T):
+    if tensor.dtype == object:
+        if not same(tensor, tensor.T):
             check.report(field, inertia, "a symmetric matrix")
-        return frozen(given)
-    if np.abs(given - given.T).max() > SLACK * np.abs(given).max():
+        return frozen(tensor)
+    if np.abs(tensor - tensor.T).max() > SLACK * np.abs(tensor).max():
         check.report(field, inertia, "a symmetric matrix")
-    if np.abs(given).max() > LARGEST:
+    if np.abs(tensor).max() > LARGEST:
         check.report(field, inertia, f"elements up to {LARGEST:g}")
         return frozen(np.zeros((3, 3)))
-    return frozen(0.5 * (given + given.T))
+    return frozen(0.5 * (tensor + tensor.T))
 
 
 def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:

@@ -224,9 +224,9 @@ class Link(Record):
         [0.0, 0.0, 0.672]
         """
         check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
-        rest: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
-        rest |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
-        rest |= {"joint_name": joint_name, "qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
+        fields: dict[str, Any] = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
+        fields |= {"mass": mass, "com": com, "inertia": inertia, "physical": physical, "body": body}
+        fields |= {"joint_name": joint_name, "qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
         kind = check.choice("joint", joint, DH_LETTERS.values())
         form = check.choice("convention", convention, CONVENTIONS)
         numbers = {"theta": theta, "d": d, "a": a, "alpha": alpha, "b": b}
@@ -238,10 +238,10 @@ class Link(Record):
         if form == "modified" and any_nonzero(row.b):
             check.report("b", b, "0 (the shift b belongs to the extended standard convention)")
         if check.problems:
-            check.problems += _other_problems(cls, joint=kind, **rest)
+            check.problems += _other_problems(cls, joint=kind, **fields)
         check.finish()
         before, after = _dh_parts(row, JOINTS[kind].nq > 0)
-        return cls(joint=kind, before=before, after=after, dh_row=row, **rest)
+        return cls(joint=kind, before=before, after=after, dh_row=row, **fields)
 
     @property
     def moves(self) -> bool:
@@ -359,8 +359,8 @@ def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
     """A and B of the general form: all that stands before and after the joint's motion about or along z."""
     if row.convention == "standard":
         turned = dh_standard(row.theta, 0.0, 0.0, 0.0)
-        rest = dh_standard(0.0, row.d, row.a, row.alpha, row.b)
-        return (turned, rest) if moves else (turned @ rest, np.eye(4))
+        constant = dh_standard(0.0, row.d, row.a, row.alpha, row.b)
+        return (turned, constant) if moves else (turned @ constant, np.eye(4))
     before, after = dh_modified(row.theta, 0.0, row.a, row.alpha), translation(0.0, 0.0, row.d)
     return (before, after) if moves else (before @ after, np.eye(4))
 
@@ -412,8 +412,8 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
     row = values["dh_row"]
     if row is not None:
         parts = (*_dh_parts(row, model.nq > 0), np.array([0.0, 0.0, 1.0]))
-        given = (values["before"], values["after"], values["axis"])
-        if model.dh_parameter is None or not all(map(same, parts, given)):
+        fields = (values["before"], values["after"], values["axis"])
+        if model.dh_parameter is None or not all(map(same, parts, fields)):
             check.report("dh_row", row, "the row that before and after were made from, or None; `Link.dh` sets it")
     mimic, motor = values["mimic"], values["motor"]
     if mimic is not None and not isinstance(mimic, Mimic):
@@ -422,8 +422,8 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         check.report("motor", motor, "a Motor or None")
     elif motor is not None and motor.joint not in {None, values["joint_name"] or values["name"]}:
         called = values["joint_name"] or values["name"]
-        own = f"{called!r} or nothing" if called else "nothing"
-        check.report("motor.joint", motor.joint, f"{own} (a motor of another joint goes into Mechanism(motors=...))")
+        expected = f"{called!r} or nothing" if called else "nothing"
+        check.report("motor.joint", motor.joint, f"{expected} (a motor of another joint goes into Mechanism(motors=...))")
 
 
 def links_from_dh(

@@ -76,9 +76,9 @@ def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> t
         Of each link: the joint's name, whether it moves, what it follows.
     """
     places = {name: k for k, (name, moves, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
-    own = [moves and mimic is None for _, moves, mimic in joints]
-    numbers = list(accumulate(own, initial=0))
-    results = [Follower(numbers[k] if own[k] else -1) for k in range(len(joints))]
+    independent = [moves and mimic is None for _, moves, mimic in joints]
+    numbers = list(accumulate(independent, initial=0))
+    results = [Follower(numbers[k] if independent[k] else -1) for k in range(len(joints))]
     for k, (name, moves, _) in enumerate(joints):
         at, ratio, shift, seen = k, 1.0, 0.0, {k}
         while moves and (mimic := joints[at][2]) is not None:

@@ -250,25 +250,25 @@ def _carrier(check: Checker, carrier: object) -> str | int | None:
 
 def _check_carried(check: Checker, values: dict[str, Any]) -> None:
     """A carrier needs an axis; a body or an axis needs a carrier."""
-    told = {problem.field for problem in check.problems}
-    given = [field for field in (*_BODY, "axis") if values[field] is not None and any_nonzero(values[field])]
-    if values["carrier"] is None and given and "carrier" not in told:
-        expected = f"the link that carries the rotor, or 'base', for {members(given)} {'is' if len(given) == 1 else 'are'}"
+    reported = {problem.field for problem in check.problems}
+    fields = [field for field in (*_BODY, "axis") if values[field] is not None and any_nonzero(values[field])]
+    if values["carrier"] is None and fields and "carrier" not in reported:
+        expected = f"the link that carries the rotor, or 'base', for {members(fields)} {'is' if len(fields) == 1 else 'are'}"
         check.report("carrier", None, expected + " given")
-    if values["carrier"] is not None and values["axis"] is None and "axis" not in told:
+    if values["carrier"] is not None and values["axis"] is None and "axis" not in reported:
         check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
 
 
 def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> float:
     """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
-    tensor, axis, given = values["rotor_inertia"], values["axis"], values["inertia"]
-    jm = given
+    tensor, axis, inertia = values["rotor_inertia"], values["axis"], values["inertia"]
+    jm = inertia
     if not any_nonzero(tensor):
         return jm  # type: ignore[no-any-return]
     if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
         symbols = parameters_in([tensor, jm])
         point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
-        given = axis @ tensor @ axis if derived else jm
+        inertia = axis @ tensor @ axis if derived else jm
         tensor, jm = (numbers_at(np.asarray(value, dtype=object), point) for value in (tensor, jm))
     moment = float(axis @ tensor @ axis)
     across = 0.5 * (float(np.trace(tensor)) - moment)
@@ -277,8 +277,8 @@ def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> flo
         expected = "equal moments across the spin axis and no products with it, for the rotor turns"
         check.report("rotor_inertia", values["rotor_inertia"].tolist(), expected)
     elif derived:
-        return given if has_symbols(given) else moment
+        return inertia if has_symbols(inertia) else moment
     elif not abs(jm - moment) <= SLACK * max(jm, moment):
-        expected = "the moment of rotor_inertia about the axis" if has_symbols(given) else repr(moment)
-        check.report("inertia", given, f"{expected}, the moment of rotor_inertia about the axis (or leave it out)")
-    return given  # type: ignore[no-any-return]
+        expected = "the moment of rotor_inertia about the axis" if has_symbols(inertia) else repr(moment)
+        check.report("inertia", inertia, f"{expected}, the moment of rotor_inertia about the axis (or leave it out)")
+    return inertia  # type: ignore[no-any-return]

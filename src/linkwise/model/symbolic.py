@@ -52,14 +52,14 @@ def with_expressions(value: Any) -> Array | None:
     if isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype != object):
         return None
     try:
-        given = np.array(unmasked("value", value), dtype=object)
+        elements = np.array(unmasked("value", value), dtype=object)
     except (TypeError, ValueError):
         return None
-    results = [expression_of(item) for item in given.flat]
+    results = [expression_of(item) for item in elements.flat]
     if all(item is None for item in results):
         return None
-    result = np.empty(given.shape, dtype=object)
-    for place, item, known in zip(np.ndindex(given.shape), given.flat, results, strict=True):
+    result = np.empty(elements.shape, dtype=object)
+    for place, item, known in zip(np.ndindex(elements.shape), elements.flat, results, strict=True):
         if known is None and (isinstance(item, (str, bytes, bool)) or np.iscomplexobj(item)):
             raise TypeError(f"holds {item!r}")
         try:
@@ -87,8 +87,8 @@ def content(value: Any) -> object:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two arrays have equal numbers and the same expressions at the same places."""
-    one, other = np.asarray(a), np.asarray(b)
-    return one.shape == other.shape and [*map(content, one.flat)] == [*map(content, other.flat)]
+    first, second = np.asarray(a), np.asarray(b)
+    return first.shape == second.shape and [*map(content, first.flat)] == [*map(content, second.flat)]
 
 
 def parameters_in(values: Iterable[Any]) -> tuple[Expr, ...]:

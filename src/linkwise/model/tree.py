@@ -111,8 +111,8 @@ def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, na
 
 def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
     """Greatest efforts (n,) of the joints that have a coordinate of their own."""
-    own = (np.inf if link.tau_max is None else link.tau_max for link in links if link.moves and not link.mimic)
-    return np.fromiter(own, dtype=np.float64, count=n)
+    limits = (np.inf if link.tau_max is None else link.tau_max for link in links if link.moves and not link.mimic)
+    return np.fromiter(limits, dtype=np.float64, count=n)
 
 
 def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
@@ -286,10 +286,10 @@ class LinkTree(Record):
         """The fields that may hold symbols, with numbers or other expressions for these."""
         raise NotImplementedError
 
-    def require_numbers(self, what: str) -> None:
-        """Raise `ArgumentError` where the mechanism has symbols: `what` works on numbers."""
+    def require_numbers(self, subject: str) -> None:
+        """Raise `ArgumentError` where the mechanism has symbols: `subject` needs numbers."""
         if self.symbols:
-            problem = f"{self.name!r} has symbols, {members(self.symbols)}; {what} needs numbers in their place"
+            problem = f"{self.name!r} has symbols, {members(self.symbols)}; {subject} needs numbers in their place"
             raise ArgumentError(f"{problem} (substitute() puts them there)")
 
 
@@ -353,7 +353,7 @@ class Tree(LinkTree):
     motors : sequence of Motor
         Motors beside those of the links: each names the joint that it drives. Several may drive one joint.
     base : (4, 4) array_like, optional
-        T_world_base: where the base stands, or, floating, the frame in which its position is said; identity by default. All
+        T_world_base: where the base stands, or, floating, the frame in which its position is given; identity by default. All
         results are in the world frame, which is the base frame unless a base is given.
     tool : (4, 4) array_like, optional
         T_link_tool: the tool on its link.
@@ -419,13 +419,13 @@ class Tree(LinkTree):
         if name is not None and not isinstance(name, str):
             check.report("name", name, "a word, or None")
             name = None
-        given = tuple(links) if isinstance(links, Iterable) else ()
-        if not given or not all(isinstance(link, Link) for link in given):
+        link_list = tuple(links) if isinstance(links, Iterable) else ()
+        if not link_list or not all(isinstance(link, Link) for link in link_list):
             check.report("links", links, "one Link or more")
             check.finish()
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
-        named, others = with_names(given), given_motors(check, motors)
+        named, others = with_names(link_list), given_motors(check, motors)
         parents, joints = parents_of(check, named), followers_of(check, named)
         values: dict[str, object] = {
             "links": named,
@@ -777,12 +777,12 @@ class Tree(LinkTree):
         return {name: getattr(self, name) for name in names}
 
 
-def _tool_link(check: Checker, given: Any, names: Sequence[str]) -> str | None:
+def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | None:
     """The name of the tool's link, or None for the last of the list."""
-    if given is not None and (not isinstance(given, str) or given not in names):
-        check.report("tool_link", given, choices(names))
+    if tool_link is not None and (not isinstance(tool_link, str) or tool_link not in names):
+        check.report("tool_link", tool_link, choices(names))
         return None
-    return None if given is None or not names or given == names[-1] else given
+    return None if tool_link is None or not names or tool_link == names[-1] else tool_link
 
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:

@@ -147,16 +147,16 @@ class Checker:
     def direction(self, field: str, value: Any) -> FloatArray:
         """A unit vector (3,), read-only, along the given one; along z where that is none."""
         known = len(self.problems)
-        given = self.finite(field, value, (3,), "3 finite numbers", most=math.inf)
-        if given.dtype == object:
+        vector = self.finite(field, value, (3,), "3 finite numbers", most=math.inf)
+        if vector.dtype == object:
             self.report(field, value, "3 finite numbers (for a direction with symbols give before= or a DH row)")
             return frozen(np.array([0.0, 0.0, 1.0]))
-        length = math.hypot(*given.tolist())
+        length = math.hypot(*vector.tolist())
         if len(self.problems) == known and not 0 < length < math.inf:
             self.report(field, value, "a vector other than zero")
         if len(self.problems) > known:
             return frozen(np.array([0.0, 0.0, 1.0]))
-        return given if abs(length - 1.0) <= UNIT_SLACK else frozen(np.asarray(given / length))
+        return vector if abs(length - 1.0) <= UNIT_SLACK else frozen(np.asarray(vector / length))
 
     def rigid(self, field: str, value: Any) -> FloatArray:
         """A rigid transform (4, 4), read-only; None stands for the identity."""

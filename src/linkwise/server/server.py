@@ -96,7 +96,7 @@ State: TypeAlias = Literal["serving", "stalled", "ended"]
 #: So long a server may take to begin, s; one or two are usual.
 STARTING = 120.0
 
-#: A server that has not looked at the values for so long is told to be stalled, s.
+#: A server that has not looked at the values for so long is reported as stalled, s.
 STALLED = 2.0
 
 #: What clients did: words of the shared memory, there in capital letters.
@@ -134,7 +134,7 @@ class Server:
     publish : float
         How often a second clients see new values.
     stale : float
-        After so many seconds without a cycle clients are told that the values are old, and can write nothing. What they
+        After so many seconds without a cycle the values are marked as old, and clients can write nothing. What they
         wrote and no cycle took within this time is void.
     connections : int
         The most at a time.

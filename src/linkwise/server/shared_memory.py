@@ -4,9 +4,9 @@ A sequence lock over four places in turn (after L. Lamport, Concurrent reading a
 stands before and after its values. Where the processor may let one write be seen before an earlier one, which those of the
 x86-64 kind do not, a checksum over number and values has the last word. A reader that is overtaken tries again.
 
-One process posts, the other takes; neither waits for the other. What became of an entry is told after the cycle that took it
-has put its values up: who hears that a write was accepted finds its effect there. An entry that the cycle does not take in
-time is void, so that a cycle that stood still does not act on commands of long ago.
+One process posts, the other takes; neither waits for the other. The outcome of an entry is reported after the cycle that
+took it has published its values: a client whose write was accepted finds its effect there. An entry that the cycle does not
+take in time is void, so that a cycle that stood still does not act on commands of long ago.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _NEWS = {
 
 @dataclass
 class Status:
-    """What is told, a context: it is shown from entering to leaving.
+    """The status line, a context manager: the line is shown from entering to leaving.
 
     Attributes
     ----------

@@ -141,7 +141,7 @@ def cardan_angles(rotation: npt.ArrayLike, i: int, j: int, k: int) -> tuple[Arra
         known, first, last = s * r[i, k], (-s * r[j, k], r[k, k]), (-s * r[i, j], r[i, i])
     level = root(first[0] * first[0] + first[1] * first[1])
     free, gentle = level - LOCK, STEEP - abs(known)
-    rest = select(gentle, root(select(gentle, 1.0 - known * known, 1.0)), level)
+    complement = select(gentle, root(select(gentle, 1.0 - known * known, 1.0)), level)
 
     turn = 1.0 / select(free, level, 1.0)
     row = turn * first[1] * r[j] + s * turn * first[0] * r[other]  # of R_i(a)' R = R_j(b) R_k(c), where R_j does nothing
@@ -150,13 +150,13 @@ def cardan_angles(rotation: npt.ArrayLike, i: int, j: int, k: int) -> tuple[Arra
 
     a1, a2 = _opposite(free, first, (s * r[other, j], r[j, j]))
     c1, c2 = _opposite(free, last, (0.0, 1.0))
-    turned = select(free, -rest, rest)
-    b1, b2 = (atan2(rest, known), atan2(turned, known)) if k == i else (atan2(known, rest), atan2(known, turned))
+    turned = select(free, -complement, complement)
+    b1, b2 = (atan2(complement, known), atan2(turned, known)) if k == i else (atan2(known, complement), atan2(known, turned))
     return array([a1, b1, c1]), array([a2, b2, c2]), free
 
 
 def _opposite(free: Any, point: tuple[Any, Any], locked: tuple[Any, Any]) -> tuple[Any, Any]:
     """The angle of a point (y, x) and of the one opposite; in the lock, twice that of another point."""
     y, x = point
-    one = atan2(select(free, y, locked[0]), select(free, x, locked[1]))
-    return one, atan2(select(free, -y, locked[0]), select(free, -x, locked[1]))
+    angle = atan2(select(free, y, locked[0]), select(free, x, locked[1]))
+    return angle, atan2(select(free, -y, locked[0]), select(free, -x, locked[1]))

@@ -287,13 +287,13 @@ def solve(matrix: Array, right: Array) -> Solved:
             return Solved(np.full((size, right.shape[1]), np.inf), 0.0)
         place = next(k for k, row in enumerate(rows) if row is holding[0])
         sign = sign * (-1.0 if (place + open_columns.index(column)) % 2 else 1.0)
-        rest = [row for row in rows if is_zero(row[column])]
+        zero_rows = [row for row in rows if is_zero(row[column])]
         pivot, remaining, swaps = _eliminated(holding, column)
         sign = sign * swaps * pivot[column]
         order.append((column, pivot))
         # (the remaining rows keep their places, so that the sign of the determinant can be followed)
         result = iter(remaining)
-        rows = [row if any(row is other for other in rest) else next(result) for row in rows if row is not holding[0]]
+        rows = [row if any(row is other for other in zero_rows) else next(result) for row in rows if row is not holding[0]]
         open_columns.remove(column)
     return Solved(_substituted(order, size, right.shape[1]), sign)
 

@@ -67,8 +67,8 @@ def right_handed(first: Array, second: Array) -> tuple[Array, Array, Array]:
 
 def foot_on_line(point: Array, origin: Array, direction: Array) -> Array:
     """The point (3,) of a line that is nearest to a point."""
-    way = over(inner(point - origin, direction), inner(direction, direction))
-    return np.asarray(origin + way * direction)
+    parameter = over(inner(point - origin, direction), inner(direction, direction))
+    return np.asarray(origin + parameter * direction)
 
 
 def feet(p1: Array, d1: Array, p2: Array, d2: Array) -> tuple[Array, Array]:

@@ -55,13 +55,13 @@ def real_or_empty(value: Any) -> FloatArray:
 
 
 def numbers(
-    what: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
+    field: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
     """The value as an array of finite float64; an error says what it is called.
 
     Parameters
     ----------
-    what : str
+    field : str
         How messages call it, such as ``"simulate: torque"``.
     value : array_like
         Real numbers of any shape.
@@ -88,22 +88,22 @@ def numbers(
     try:
         result = real(value)
     except TypeError as error:
-        raise ArgumentError(f"{what} {error}; expected {expected}") from error
+        raise ArgumentError(f"{field} {error}; expected {expected}") from error
     if finite and not np.isfinite(result).all():
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(result))[0])
-        raise ArgumentError(f"{what} is {result[where]}{f' at {where}' if where else ''}; expected {expected}")
+        raise ArgumentError(f"{field} is {result[where]}{f' at {where}' if where else ''}; expected {expected}")
     return result.copy() if copy else result
 
 
-def number_within(what: str, value: Any, least: float, most: float, expected: str, *, whole: bool = False) -> float:
+def number_within(field: str, value: Any, least: float, most: float, expected: str, *, whole: bool = False) -> float:
     """A real number within bounds, and no truth value; what else it is becomes an error that says what is expected."""
     kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-        raise ArgumentError(f"{what} is {shown(value)}; expected {expected}")
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
     return float(value)
 
 
-def vectors(what: str, value: Any, size: int, *, finite: bool = True) -> FloatArray:
+def vectors(field: str, value: Any, size: int, *, finite: bool = True) -> FloatArray:
     """The value as finite real vectors (..., size), a copy.
 
     Raises
@@ -111,7 +111,7 @@ def vectors(what: str, value: Any, size: int, *, finite: bool = True) -> FloatAr
     ArgumentError
         Saying what it holds instead, or its shape.
     """
-    return shaped(what, value, ..., size, expected=f"real numbers (..., {size})", finite=finite)
+    return shaped(field, value, ..., size, expected=f"real numbers (..., {size})", finite=finite)
 
 
 def shaped(
@@ -134,7 +134,7 @@ def shaped(
     *shape : int
         The sizes of the axes; a first `...` stands for any axes before the others.
     layout : str
-        What the message says of an array of another shape; the shape unless it is said.
+        What the message expects of an array of another shape; the shape by default.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def choice(field: str, value: Any, allowed: Collection[str]) -> str:
     return value
 
 
-def generator(what: str, seed: Any) -> np.random.Generator:
+def generator(field: str, seed: Any) -> np.random.Generator:
     """NumPy's generator of random numbers for a seed.
 
     Raises
@@ -197,7 +197,7 @@ def generator(what: str, seed: Any) -> np.random.Generator:
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(f"{what} is {shown(seed)}; expected a whole number, 0 or above") from error
+        raise ArgumentError(f"{field} is {shown(seed)}; expected a whole number, 0 or above") from error
 
 
 def is_masked(value: Any) -> bool:
@@ -216,16 +216,16 @@ def is_masked(value: Any) -> bool:
     return isinstance(value, masks.MaskedArray) and bool(masks.is_masked(value))
 
 
-def unmasked(what: str, value: Given) -> Given:
+def unmasked(field: str, value: Given) -> Given:
     """The value itself, for a conversion that would look below a mask.
 
     Raises
     ------
     ArgumentError
-        Where elements are masked; `what` is how it calls the value.
+        Where elements are masked; `field` is how the message calls the value.
     """
     if type(value) is not np.ndarray and is_masked(value):
-        raise ArgumentError(f"{what} has masked elements; expected an array of which every element counts")
+        raise ArgumentError(f"{field} has masked elements; expected an array of which every element counts")
     return value
 
 
@@ -279,7 +279,7 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
 
 
 def no_poses(field: str, shape: tuple[int, ...]) -> ArgumentError:
-    """The error for an array of another shape; a target T that holds points is told how these are given."""
+    """The error for an array of another shape; for a target T that holds points it explains how to give these."""
     points = shape[-1:] == (3,) and shape[-2:] != (3, 3)
     hint = "; for a point alone: solve([linkwise.Position('tool', p)])" if points and field == "T" else ""
     return ArgumentError(f"{field} has the shape {shape}; expected rigid poses (..., 4, 4){hint}")

@@ -72,7 +72,7 @@ def scalar_products(a: FloatArray, b: FloatArray) -> FloatArray:
     if fine is _TRUE or fine.all():
         return np.asarray(result)
     result, odd = np.asarray(result), np.asarray(~fine)
-    (u, p), (v, q) = (_near_one(np.broadcast_to(one, (*result.shape, one.shape[-1]))[odd]) for one in (a, b))
+    (u, p), (v, q) = (_near_one(np.broadcast_to(vectors, (*result.shape, vectors.shape[-1]))[odd]) for vectors in (a, b))
     with np.errstate(over="ignore"):
         result[odd] = np.ldexp(_sums(u, v), p + q)
     return result

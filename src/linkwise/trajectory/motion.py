@@ -125,8 +125,8 @@ class Motion:
         <Trajectory: 2 instants from 0 to 1 s, 1 joint>
         """
         place = _place(self.batch, index)
-        own = getattr(self.evaluate, "member", None)
-        evaluate = own(place) if own else None if self.evaluate is None else partial(_member_state, self.evaluate, place)
+        pick = getattr(self.evaluate, "member", None)
+        evaluate = pick(place) if pick else None if self.evaluate is None else partial(_member_state, self.evaluate, place)
         chosen = [event for event in self.events if event.member[: len(place)] == place]
         events = tuple(event._replace(member=event.member[len(place) :]) for event in chosen)
         return self._reduced(lambda values, _axes: values[place], events, evaluate=evaluate)
@@ -155,13 +155,13 @@ class Motion:
         """
         end = until(time, self.t)
         kept = int(np.searchsorted(self.t, end, side="right"))
-        own = getattr(self.evaluate, "first", None)
+        first = getattr(self.evaluate, "first", None)
         events = tuple(event for event in self.events if event.time <= end)
         return self._reduced(
             lambda values, axes: _rows(values, slice(kept), axes),
             events,
             t=self.t[:kept],
-            evaluate=own(kept) if own else self.evaluate,
+            evaluate=first(kept) if first else self.evaluate,
         )
 
     def _reduced(self, part: Callable[[FloatArray, int], FloatArray], events: tuple[Event, ...], **changes: Any) -> Self:

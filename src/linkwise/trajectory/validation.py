@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 
-#: How many instants a duration is cut into unless it is said.
+#: Default number of instants of a duration.
 SAMPLES = 101
 
 #: By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost.
@@ -108,7 +108,7 @@ def grid(t: Any, samples: int | None) -> FloatArray:
 
 
 def count(samples: int | None) -> int:
-    """How many instants, `SAMPLES` unless it is said."""
+    """The number of instants, `SAMPLES` by default."""
     if samples is None:
         return SAMPLES
     return whole("samples", samples, 2, "2 instants or more")

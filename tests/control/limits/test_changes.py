@@ -32,8 +32,8 @@ def test_a_cycle_without_length_changes_nothing(arm: tuple[Mechanism, Pace]) -> 
     for dt in (0.0, -1.0, np.nan):
         before = chain.row.copy()
         q = chain.cycle(GOAL, dt)
-        assert (q == before[chain.pace.given["q"]]).all()
-        assert (chain.out[chain.pace.made["carry"]] == before[chain.pace.given["carry"]]).all()
+        assert (q == before[chain.pace.input_parts["q"]]).all()
+        assert (chain.out[chain.pace.output_parts["carry"]] == before[chain.pace.input_parts["carry"]]).all()
     assert (chain.cycle(GOAL, 0.01) == twin.cycle(GOAL, 0.01)).all()
 
 
@@ -94,7 +94,7 @@ def test_a_lowered_deceleration_holds_far_from_the_goal(arm: tuple[Mechanism, Pa
     chain.give(max_deceleration=2.0)
     first = len(chain.outputs) - 1
     chain.arrive(GOAL, 0.01)
-    assert all(told["kept"] for told in chain.told)
+    assert all(report["kept"] for report in chain.reports)
     chain.outputs, chain.lengths = chain.outputs[first - 1 :], chain.lengths[first - 1 :]
     speed = np.linalg.norm(chain.chords()[0][0][1:, 0], axis=1)
     assert (np.diff(speed) >= -2.0 * 0.01 - 1e-9).all()
@@ -107,7 +107,7 @@ def test_rows_side_by_side_equal_rows_alone(arm: tuple[Mechanism, Pace]) -> None
     chains = [moving(arm, k) for k in (5, 40)]
     for chain in chains:
         chain.give(goal=GOAL, dt=0.01, dt_before=0.01)
-    given, made = np.array([chain.row for chain in chains]), np.zeros((2, pace.made_row))
+    given, made = np.array([chain.row for chain in chains]), np.zeros((2, pace.output_row))
     Sequence(pace.steps(given, made))()
     together = np.zeros_like(made)
     pace.run(given, together)

@@ -54,7 +54,7 @@ def test_a_linkage_keeps_its_loops_and_its_limits(
     chain.arrive(goal, dt, 2000)
     assert most_open(mech, chain) <= CLOSED
     assert chain.broken() <= 0
-    assert all(told["kept"] for told in chain.told)
+    assert all(report["kept"] for report in chain.reports)
 
 
 def test_a_goal_that_jumps_on_the_way(linkage: tuple[Mechanism, Pace, list[int], np.ndarray]) -> None:

@@ -38,7 +38,7 @@ def fresh(drawn: Driven, rng: np.random.Generator) -> tuple[Driven, np.ndarray, 
 def verified(chain: Driven) -> None:
     assert chain.broken() <= 0
     assert chain.outside() <= 0
-    assert all(told["kept"] for told in chain.told)
+    assert all(report["kept"] for report in chain.reports)
 
 
 @pytest.mark.parametrize("unequal", [False, True], ids=["equal cycles", "unequal cycles"])

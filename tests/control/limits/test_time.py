@@ -65,7 +65,7 @@ def test_a_joint_alone(boom: tuple[Mechanism, Pace]) -> None:
 def test_nothing_is_limited(boom: tuple[Mechanism, Pace]) -> None:
     chain = Driven(*boom, [0], np.zeros(1))
     assert chain.arrive([3.0], 0.01) == 1
-    assert chain.told[-1] == {"limited": 0.0, "kept": 1.0, "lam": 1.0, "looks": 1.0}
+    assert chain.reports[-1] == {"limited": 0.0, "kept": 1.0, "lam": 1.0, "looks": 1.0}
 
 
 def test_a_moving_goal_is_caught_and_held_without_lag(slide: tuple[Mechanism, Pace]) -> None:

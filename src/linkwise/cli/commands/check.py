@@ -148,7 +148,7 @@ def _motion(path: str, model: Mechanism) -> Facts:
         odd.add(t, *values)
         count, start, end = count + len(t), float(t[0]) if start is None else start, float(t[-1])
     text = f"{counted(count, 'instant')}, {number(start)} to {number(end)} s, {counted(model.n, 'joint')}"
-    return {"motion": text, "motion_remarks": [remark.message for remark in odd.told()]}
+    return {"motion": text, "motion_remarks": [remark.message for remark in odd.report()]}
 
 
 # ── results ───────────────────────────────────────────────────────────────────────────────────────

@@ -116,7 +116,7 @@ def execute(
                     add(states)
                 report.few = states if report.summary.count == len(states.t) <= FEW else None
             progress()
-        report.remarks = [remark.message for remark in odd.told()]
+        report.remarks = [remark.message for remark in odd.report()]
         try:
             for name, figure in list(figures.draw(report.summary)) if wanted.figures else ():
                 folder.write(f"{name}.{wanted.figures}", rendered(figure, str(wanted.figures)))

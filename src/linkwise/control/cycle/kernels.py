@@ -35,7 +35,7 @@ from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, r
 
 #: What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
 #: out, and where the joint is taken to be then if no measurement comes in.
-REMEMBERED = ("integral", "before", "given", "expected")
+REMEMBERED = ("integral", "before", "output", "expected")
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Regulator:
     Examples
     --------
     >>> regulator = Regulator(1.0, 0.0, 0.0, 0.5)
-    >>> regulator.act(2.0, 0.01, integral=0.0, before=0.0, given=0.0, first=0.0)[0]
+    >>> regulator.act(2.0, 0.01, integral=0.0, before=0.0, last=0.0, first=0.0)[0]
     1.0
     """
 
@@ -72,11 +72,11 @@ class Regulator:
     d: Any
     r: Any
 
-    def act(self, speed: Any, dt: Any, *, integral: Any, before: Any, given: Any, first: Any) -> tuple[Any, Any]:
-        """What it gives for a speed in one cycle of length dt, and the new integral; `first` is above zero in the first."""
+    def act(self, speed: Any, dt: Any, *, integral: Any, before: Any, last: Any, first: Any) -> tuple[Any, Any]:
+        """The output after the `last` one, and the new integral; `first` is above zero in the first cycle."""
         total = integral + speed * dt
         rate = select(first, 0.0, (speed - before) / dt)
-        return given + self.r * (self.p * speed + self.i * total + self.d * rate - given), total
+        return last + self.r * (self.p * speed + self.i * total + self.d * rate - last), total
 
 
 #: What is remembered of time: the length of the last cycle, how many there were, and their sum.
@@ -124,12 +124,12 @@ class CycleOutputs:
         x, flags, now_row, later_row, solved_row, predicted_row, speeds, carried, *numbers, at, memory, clock_now = inputs
         n, dt = self.layout.tree.n, clock_now[0]
         goal, after = now_row[:n], later_row[:n]
-        found = np.array([now_row[n], now_row[-1], select(flags[1], later_row[n], 0.0), later_row[-1]], dtype=object)
+        endings = np.array([now_row[n], now_row[-1], select(flags[1], later_row[n], 0.0), later_row[-1]], dtype=object)
         held, kept = ([row[limited_row[name]][0] for row in (solved_row, predicted_row)] for name in ("limited", "kept"))
         limited, all_kept = select(held[0] + held[1], 1.0, 0.0), kept[0] * kept[1]
         solved, predicted = solved_row[limited_row["q"]], predicted_row[limited_row["q"]]
         tree, layout = self.layout.tree, self.layout
-        made = np.zeros(layout.outputs, dtype=object)
+        outputs = np.zeros(layout.outputs, dtype=object)
         now = Configuration(tree, layout.coordinates(x, ""))
         views = {"now": now, "solved": Configuration(tree, solved), "predicted": Configuration(tree, predicted)}
         clock, ends, regulators = self._split(memory)
@@ -138,20 +138,20 @@ class CycleOutputs:
         moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
         for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
             carrier = tree.frame(link)[0]
-            self._end(made, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
+            self._end(outputs, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
         expected = _expected(solved, predicted, after, carried)
-        memories, taken = self._joints(made, x, (solved, predicted), at, regulators, first, dt)
-        self.layout.put(made, "chain.limited", limited)
-        self.layout.put(made, "chain.kept", all_kept)
-        self.layout.put(made, "chain.cycle", clock[1] + 1.0)
-        self.layout.put(made, "chain.time", clock[2] + dt)
-        self.layout.put(made, "chain.period", dt)
+        memories, taken = self._joints(outputs, x, (solved, predicted), at, regulators, first, dt)
+        self.layout.put(outputs, "chain.limited", limited)
+        self.layout.put(outputs, "chain.kept", all_kept)
+        self.layout.put(outputs, "chain.cycle", clock[1] + 1.0)
+        self.layout.put(outputs, "chain.time", clock[2] + dt)
+        self.layout.put(outputs, "chain.period", dt)
         self._solved(
-            made, x, flags[0], (Configuration(tree, goal), Configuration(tree, after), views["solved"]), found, numbers
+            outputs, x, flags[0], (Configuration(tree, goal), Configuration(tree, after), views["solved"]), endings, numbers
         )
         ends = np.array([[*now.pose(link)[:3, 3], *now.pose(link)[:3, :3].flat] for link in self.links], dtype=object)
         times = np.array([dt, clock[1] + 1.0, clock[2] + dt], dtype=object)
-        return made, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
+        return outputs, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
 
     def _split(self, memory: Array) -> tuple[Array, Array, Array]:
         """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
@@ -215,7 +215,7 @@ class CycleOutputs:
             taken.append(select(unmeasured, expected, value))
             other = other + abs(taken[k] - at[1, k]) + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
             speed = (predicted[k] - taken[k]) / dt
-            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, given=last, first=first)
+            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, last=last, first=first)
             low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
             reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
             self.layout.put(outputs, f"{link}.limits.reached", reached)
@@ -236,7 +236,7 @@ class CycleOutputs:
         endings: Array,
         numbers: Sequence[Array],
     ) -> None:
-        """Put what is told of the solution: by a forward pass of its own over what was found, now and at the end."""
+        """Write the report on the solution, checked by a separate forward pass over the joint values, now and at the end."""
         precision = self.layout.take(x, "chain.calculation_precision")
         most = precision * (1.0 + ROUNDING) + ROUNDING**2
         lacking: list[Any] = []
@@ -366,13 +366,13 @@ class CycleKernels:
         )
         if self.branch.exists:
             self._trace_branch()
-        made_row = self.pace.made_row
+        output_row = self.pace.output_row
         self.reporting = self._kernel(
-            partial(self.report, self.pace.made),
+            partial(self.report, self.pace.output_parts),
             "chain_report",
             {
-                "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (made_row,),
-                "predicted": (made_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,),
+                "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (output_row,),
+                "predicted": (output_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,),
                 "numbers_later": (2 * n + size,), "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
             {"outputs": (self.layout.outputs,), "memory": (self.report.size,), "taken": (n + 1,)},

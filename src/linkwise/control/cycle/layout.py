@@ -34,7 +34,7 @@ RESERVED = ("chain", "start")
 #: A sensor's value of this size or more is not one; neither is a least joint value so great, or a greatest one so small.
 MOST = 1e100
 
-#: Inputs that sensors and clients write: what is not a finite number there is told, not refused.
+#: Inputs that sensors and clients write: what is not a finite number there is reported, not refused.
 TAKES_ANYTHING = {
     "theta",
     "theta_speed",
@@ -365,19 +365,19 @@ class JointValues:
             ports.values[self._rate_places] = rates
 
     def _numbers(self, field: str, value: npt.ArrayLike) -> FloatArray:
-        """One number for each joint; any, for the cycle tells of what is none."""
+        """One number for each joint; any, for the cycle reports what is not finite."""
         n = len(self._inputs)
         try:
-            made = np.asarray(unmasked(field, value), dtype=np.float64)
+            result = np.asarray(unmasked(field, value), dtype=np.float64)
         except (TypeError, ValueError):
             raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, one for each joint") from None
-        if made.shape != (n,):
-            raise ArgumentError(f"{field} has the shape {made.shape}; expected ({n},), a number for each joint")
-        return made
+        if result.shape != (n,):
+            raise ArgumentError(f"{field} has the shape {result.shape}; expected ({n},), a number for each joint")
+        return result
 
 
 def _view(ports: Ports, names: Sequence[str]) -> FloatArray:
     """The numbers of ports that lie side by side."""
     places = [ports.slice_of(name) for name in names]
-    assert all(one.stop == other.start for one, other in pairwise(places))
+    assert all(first.stop == second.start for first, second in pairwise(places))
     return ports.values[places[0].start : places[-1].stop]

@@ -38,11 +38,11 @@ class Cycle:
         # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
         # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
         # tried, and where there are loops the direction of motion.
-        carried = pace.given["carry"].stop - pace.given["carry"].start
+        carried = pace.input_parts["carry"].stop - pace.input_parts["carry"].start
         sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, n, 2 * n if parts.branch.exists else 0]
         self.memory = np.zeros(sum(sizes))
         views = [self.memory[a:b] for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
-        self.before, self.told, last, carry, at, self.dt_before, self.searched, motion = views
+        self.before, self.report_memory, last, carry, at, self.dt_before, self.searched, motion = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
         self.anchor, self.secant = motion.reshape(2, -1)
         # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
@@ -57,8 +57,8 @@ class Cycle:
         self.goal, self.next_goal, self.carried = np.empty((3, parts.row))
         self.speeds, self.leading = np.zeros((2, n))
         # What the pace makes of both, and what the report will remember.
-        self.given, self.made = np.zeros((2, pace.row)), np.empty((2, pace.made_row))
-        self.told_next, self.taken, self.slowed, self.over = (
+        self.pace_in, self.pace_out = np.zeros((2, pace.row)), np.empty((2, pace.output_row))
+        self.next_report_memory, self.taken, self.slowed, self.over = (
             np.empty(parts.report.size),
             np.empty(n + 1),
             np.empty(n),
@@ -79,11 +79,11 @@ class Cycle:
         if parts.branch.exists:
             self.anchor[:] = q0
         self.carry[:] = parts.pace.rest(q0)
-        self.carried[: parts.n] = parts.report.kept_of(self.told)["expected"][:] = q0
-        for row, row_out in zip((self.goal, self.next_goal), self.made, strict=True):
+        self.carried[: parts.n] = parts.report.kept_of(self.report_memory)["expected"][:] = q0
+        for row, row_out in zip((self.goal, self.next_goal), self.pace_out, strict=True):
             row[:], row_out[:] = 0.0, 0.0
-            row[: parts.n] = row_out[parts.pace.made["q"]] = q0
-            row_out[parts.pace.made["kept"]] = 1.0
+            row[: parts.n] = row_out[parts.pace.output_parts["q"]] = q0
+            row_out[parts.pace.output_parts["kept"]] = 1.0
         self.speeds[:] = self.leading[:] = 0.0
         self.clock[0] = 1.0
         self._stand()
@@ -104,11 +104,11 @@ class Cycle:
         )  # fmt: skip
         look = (self.later_parameters, self.begin, self.speeds, self.leading)
         reported = (
-            self.clean, self.flags, self.goal, self.next_goal, self.made[0], self.made[1], self.speeds, self.carried[:n],
-            self.parameters, self.later_parameters, self.at, self.told, self.clock,
+            self.clean, self.flags, self.goal, self.next_goal, self.pace_out[0], self.pace_out[1], self.speeds,
+            self.carried[:n], self.parameters, self.later_parameters, self.at, self.report_memory, self.clock,
         )  # fmt: skip
         prepare = KernelCall(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
-        report = KernelCall(parts.reporting, reported, (self.outputs, self.told_next, self.taken))
+        report = KernelCall(parts.reporting, reported, (self.outputs, self.next_report_memory, self.taken))
         standing = Sequence([prepare, Copy(self.later_parameters, self.parameters), report])
         cycle = Sequence(
             [
@@ -133,7 +133,7 @@ class Cycle:
                     ),
                 ),
                 *self._ahead(bounds),
-                *parts.pace.steps(self.given, self.made),
+                *parts.pace.steps(self.pace_in, self.pace_out),
                 report,
                 *self._slow(bounds),
                 *self._behind(),
@@ -224,13 +224,13 @@ class Cycle:
         begin = layout.ports.slice_of(f"{link}.calculated_{letter}_speed").start - layout.inputs
         speeds, kept, before = (
             self.outputs[begin : begin + n],
-            parts.report.kept_of(self.told_next),
-            parts.report.kept_of(self.told),
+            parts.report.kept_of(self.next_report_memory),
+            parts.report.kept_of(self.report_memory),
         )
         slow = KernelCall(
             parts.slowing, (self.taken, speeds, bounds[first : first + parts.points], self.clock), (self.slowed, self.over)
         )
-        copies = (Copy(speeds, self.slowed), Copy(kept["given"], self.slowed), Copy(kept["integral"], before["integral"]))
+        copies = (Copy(speeds, self.slowed), Copy(kept["output"], self.slowed), Copy(kept["integral"], before["integral"]))
         steps: tuple[Step, ...] = ()
         for _ in range(SLOWED):
             steps = (slow, If(self.over, (*copies, *steps)))
@@ -238,22 +238,22 @@ class Cycle:
 
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
         """What is limited: both answers, from where the chain is."""
-        n, points, places = self.parts.n, self.parts.points, self.parts.pace.given
+        n, points, places = self.parts.n, self.parts.points, self.parts.pace.input_parts
         names = ("low", "high", "max_speed", "max_acceleration", "max_deceleration", "closures")
         both = dict(zip(names, np.split(bounds, np.cumsum([n, n, points, points, points])), strict=True))
         both |= {"goal_speed": self.leading, "dt_before": self.dt_before, "dt": self.clock}
         rows = [{"goal": self.goal[:n], "q": self.at[0], "carry": self.carry[0]}]
         rows += [{"goal": self.next_goal[:n], "q": self.at[1], "carry": self.carry[1]}]
-        return [Copy(self.given[k, places[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
+        return [Copy(self.pace_in[k, places[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
 
     def _behind(self) -> list[Copy]:
         """What is kept for the next cycle."""
-        n, places = self.parts.n, self.parts.pace.made
-        copies = [(self.before, self.clean), (self.told, self.told_next), (self.dt_before, self.clock)]
+        n, places = self.parts.n, self.parts.pace.output_parts
+        copies = [(self.before, self.clean), (self.report_memory, self.next_report_memory), (self.dt_before, self.clock)]
         for k, row in enumerate((self.now, self.later)):
             copies += [
                 (self.last[k], row[:n]),
-                (self.at[k], self.made[k, places["q"]]),
-                (self.carry[k], self.made[k, places["carry"]]),
+                (self.at[k], self.pace_out[k, places["q"]]),
+                (self.carry[k], self.pace_out[k, places["carry"]]),
             ]
         return [Copy(*pair) for pair in copies]

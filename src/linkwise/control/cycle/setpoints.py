@@ -436,11 +436,11 @@ class Setpoints:
     def _motion(self, x: Array, name: str, position: Array, rotation: Array) -> TargetMotion:
         """The motion that the ports of an entity say; what it has no port for is as given, and does not move."""
 
-        def given(what: str) -> Array | None:
-            full = f"{name}.{what}"
+        def value(quantity: str) -> Array | None:
+            full = f"{name}.{quantity}"
             return self.layout.take(x, full) if full in self.layout.ports else None
 
-        place, angles, velocity, spin = map(given, ("position", "angles", "velocity", "angular_velocity"))
+        place, angles, velocity, spin = map(value, ("position", "angles", "velocity", "angular_velocity"))
         return TargetMotion(
             position if place is None else place,
             rotation if angles is None else angles_rotation(angles, self.angles),
@@ -452,8 +452,8 @@ class Setpoints:
 def common(said: Array, seen: Array) -> Array:
     """What two speeds (n,) have in common: the smaller where they have one sign, else 0.
 
-    A goal that is said to move, and does, may be approached faster than one that stands; one that only is said to, or that
-    has jumped, may not.
+    A goal that moves as announced may be approached faster than one that stands; one that is announced to move but does not,
+    or that has jumped, may not.
     """
     return np.array(
         [select(a * b, select(abs(a) - abs(b), b, a), 0.0) for a, b in zip(said, seen, strict=True)], dtype=object

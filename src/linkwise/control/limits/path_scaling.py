@@ -318,7 +318,7 @@ class CandidateStep:
         jerks = [*self.points.jerk(here, tangent)]
         if self.closures:
             measured = self._jerks(row, trial, [*velocities, *tangent.reshape(-1, 1)], chords)
-            jerks = [upper(one, other) for one, other in zip(jerks, measured[:k], strict=True)]
+            jerks = [upper(bound, estimate) for bound, estimate in zip(jerks, measured[:k], strict=True)]
         ways = [*zip(velocities, bends, jerks, strict=True)]
         if self.closures:
             speeds = tangent.reshape(-1, 1)
@@ -332,18 +332,18 @@ class CandidateStep:
         rules = [
             rule_margins(*arguments, row.inverse_h) for arguments in zip(row.limits, chords, now, *row.before, strict=True)
         ]
-        faster, slower = smallest([one for one, _ in rules]), smallest([other for _, other in rules])
+        faster, slower = smallest([margin for margin, _ in rules]), smallest([margin for _, margin in rules])
         stops = [
             margin
             for point, limits, force in zip(points, row.limits, forces, strict=False)
             for margin in point.margins(limits, brake, force[1])
         ]
-        rest = list(zip(row.limits, now, strict=True))[len(points) :]
-        stops += [joint_margin(limits, speed, brake) for limits, speed in rest]
+        joint_limits = list(zip(row.limits, now, strict=True))[len(points) :]
+        stops += [joint_margin(limits, speed, brake) for limits, speed in joint_limits]
         room = row.room(here, tangent, brake)
         ahead = self._ahead(row, here, tangent, brake, velocities)
         sound = select(1e300 - squared(here), 1.0, -1.0)  # what is no number, or beyond all numbers, is refused
-        onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.way * self.points.turning(tangent)])
+        onward = smallest([sound, faster, *stops, room, ahead, 1.0 - brake.stop_distance * self.points.turning(tangent)])
         hard: Any = room
         if self.closures:
             triples = zip(row.limits, now, row.before[1], strict=True)
@@ -387,8 +387,8 @@ class CandidateStep:
         slow: Any = 0.0
         for limits, speed in zip(row.limits, [*relative, *apart.reshape(-1, 1)], strict=True):
             slow = upper(slow, squared(speed) * (limits.deceleration * limits.deceleration))
-        matched = Brake.at(1.0 / upper(root(slow), 0.5 * row.dt), row.dt).way
-        braking_way = select(row.following, matched, brake.way)
+        matched = Brake.at(1.0 / upper(root(slow), 0.5 * row.dt), row.dt).stop_distance
+        braking_way = select(row.following, matched, brake.stop_distance)
         share = (along - braking_way * square) * row.far / (root(square) + 1e-200)
         return select(-along, 1.0, share)
 
@@ -415,7 +415,7 @@ class Pace:
     Loops are kept closed in every output. How much they bend the ways of the points is known at the present output, and how
     fast that grows from the last cycle; braking is planned with twice this growth. Near a singular position that the last
     cycle gave no sign of, an acceleration may turn out greater than its limit: loops and joint limits go first, speeds
-    second, accelerations third, and `kept` tells of it.
+    second, accelerations third, which `kept` reports.
 
     Parameters
     ----------
@@ -424,20 +424,21 @@ class Pace:
     links : sequence of int or str
         The links whose ends are limited, by index or name; "tool" is the tool. The points are these, then all joints (n,).
     closures : sequence of (link, link, kind)
-        Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in what is given. ``"base"`` is
+        Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in the input row. ``"base"`` is
         the origin of the world.
     backend : {"llvm", "numpy"}, optional
         How it is computed; LLVM wherever llvmlite is installed.
 
     Attributes
     ----------
-    given : dict of str to slice
+    input_parts : dict of str to slice
         Parts of the row that a cycle takes: dt, dt_before (s, of the last cycle that had a length), q, goal, goal_speed,
         low, high (n,), carry, max_speed, max_acceleration, max_deceleration (k + n,), above zero, infinite where there is
         none, closures (c,), above zero where a pair is held. The goal must be in the limits, and at it the loops closed.
-    made : dict of str to slice
-        Parts of the row that it makes: q (n,); carry, for the next cycle; limited, 1 where the goal was not reached at once;
-        kept, 1 where all rules hold; lam, the share of the way from braking to the goal; looks, how many outputs were tried.
+    output_parts : dict of str to slice
+        Parts of the row that it returns: q (n,); carry, for the next cycle; limited, 1 where the goal was not reached at
+        once; kept, 1 where all rules hold; lam, the share of the way from braking to the goal; looks, how many outputs were
+        tried.
 
     Raises
     ------
@@ -449,23 +450,24 @@ class Pace:
     >>> from linkwise import robots
     >>> arm = robots.planar_2r()
     >>> pace = Pace(arm, [-1])
-    >>> row, out = np.zeros(pace.row), np.zeros(pace.made_row)
+    >>> row, out = np.zeros(pace.row), np.zeros(pace.output_row)
     >>> for name, value in {"dt": 0.01, "dt_before": 0.01, "low": -3.0, "high": 3.0, "goal": [1.0, 0.5]}.items():
-    ...     row[pace.given[name]] = value
+    ...     row[pace.input_parts[name]] = value
     >>> for name in ("max_speed", "max_acceleration", "max_deceleration"):
-    ...     row[pace.given[name]] = np.inf
-    >>> row[pace.given["max_speed"].start] = 0.5
+    ...     row[pace.input_parts[name]] = np.inf
+    >>> row[pace.input_parts["max_speed"].start] = 0.5
     >>> cycles = 0
-    >>> while (row[pace.given["q"]] != [1.0, 0.5]).any():
+    >>> while (row[pace.input_parts["q"]] != [1.0, 0.5]).any():
     ...     pace.run(row, out)
-    ...     row[pace.given["q"]], row[pace.given["carry"]] = out[pace.made["q"]], out[pace.made["carry"]]
+    ...     row[pace.input_parts["q"]] = out[pace.output_parts["q"]]
+    ...     row[pace.input_parts["carry"]] = out[pace.output_parts["carry"]]
     ...     cycles += 1
     >>> cycles
     496
     """
 
-    given: dict[str, slice]
-    made: dict[str, slice]
+    input_parts: dict[str, slice]
+    output_parts: dict[str, slice]
 
     def __init__(
         self,
@@ -482,17 +484,17 @@ class Pace:
         carry = RowLayout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
         coordinates = dict.fromkeys(("q", "goal", "goal_speed", "low", "high"), n)
         limits = dict.fromkeys(LIMITS, k + n)
-        given = RowLayout({"dt": 1, "dt_before": 1, **coordinates, "carry": carry.size, **limits, "closures": pairs})
+        input_layout = RowLayout({"dt": 1, "dt_before": 1, **coordinates, "carry": carry.size, **limits, "closures": pairs})
         reported = {"carry": carry.size, "limited": 1, "kept": 1, "lam": 1, "looks": 1}
         state = {name: 1 for name in BracketSearch.lengths() if name not in reported}
         aux = RowLayout({**reported, **state, "best": n if loops else 0})
-        prepare = Prepare(points, loops, given, carry)
+        prepare = Prepare(points, loops, input_layout, carry)
         self._rest = np.zeros(carry.size)
-        self.n, self.given, self.row = n, given.parts, given.size
+        self.n, self.input_parts, self.row = n, input_layout.parts, input_layout.size
         parts = {name: slice(n + part.start, n + part.stop) for name, part in aux.parts.items() if name in reported}
-        self.made, self.made_row = {"q": slice(0, n), **parts}, n + sum(reported.values())
+        self.output_parts, self.output_row = {"q": slice(0, n), **parts}, n + sum(reported.values())
         row = prepare.layout.size
-        self._prepare = Kernel(trace(prepare, "pace_prepare", {"given": (given.size,)}, {"row": (row,)}), backend, lanes=2)
+        self._prepare = Kernel(trace(prepare, "pace_prepare", {"given": (self.row,)}, {"row": (row,)}), backend, lanes=2)
         inputs = {"parameters": (row,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (aux.size,)}
         outputs = {"q": (n,), "aux": (aux.size,), "status": ()}
         step = CandidateStep(points, loops, prepare.layout, carry, aux)
@@ -505,21 +507,21 @@ class Pace:
             raise ArgumentError(f"q has the shape {np.shape(q)}; expected ({self.n},)")
         return self._rest.copy()
 
-    def run(self, given: FloatArray, out: FloatArray) -> None:
+    def run(self, inputs: FloatArray, out: FloatArray) -> None:
         """Do one cycle for each row: (..., `row`) to (..., `made_row`)."""
-        shape = given.shape[:-1]
+        shape = inputs.shape[:-1]
         with np.errstate(all="ignore"):
-            row = self._prepare.ufunc(given)
+            row = self._prepare.ufunc(inputs)
             rows = self._search.ufunc(row, np.zeros((*shape, self.n)), np.zeros((*shape, 0, self.n)), np.zeros((*shape, 1)))
-        out[...] = rows[..., : self.made_row]
+        out[...] = rows[..., : self.output_row]
 
-    def steps(self, given: FloatArray, made: FloatArray) -> list[KernelCall | Copy]:
+    def steps(self, inputs: FloatArray, outputs: FloatArray) -> list[KernelCall | Copy]:
         """The same as steps of a `Sequence`, for rows (B, `row`) and (B, `made_row`) that stay where they are."""
-        rows = len(given)
+        rows = len(inputs)
         row, searched = np.empty((rows, self._prepare.tape.outputs["row"][0])), np.empty((rows, self._found))
         fixed = (np.zeros((rows, self.n)), np.zeros((rows, 0, self.n)), np.zeros((rows, 1)))
-        copies = [Copy(to, source[: self.made_row]) for to, source in zip(made, searched, strict=True)]
-        return [KernelCall(self._prepare, (given,), (row,)), KernelCall(self._search, (row, *fixed), (searched,)), *copies]
+        copies = [Copy(to, source[: self.output_row]) for to, source in zip(outputs, searched, strict=True)]
+        return [KernelCall(self._prepare, (inputs,), (row,)), KernelCall(self._search, (row, *fixed), (searched,)), *copies]
 
 
 def _check(tree: Tree, links: Sequence[int | str]) -> None:

@@ -109,11 +109,11 @@ UPRIGHT = 0.86
 
 @dataclass(frozen=True)
 class Brake:
-    """A rate of braking (1/s), the share of the speed at the end of the cycle, and the way to the stop (s)."""
+    """A rate of braking (1/s), the share of the speed at the end of the cycle, the stopping distance over the speed (s)."""
 
     rate: Any
     share: Any
-    way: Any
+    stop_distance: Any
 
     @classmethod
     def at(cls, rate: Any, dt: Any) -> Brake:
@@ -183,8 +183,8 @@ class PointTangent:
 
     def _any_way(self, limit: Any, inverse: Any) -> tuple[Any, Any]:
         across = self.bend.across2 * (inverse * inverse)
-        rest = 1.0 - across + lower(self.bend.along, -0.5 * self.bend.along) * inverse
-        most, quality = _greatest(limit, inverse, rest, self.left * (1.0 + across))
+        remaining = 1.0 - across + lower(self.bend.along, -0.5 * self.bend.along) * inverse
+        most, quality = _greatest(limit, inverse, remaining, self.left * (1.0 + across))
         return lower(most, limit + self.back.along - self.back.across2 * inverse), quality
 
     def _tangential(self, limit: Any, inverse: Any) -> tuple[Any, Any]:
@@ -199,8 +199,8 @@ class PointTangent:
         accelerations it is how far they are from not being possible.
         """
         square, pull, along = brake.share * brake.share, brake.rate * self.speed, self.bend.along
-        left = self.jerk * brake.way * square * (1.0 / 3.0)
-        swing = upper(brake.way * (self.bent + 0.5 * self.jerk * brake.way), self.gap) * self.inverse
+        left = self.jerk * brake.stop_distance * square * (1.0 / 3.0)
+        swing = upper(brake.stop_distance * (self.bent + 0.5 * self.jerk * brake.stop_distance), self.gap) * self.inverse
         turned = TURNED * square * self.bent * swing
         slower = pull + square * upper(-along, 0.5 * along) + turned + left
         slower = upper(slower, brake.rate * self.chord_speed - self.chord_back)
@@ -220,9 +220,9 @@ class PointTangent:
     def _ends(self, force: Any, square: Any) -> tuple[Any, Any]:
         """Squares of the accelerations at both ends of the manoeuvre, the greater one, and on the way back."""
         across2 = square * square * self.bend.across2
-        one, other = force - square * self.bend.along, force + 0.5 * square * self.bend.along
+        first, second = force - square * self.bend.along, force + 0.5 * square * self.bend.along
         back = force - self.back.along
-        return upper(one * one + across2, other * other + 0.25 * across2), back * back + self.back.across2
+        return upper(first * first + across2, second * second + 0.25 * across2), back * back + self.back.across2
 
     def _total(self, inverse: Any, ends: Any, back: Any, left: Any) -> Any:
         """What is left of a limit of acceleration in any direction."""
@@ -231,9 +231,9 @@ class PointTangent:
 
     def _fastest(self, brake: Brake) -> Any:
         """A bound of the speed on the way, m/s: of (|v| + x g)(1 - x/2), 0 <= x <= 1, with g what bends may add."""
-        way, half = brake.way, 0.5 * brake.way * brake.way
-        bowed = way * upper(self.bend.along, 0.0) + half * (self.bend.across2 * self.inverse + self.jerk)
-        added = lower(bowed, way * self.bent + half * self.jerk)
+        distance, half = brake.stop_distance, 0.5 * brake.stop_distance * brake.stop_distance
+        bowed = distance * upper(self.bend.along, 0.0) + half * (self.bend.across2 * self.inverse + self.jerk)
+        added = lower(bowed, distance * self.bent + half * self.jerk)
         return brake.share * (self.speed + upper(added - 0.5 * self.speed, 0.0))
 
 
@@ -248,7 +248,7 @@ def joint_margin(limits: PointLimits, speed: Any, brake: Brake) -> Any:
     return 1.0 - brake.share * speed * limits.speed
 
 
-#: Of each point, in what is given;
+#: Of each point, in the input row;
 LIMITS = ("max_speed", "max_acceleration", "max_deceleration")
 
 #: and one over each.
@@ -274,18 +274,18 @@ PAD = 1e-12
 
 
 class Prepare:
-    """The function of a row of what is given to a row of what the search reads.
+    """Maps an input row to the row that the search reads.
 
     Parameters
     ----------
     points, closures
         Of the mechanism.
-    given, carry : RowLayout
-        Of what is read.
+    input_layout, carry : RowLayout
+        Of the input row, and of the part that is carried.
     """
 
-    def __init__(self, points: Points, closures: LoopProjection, given: RowLayout, carry: RowLayout) -> None:
-        self.points, self.closures, self.given, self.carry = points, closures, given, carry
+    def __init__(self, points: Points, closures: LoopProjection, input_layout: RowLayout, carry: RowLayout) -> None:
+        self.points, self.closures, self.input_layout, self.carry = points, closures, input_layout, carry
         n, k = points.tree.n, len(points)
         limits = dict.fromkeys((*LIMITS, *INVERSE), k + n)
         self.layout = RowLayout(
@@ -295,30 +295,30 @@ class Prepare:
             | {
                 "entered": 3 * (3 * k + n) if closures else 0,
                 "residual": closures.rows,
-                "closures": given.parts["closures"].stop - given.parts["closures"].start,
+                "closures": input_layout.parts["closures"].stop - input_layout.parts["closures"].start,
             }
         )
 
     def __call__(self, p: Array) -> Array:
         """The row; a cycle of no length counts as one of 1 s, for its answer is the present output."""
-        given, number = self.given, self.given.number
+        input_layout, number = self.input_layout, self.input_layout.number
         moves = select(number(p, "dt"), 1.0, 0.0)
         dt = select(moves, number(p, "dt"), 1.0)
         h = 0.5 * (number(p, "dt_before") + dt)
-        q, goal, goal_speed, low, high = (given.read(p, name) for name in ("q", "goal", "goal_speed", "low", "high"))
-        kept, switches = given.read(p, "carry"), self.closures.held(q, given.read(p, "closures"))
+        q, goal, goal_speed, low, high = (input_layout.read(p, name) for name in ("q", "goal", "goal_speed", "low", "high"))
+        kept, switches = input_layout.read(p, "carry"), self.closures.held(q, input_layout.read(p, "closures"))
         direction, rate = self.carry.read(kept, "direction"), self.carry.number(kept, "rate")
-        mean, way = _braking(rate, h, dt)
-        low, high = _bounds(q, direction * way, low, high)
+        mean, stop_distance = _braking(rate, h, dt)
+        low, high = _bounds(q, direction * stop_distance, low, high)
         if not self.closures:
             goal = np.array([select(x - b, b, select(a - x, a, x)) for x, a, b in zip(goal, low, high, strict=True)])
         stop, wanted = direction * mean, (goal - q) / dt
         chords = [*self.carry.read(kept, "chords").reshape(-1, 3), *self.carry.read(kept, "joints").reshape(-1, 1)]
         before = [length(chord) for chord in chords]
-        limits = [given.read(p, name) for name in LIMITS]
+        limits = [input_layout.read(p, name) for name in LIMITS]
         inverse = [np.array([1.0 / value for value in part]) for part in limits]
         far = root(squared(goal - q))
-        start = _Start(q, far, root(squared(direction)), rate, way, stop, chords, before)
+        start = _Start(q, far, root(squared(direction)), rate, stop_distance, stop, chords, before)
         following = squared(goal_speed)
         aim = chosen(following, stop + BEYOND * (self._chase(start, wanted, goal_speed, inverse[2], dt) - stop), wanted)
         guess, left = self._guess(start, aim, limits, h, dt)
@@ -366,7 +366,7 @@ class Prepare:
         """
         onward = wanted - start.stop
         # (what braking, a little harder than in the last cycle, leaves of the way, and what lambda takes of that)
-        spare = start.far - HARDER * start.way * start.speed
+        spare = start.far - HARDER * start.stop_distance * start.speed
         taken = root(squared(onward)) * (dt + 1.0 / upper(start.rate, 1e-9))
         share = select(start.rate, lower(upper(spare, 0.0) / (taken + 1e-200), 1.0), 1.0)
         left: Any = spare / upper(start.far, 1e-200)
@@ -389,18 +389,18 @@ class _Start:
     far: Any
     speed: Any
     rate: Any
-    way: Any
+    stop_distance: Any
     stop: Array
     chords: list[Array]
     lengths: list[Any]
 
 
 def _braking(rate: Any, h: Any, dt: Any) -> tuple[Any, Any]:
-    """Of the braking manoeuvre: the mean share of the direction in this cycle, and the way to the stop (s)."""
+    """Of braking: the mean share of the direction in this cycle, and the stopping distance over the speed (s)."""
     share = upper(1.0 - rate * (h - 0.5 * dt), 0.0)
-    way = select(rate, share * share / upper(2.0 * rate, 1e-300), 0.0)
+    stop_distance = select(rate, share * share / upper(2.0 * rate, 1e-300), 0.0)
     fall = rate * dt
-    return select(share - fall, share - 0.5 * fall, way / dt), way
+    return select(share - fall, share - 0.5 * fall, stop_distance / dt), stop_distance
 
 
 def _bounds(q: Array, stop: Array, low: Array, high: Array) -> tuple[Array, Array]:
@@ -439,7 +439,7 @@ class PreparedRow(SimpleNamespace):
         self.points, self.entered = len(self.places), layout.read(p, "entered").reshape(3, -1)
         inverse = zip(*(layout.read(p, name) for name in INVERSE), strict=True)
         limits = zip(inverse, *(layout.read(p, name) for name in LIMITS[1:]), strict=True)
-        self.limits = [PointLimits.of(*each) for each in limits]
+        self.limits = [PointLimits.of(*values) for values in limits]
         chords = [*carry.read(self.carry, "chords").reshape(-1, 3), *carry.read(self.carry, "joints").reshape(-1, 1)]
         lengths = [*layout.read(p, "lengths"), *(abs(chord[0]) for chord in chords[len(self.places) :])]
         self.before = (chords, lengths)
@@ -452,6 +452,6 @@ class PreparedRow(SimpleNamespace):
         """What is left of the way to the joints' limits, after stopping."""
         margins = []
         for x, speed, low, high, scale in zip(here, tangent, self.low, self.high, self.scale, strict=True):
-            way = speed * brake.way
-            margins += [(high - (x + upper(way, 0.0))) * scale, ((x + lower(way, 0.0)) - low) * scale]
+            travel = speed * brake.stop_distance
+            margins += [(high - (x + upper(travel, 0.0))) * scale, ((x + lower(travel, 0.0)) - low) * scale]
         return smallest(margins)

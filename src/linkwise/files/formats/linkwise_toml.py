@@ -337,7 +337,7 @@ class _Reader(TableReader):
             self.tell(place, [replace(problem, item=item)])
         elif problem.field != "links":
             self.tell((), [problem])
-        elif isinstance(problem.value, list):  # a cycle; names that repeat have been told with their lines
+        elif isinstance(problem.value, list):  # a cycle; names that repeat have been reported with their lines
             self.report(("link", names.index(problem.value[0]), "parent"), str(problem))
 
 

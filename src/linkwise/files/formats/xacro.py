@@ -57,7 +57,7 @@ def expand(
         Without the library.
     """
     values = ReadOptions(xacro=arguments, package_dirs=package_dirs).arguments()
-    _library()  # (first, so that a missing one is told whatever is in the file)
+    _library()  # (first, so that a missing one is reported whatever is in the file)
     return expand_text(read_text(path, LARGEST_DESCRIPTION), path, values, package_dirs)
 
 
@@ -173,7 +173,7 @@ def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
 
 
 class Xacro(Format):
-    """The macro language of URDF; the lines of what it makes are not those of the file, and are not told."""
+    """The macro language of URDF; the lines of its output are not those of the file, and are not reported."""
 
     name, suffixes, options, named = "a URDF", (".xacro",), frozenset({"root", "xacro"}), True
     refusal = "xacro is read only; write a .urdf"

@@ -317,7 +317,7 @@ def padded_columns(table: Table) -> list[list[str]]:
 def _flush_right(table: Table) -> list[bool]:
     cells = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     pairs = zip(table.columns, cells, strict=True)
-    return [all(map(_reads_as_number, found)) if column.right is None else column.right for column, found in pairs]
+    return [all(map(_reads_as_number, texts)) if column.right is None else column.right for column, texts in pairs]
 
 
 def _reads_as_number(cell: str) -> bool:

@@ -209,7 +209,7 @@ class Listener(BinaryServer):
         self.services, self.encrypted, self.turned_away = services, encrypted, 0
 
     async def start(self) -> None:
-        """Listen, with room for many who knock at once: whom the system lets wait too long is not told."""
+        """Listen, with room for many connections at once: a connection that times out in the queue gets no answer."""
         self._server = await asyncio.get_running_loop().create_server(
             lambda: Connection(self), self.hostname, self.port, backlog=BACKLOG
         )

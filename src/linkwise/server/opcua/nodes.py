@@ -121,7 +121,7 @@ class Nodes:
                         attribute.datachange_callbacks.pop(handle, None)
 
     def refresh(self) -> None:
-        """Take the newest snapshot; what changed is told at the next look."""
+        """Take the newest snapshot; changes are published at the next look."""
         if not self._snapshots.read():
             return
         self._since = time.monotonic()

@@ -75,7 +75,7 @@ class WriteGate:
     patience : float
         How long to wait for its word, s.
     denied : callable
-        Told how many were refused here.
+        Called with the number of writes refused here.
     """
 
     def __init__(self, ports: Ports, nodes: Nodes, sender: Sender, patience: float, denied: Callable[[int], None]) -> None:
@@ -124,7 +124,7 @@ class WriteGate:
 
 
 async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
-    """Serve until `gone`; where it listens is told, and then the lines of the log."""
+    """Serve until `gone`; `tell` gets the address first, then the lines of the log."""
     logging.disable()  # (the library's; its lines are not bounded)
     log = LimitedLog(Relay(lambda level, text: tell({"level": level, "log": text})))
     connections.bound()

@@ -111,7 +111,7 @@ class Session(InternalSession):
         await super().close_session(True)
 
     async def read(self, params: ua.ReadParameters) -> list[ua.DataValue]:
-        """Read; what this user may do is told for this user. Parts of an array are not served."""
+        """Read; access rights are those of this user. Parts of an array are not served."""
         _few(params.NodesToRead, READS)
         results: list[ua.DataValue] = self.iserver.attribute_service.read(params)
         results = [_NO_PART if wanted.IndexRange else got for wanted, got in zip(params.NodesToRead, results, strict=True)]
@@ -222,7 +222,7 @@ class Services(InternalServer):
     gate : callable
         Where writes go.
     denied : callable
-        Told how many were refused for want of the right.
+        Called with the number of writes refused for want of the right.
     log : callable
         Takes the kind, the text and the level of a line, as a `LimitedLog` does.
     sessions : set of Session
@@ -301,7 +301,7 @@ def _few(asked: Sequence[Any] | None, most: int) -> None:
 
 
 def _plain(asked: ua.MonitoringParameters) -> bool:
-    """Whether a value is to be told whenever it changes: the library applies other filters wrongly, or fails at them."""
+    """Whether every change of a value is to be published: the library applies other filters wrongly, or fails at them."""
     if not asked.Filter:
         asked.Filter = None
         return True

@@ -113,7 +113,7 @@ def mp4(pictures: Iterable[Pixels], rate: float) -> bytes:
                 assert process.stdin is not None
                 process.stdin.write(np.ascontiguousarray(picture).tobytes())
         except BrokenPipeError:
-            pass  # it has ended; what it said is told below
+            pass  # it has ended; its messages are reported below
         except BaseException:
             if process is not None:
                 process.kill()

@@ -117,7 +117,7 @@ class PlayedCurves:
 
 
 class LiveCurves:
-    """The curves of what the hand did in the last seconds.
+    """The curves of the interactive motion of the last seconds.
 
     Parameters
     ----------

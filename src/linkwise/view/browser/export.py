@@ -253,7 +253,7 @@ def positions(motion: ShownMotion, times: FloatArray) -> FloatArray:
 
 
 def messages(tracks: Sequence[Track], times: FloatArray) -> Iterator[tuple[float, Any]]:
-    """Yield what a page is told at each of the times but the first, each message as the bytes that it becomes."""
+    """Yield the messages to a page at each of the times but the first, each encoded as bytes."""
     import msgspec
 
     moving = [track for track in tracks if float(np.ptp(track.values, axis=0).max()) > 0.0]
@@ -281,11 +281,11 @@ def _written(track: Track) -> tuple[bytes, npt.NDArray[np.uint8], bytes]:
 
 def _message(track: Track, values: tuple[float, ...]) -> dict[str, Any]:
     """Return the message by which viser sets a property of a node."""
-    from viser import _messages as made
+    from viser import _messages as viser_messages
 
     name = track.node.name
-    if track.what == "scale":
-        return made.SceneNodeUpdateMessage(name, {"scale": values}).as_serializable_dict()
-    kind: Any = made.SetPositionMessage if track.what == "position" else made.SetOrientationMessage
+    if track.attribute == "scale":
+        return viser_messages.SceneNodeUpdateMessage(name, {"scale": values}).as_serializable_dict()
+    kind: Any = viser_messages.SetPositionMessage if track.attribute == "position" else viser_messages.SetOrientationMessage
     message: dict[str, Any] = kind(name, values).as_serializable_dict()
     return message

@@ -62,14 +62,14 @@ class Track:
     ----------
     node : viser.SceneNodeHandle
         The node.
-    what : {"position", "wxyz", "scale"}
+    attribute : {"position", "wxyz", "scale"}
         The property.
     values : ndarray (m, 3) or (m, 4)
         Its values.
     """
 
     node: Any
-    what: str
+    attribute: str
     values: FloatArray
 
 
@@ -170,9 +170,9 @@ class BrowserPainter:
         self._placed = poses
         for k, track in enumerate(self._tracks(poses[None])):
             value, sent = track.values[0], self._sent.get(k)
-            least = STILL if track.what == "wxyz" else STILL * self._scene.layout.size
+            least = STILL if track.attribute == "wxyz" else STILL * self._scene.layout.size
             if sent is None or float(np.abs(value - sent).max()) > least:
-                setattr(track.node, track.what, tuple(value.tolist()))
+                setattr(track.node, track.attribute, tuple(value.tolist()))
                 self._sent[k] = value
 
     def _tracks(self, placed: FloatArray) -> Iterator[Track]:

@@ -135,11 +135,11 @@ class Panel:
     held : mapping
         What can be dragged: names, and the indices of links.
     ask : callable
-        Told of everything that is pressed and slid, with these keys: ``("joint", k)`` a place of the slider, ``"reset"``,
+        Called for everything that is pressed and slid, with these keys: ``("joint", k)`` a place of the slider, ``"reset"``,
         ``"target"`` the index of a link or None, ``"play"``, ``"seek"`` a time, ``"speed"``, ``"repeat"``, ``"frames"``,
         ``"names"``, ``"meshes"``.
     past : Motion
-        What the hand did last, whose curves are drawn where there is no motion.
+        The recent interactive motion, whose curves are drawn where there is no motion to play.
     motion : Motion, optional
         What can be played.
     meshes : bool
@@ -219,7 +219,7 @@ class Panel:
 
     # ── how it is made ────────────────────────────────────────────────────────────────────────────
 
-    def _on_update(self, handle: Any, key: Any, value: Callable[[Any], Any] = lambda found: found) -> None:
+    def _on_update(self, handle: Any, key: Any, value: Callable[[Any], Any] = lambda setting: setting) -> None:
         """Ask for what a user sets; what the viewer sets itself is not asked for again."""
 
         @handle.on_update  # type: ignore[untyped-decorator]

@@ -183,7 +183,7 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
     """Start a viser server that hands its page, and the line to it, to pages of its own origin only.
 
     viser binds to every address of the machine and lets any page of the web talk to it. This one binds to the loopback
-    address unless told otherwise, refuses requests that were meant for another host name (a name of the web that was made
+    address by default, refuses requests that were meant for another host name (a name of the web that was made
     to lead here) and pages of other origins, and never opens viser's public tunnel. viser's ``_VISER_PORT_OVERRIDE`` has no
     effect on it.
 

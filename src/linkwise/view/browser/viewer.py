@@ -107,7 +107,7 @@ class Playback:
     repeat : bool
         May be set at any time.
     playing : bool
-        Whether it ran when it was last asked or told.
+        Whether it ran when it was last queried or set.
 
     Raises
     ------
@@ -401,7 +401,7 @@ class Viewer:
                     self._show_past()
                 if asked or playing:
                     self._closed.wait(max(0.0, (FRAME if playing else SHORTEST) - (time.monotonic() - begun)))
-        except Exception as error:  # told by wait(), and on the page; a thread that dies in silence would look like a hang
+        except Exception as error:  # wait() and the page report it; a thread that dies in silence would look like a hang
             self._failed = error
             with contextlib.suppress(Exception):
                 self._panel.tell(f"the viewer stopped: {error}", well=False)
@@ -555,7 +555,7 @@ class Viewer:
             self._move_target()
 
     def _show_past(self) -> None:
-        """Draw what the hand did last, while that is on the plots."""
+        """Draw the recent interactive motion, while it is on the plots."""
         now = time.monotonic()
         if now >= self._next["curves"] and now - self._history.last < SECONDS:
             self._panel.curves.show(now - self._history.last, self._history.motion())

@@ -144,7 +144,7 @@ REMARKS = {
     ),
     "aligned": (
         world(f'<body name="a"><freejoint align="true"/>{BALL}</body>'),
-        "line 1: body 'a': its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia",
+        "line 1: body 'a': its frame stays as the file has it; MuJoCo aligns it and takes that of its inertia",
     ),
     "a free joint with friction": (
         world(f'<body name="a"><joint name="j" type="free" damping="1"/>{BALL}</body>'),

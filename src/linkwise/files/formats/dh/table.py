@@ -25,7 +25,7 @@ from linkwise.model.link import CONVENTIONS, DH_LETTERS, Link
 from linkwise.model.motor import Motor
 from linkwise.model.validation import TURN
 
-#: Characters of a cell that are told at most.
+#: Most characters of a cell in a message.
 LONGEST = 60
 
 _BODY = ("m", "rx", "ry", "rz", "Ixx", "Iyy", "Izz", "Ixy", "Iyz", "Ixz")
@@ -381,7 +381,7 @@ def flipped(link: Link) -> Link:
     return link.replace(axis=-link.axis, offset=-link.offset)
 
 
-#: How many problems are told at most.
+#: Most problems reported.
 MOST = 100
 
 
@@ -490,7 +490,7 @@ def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProble
 
 
 def undecided(text: str) -> FileProblem:
-    """What is said of a table whose dialect was not named."""
+    """The problem of a table whose dialect was not named."""
     lines = lines_of(text)
     known = choices(DIALECTS)
     cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()

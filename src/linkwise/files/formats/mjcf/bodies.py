@@ -272,7 +272,7 @@ def _of_geoms(geoms: Sequence[Geom]) -> BodyInertia | None:
 
 
 def _corrected(body: BodyInertia, settings: Settings, item: Attributes) -> BodyInertia:
-    """The same body with at least the least mass and moments, and balanced, where the compiler is told so."""
+    """The same body with at least the least mass and moments, and balanced, where the compiler options say so."""
     mass = max(body.mass, settings.least_mass)
     if (settings.least_inertia <= 0 and not settings.balance) or not np.abs(body.tensor).max() <= LARGEST:
         return BodyInertia(mass, body.com, body.tensor)
@@ -461,7 +461,7 @@ class BodyElement:
 
 @dataclass(frozen=True)
 class Site:
-    """A frame on a body: the body's place in the list, T_body_site, and where it is said."""
+    """A frame on a body: the body's place in the list, T_body_site, and its attributes."""
 
     body: int
     frame: FloatArray
@@ -571,7 +571,7 @@ class BodyTree:
             said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
 
     def _free(self, said: Attributes, body: BodyElement) -> None:
-        """A free joint: what a floating base cannot have is told."""
+        """A free joint; reports what a floating base cannot have."""
         if body.parent != WORLD or body.free_joint is not None:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")

@@ -544,7 +544,7 @@ class _Reader:
         """A remark on a free body that MuJoCo turns to its principal axes: its coordinates are of another frame there."""
         align = free.word("align", ("false", "true", "auto"), "auto")
         if align == "true" or (align == "auto" and self.settings.align_free):
-            frame = "its frame stays as the file has it; MuJoCo, told to align it, takes that of its inertia"
+            frame = "its frame stays as the file has it; MuJoCo aligns it and takes that of its inertia"
             self.log.remark(free.element, f"{body.attributes.item}: {frame}")
 
     def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:

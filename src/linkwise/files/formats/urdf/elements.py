@@ -134,7 +134,7 @@ class LinkElement:
     body : dict
         mass, com and inertia of a `Link`; empty where there is no <inertial>.
     lines : dict of str to int
-        Where each of them is said.
+        The line of each of them.
     lacks_products : bool
         Whether its <inertia> leaves out one of ixy, iyz, ixz.
     """
@@ -219,7 +219,7 @@ class JointElement:
     fields : dict
         limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
     lines : dict of str to int
-        Where each field is said.
+        The line of each field.
     """
 
     name: str
@@ -365,7 +365,7 @@ Colour = tuple[float, ...]
 
 
 def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], names: Mapping[str, str]) -> list[Shape]:
-    """All shapes that could be read; each other one is told in a remark. `names` is what the links are called."""
+    """All shapes that could be read; each other one gets a remark. `names` maps the links to their names."""
     links = list(links)
     colours = dict(_colours([robot, *(visual for link in links for visual in link.element.all("visual"))]))
     shapes = []

@@ -20,7 +20,7 @@ from linkwise.spatial.transform import transform
 
 
 def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], unread: int = 0) -> str | None:
-    """Name of the link that no joint carries; None, with what is wrong told, where the links are not one tree.
+    """Name of the link that no joint carries; None, with the problems reported, where the links are not one tree.
 
     So many joints could not be read: each might carry one of the links that seem to be roots.
     """
@@ -142,7 +142,7 @@ class Ground:
 def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], root: str) -> Ground:
     """The ground of a tree with that root.
 
-    A floating joint below the root is told as a problem; so is one beside other joints of the root, for a mechanism either
+    A floating joint below the root is a reported problem; so is one beside other joints of the root, for a mechanism either
     floats or stands.
     """
     first = [joint for joint in joints if joint.parent == root]
@@ -312,7 +312,7 @@ class _Reader:
         self._add(name, lines, lambda: [Link(**said)])
 
     def _inertia(self, element: LinkElement) -> dict[str, Any]:
-        """The body of a link; nothing where it cannot be, which is told."""
+        """The body of a link; empty where it cannot be built, which is reported."""
         if not element.body:
             return {}
         item = f"link {element.name!r}"
