@@ -1,4 +1,4 @@
-"""Mass matrix, forward dynamics and derivatives beside Pinocchio in one process: ``python benchmarks/dynamics.py``.
+"""Dynamics, their derivatives and momentum beside Pinocchio in one process: ``python benchmarks/dynamics.py``.
 
 Both must agree to 1e-9 before anything is timed. Each row is a ratio of medians measured in turn, on one core; both sides
 write into arrays that are there already. At the end stand, from fresh processes, the time of a first call with an empty
@@ -8,7 +8,9 @@ cache, with a full one, and the greatest memory that the process has held.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +26,43 @@ import linkwise as lw
 LOOP = 4_000
 """Configurations in one pass of a Python loop over Pinocchio."""
 
-NAMES = ("mass_matrix", "forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 
-CALLS = {
-    "mass_matrix": "pin.crba(m, d, q)",
-    "forward_dynamics": "pin.aba(m, d, q, v, a)",
-    "inverse_dynamics_derivatives": "pin.computeRNEADerivatives(m, d, q, v, a)",
-    "forward_dynamics_derivatives": "pin.computeABADerivatives(m, d, q, v, a)",
+@dataclass(frozen=True)
+class Row:
+    """An algorithm and Pinocchio's: how many of q, qd and a third vector it takes, the call, and how its result is read."""
+
+    inputs: int
+    call: str
+    results: Callable[[pin.Data, Any], tuple[np.ndarray, ...]] = lambda data, made: (
+        made if isinstance(made, tuple) else (made,)
+    )
+    options: Mapping[str, str] = field(default_factory=dict)
+    batch: tuple[float, float] = (20, 60)
+    large: tuple[float, float] = (5, 15)
+
+    @property
+    def arguments(self) -> str:
+        return ", ".join("qva"[: self.inputs])
+
+
+ROWS = {
+    "mass_matrix": Row(1, "pin.crba(m, d, q)", batch=(25, 60)),
+    "forward_dynamics": Row(3, "pin.aba(m, d, q, v, a)", batch=(25, 60)),
+    "inverse_dynamics_derivatives": Row(3, "pin.computeRNEADerivatives(m, d, q, v, a)", batch=(15, 40)),
+    "forward_dynamics_derivatives": Row(3, "pin.computeABADerivatives(m, d, q, v, a)", batch=(15, 40)),
+    "centroidal_momentum_matrix": Row(1, "pin.computeCentroidalMap(m, d, q)"),
+    "centroidal_momentum_matrix_dot": Row(2, "pin.dccrba(m, d, q, v)", lambda data, made: (np.array(data.dAg),)),
+    "center_of_mass_jacobian": Row(1, "pin.jacobianCenterOfMass(m, d, q)"),
+    "frame_velocity_derivatives": Row(
+        2,
+        "pin.computeForwardKinematicsDerivatives(m, d, q, v, 0.0 * v),"
+        "pin.getFrameVelocityDerivatives(m, d, frame, pin.ReferenceFrame.LOCAL)",
+        lambda data, made: made[1],
+        {"frame": "body"},
+    ),
+    "gravity_regressor": Row(1, "pin.computeStaticRegressor(m, d, q)", lambda data, made: ()),
 }
+"""No results where both sides order them differently: the tests compare these."""
 
 
 class Pair:
@@ -39,37 +70,36 @@ class Pair:
 
     def __init__(self, mech: lw.Mechanism, batch: int) -> None:
         self.mech, self.batch = mech.without_friction(), batch
-        self.model, _ = to_pinocchio(self.mech)
+        self.model, self.frame = to_pinocchio(self.mech)
         self.data = self.model.createData()
         rng = np.random.default_rng(0)
         self.arrays = [rng.uniform(-2, 2, (batch, mech.n)) for _ in range(3)]
+        self.names: dict[str, object] = {"pin": pin, "m": self.model, "d": self.data, "frame": self.frame, "mech": self.mech}
 
     def inputs(self, name: str) -> list[np.ndarray]:
-        return self.arrays[:1] if name == "mass_matrix" else self.arrays
+        return self.arrays[: ROWS[name].inputs]
 
     def peer(self, name: str) -> Callable[[int], tuple[np.ndarray, ...]]:
         """Pinocchio's answer for configuration k."""
-        model, data, (q, v, a) = self.model, self.data, self.arrays
-        if name == "mass_matrix":
-            return lambda k: (pin.crba(model, data, q[k]),)
-        if name == "forward_dynamics":
-            return lambda k: (pin.aba(model, data, q[k], v[k], a[k]),)
-        if name == "inverse_dynamics_derivatives":
-            return lambda k: pin.computeRNEADerivatives(model, data, q[k], v[k], a[k])
-        return lambda k: pin.computeABADerivatives(model, data, q[k], v[k], a[k])
+        row, arrays = ROWS[name], self.inputs(name)
+        call = eval(f"lambda {row.arguments}: ({row.call})", self.names)
+        return lambda k: row.results(self.data, call(*(array[k] for array in arrays)))
+
+    def kernel(self, name: str) -> lw.Kernel:
+        return self.mech.kernel(name, **ROWS[name].options)
 
     def ours(self, name: str, inputs: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        made = self.mech.kernel(name)(*inputs)
+        made = self.kernel(name)(*inputs)
         return made if isinstance(made, tuple) else (made,)
 
     def agree(self) -> float:
         """Greatest relative difference over some motions."""
         worst = 0.0
-        for name in NAMES:
+        for name in ROWS:
             peer = self.peer(name)
             for k in range(50):
                 mine = self.ours(name, [array[k] for array in self.inputs(name)])
-                for theirs, own in zip(peer(k), mine, strict=True):
+                for theirs, own in zip(peer(k), mine, strict=False):
                     worst = max(worst, float(np.abs(theirs - own).max() / np.abs(theirs).max()))
         return worst
 
@@ -84,28 +114,28 @@ class Pair:
         return run
 
 
-def batches(pair: Pair, label: str, floors: dict[str, tuple[float, float]]) -> None:
-    for name in NAMES:
-        kernel, inputs = pair.mech.kernel(name), pair.inputs(name)
+def batches(pair: Pair, label: str, *, large: bool = False) -> None:
+    for name, asked in ROWS.items():
+        kernel, inputs = pair.kernel(name), pair.inputs(name)
         out = pair.ours(name, inputs)
         whole = out if len(out) > 1 else out[0]
         times = in_turn(seconds(pair.loop(name)), seconds(lambda k=kernel, i=inputs, o=whole: k.ufunc(*i, out=o)), rounds=9)
-        row(f"{label}: {name}, batch", times[0] / LOOP, times[1] / pair.batch, *floors[name])
+        row(f"{label}: {name}, batch", times[0] / LOOP, times[1] / pair.batch, *(asked.large if large else asked.batch))
         print(f"    operations {kernel.operations}")
 
 
 def single_calls(pair: Pair, label: str) -> None:
-    names: dict[str, object] = {"mech": pair.mech, "pin": pin, "m": pair.model, "d": pair.data}
-    names |= {name: array[0].copy() for name, array in zip("qva", pair.arrays, strict=True)}
-    for name in NAMES:
-        arguments = "q" if name == "mass_matrix" else "q, v, a"
-        times = in_turn(per_call(CALLS[name], names, 4000), per_call(f"mech.{name}({arguments})", names, 4000), rounds=9)
+    names = pair.names | {name: array[0].copy() for name, array in zip("qva", pair.arrays, strict=True)}
+    for name, asked in ROWS.items():
+        options = "".join(f", {key}={value!r}" for key, value in asked.options.items())
+        mine = f"mech.{name}({asked.arguments}{options})"
+        times = in_turn(per_call(asked.call, names, 4000), per_call(mine, names, 4000), rounds=9)
         row(f"{label}: {name}, one call", *times, 2, 5)
 
 
 def compiling(label: str, make: str) -> None:
-    for name in NAMES:
-        first_call(f"{label}: {name}", make, f"mech.{name}({'z' if name == 'mass_matrix' else 'z, z, z'})")
+    for name, asked in ROWS.items():
+        first_call(f"{label}: {name}", make, f"mech.{name}({', '.join('z' * asked.inputs)})")
 
 
 def main() -> None:
@@ -117,10 +147,9 @@ def main() -> None:
         print(f"{pair.mech.name}: greatest relative difference {difference:.1e}")
         assert difference < 1e-9
     print(f"\n{'':58} {'Pinocchio':>12} {'Linkwise':>12} {'ratio':>8}   at least / aim")
-    short = dict(zip(NAMES, ((25, 60), (25, 60), (15, 40), (15, 40)), strict=True))
-    batches(puma, "puma560", short)
-    batches(arm, "7 joints", short)
-    batches(tree, "26-joint tree", dict.fromkeys(NAMES, (5, 15)))
+    batches(puma, "puma560")
+    batches(arm, "7 joints")
+    batches(tree, "26-joint tree", large=True)
     single_calls(puma, "puma560")
     single_calls(arm, "7 joints")
     print()

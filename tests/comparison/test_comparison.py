@@ -355,7 +355,7 @@ def test_the_free_zeros_go_to_what_follows(order: str) -> None:
 
 def test_a_joint_that_follows_one_elsewhere() -> None:
     hand = lw.Mechanism([*fingers(0.5).links[:1], fingers(0.5).links[1].replace(parent="base")], name="hand")
-    with pytest.raises(ArgumentError, match="'far' of 'hand' follows a joint that is not on the way to the link"):
+    with pytest.raises(ArgumentError, match=r"'far'.*'hand'"):
         compare(hand, hand)
 
 

@@ -49,7 +49,7 @@ def test_routes_and_views_take_it_too(chain: control.Chain) -> None:
     chain.ports.unroute("pan.theta")
     chain.ports.route("pan.predicted_theta", "pan.theta")
     assert chain.ports.routes["post.theta"] == "post.predicted_theta"
-    with pytest.raises(ArgumentError, match=r"'pan\.theta' is fed by 'post\.predicted_theta'; unroute\('pan\.theta'\)"):
+    with pytest.raises(ArgumentError, match=r"'pan\.theta'.*'post\.predicted_theta'.*'pan\.theta'"):
         chain["pan.theta"] = 0.0
     with pytest.raises(ArgumentError, match="is fed by"):
         chain.ports.route("post.theta_solved", "pan.theta")
@@ -99,7 +99,7 @@ def test_a_file_may_say_it(tmp_path: Path) -> None:
     made = control.load(tmp_path / "chain.toml")
     assert (made["post.theta"], "post.theta" in made.ports.routes) == (0.5, False)
     (tmp_path / "chain.toml").write_text(CHAIN + '"post.theta" = 0.6\n')
-    with pytest.raises((FileError, ModelError), match=r"line 6: .*'pan\.theta' is 'post\.theta', which is given too"):
+    with pytest.raises((FileError, ModelError), match=r"6.*'pan\.theta'.*'post\.theta'"):
         control.load(tmp_path / "chain.toml")
 
 

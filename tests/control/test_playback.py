@@ -102,7 +102,7 @@ def test_from_a_state_after_the_first_were_lost(tmp_path: Path) -> None:
     assert recorder.lost == 10
     recorder.write(tmp_path / "a.csv")
     read = Recording.load(tmp_path / "a.csv")
-    with pytest.raises(ArgumentError, match="replay: the first 10 cycles were overwritten or left out; expected from_state"):
+    with pytest.raises(ArgumentError, match=r"replay.*10.*from_state"):
         replay(chain, read)
     assert replay(chain, read, from_state=middle).differing(recorder.recording()) == {}
 
@@ -167,7 +167,7 @@ def test_a_pause_in_the_window_is_refused(tmp_path: Path, after: int, length: in
     for suffix in (".csv", ".npz"):
         recorder.write(tmp_path / f"a{suffix}")
         for recording in (recorder, Recording.load(tmp_path / f"a{suffix}")):
-            with pytest.raises(ArgumentError, match=r"replay: cycle 8 was not recorded, the next one is 13;"):
+            with pytest.raises(ArgumentError, match=r"replay.*8.*13"):
                 replay(chain, recording, from_state=stood)
     assert chain.save() == stood
 
@@ -268,7 +268,7 @@ def test_what_cannot_be_replayed(options: dict[str, Any], ports: tuple[Port, ...
 
 
 def test_what_is_no_recording() -> None:
-    with pytest.raises(ArgumentError, match="replay: recording is 3; expected a Recording or a Recorder"):
+    with pytest.raises(ArgumentError, match=r"replay.*recording.*3.*Recording"):
         replay(AChain(), 3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"replay: from_state is 3; expected a State"):
         replay(AChain(), recorded()[1], from_state=3)  # type: ignore[arg-type]

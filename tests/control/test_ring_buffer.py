@@ -93,7 +93,7 @@ def test_chosen_ports(names: Any, expected: tuple[str, ...]) -> None:
         part.take(k, 1.0)
     assert part.names == part.recording().names == expected
     assert not part.recording().differing(whole.recording())
-    with pytest.raises(ArgumentError, match=r"port 'wind.speed' was not recorded; there are '"):
+    with pytest.raises(ArgumentError, match=r"'wind\.speed'.*recorded"):
         part.read("wind.speed")
 
 
@@ -184,7 +184,7 @@ def test_taking_leaves_nothing_behind(names: Any) -> None:
 
 def test_a_recorder_is_not_copied() -> None:
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match=r"a recorder belongs to one chain; copy its recording\(\)"):
+        with pytest.raises(TypeError, match=r"recorder.*recording"):
             copied(recorded(2))
     made = recorded(2).recording()
     assert same(pickle.loads(pickle.dumps(made)), made)
@@ -196,7 +196,7 @@ def test_what_says_no_value_is_neither_read_nor_written(tmp_path: Path) -> None:
     recorder = Recorder(ports, 2)
     recorder.take(0.0, 0.1)
     for call in (lambda: recorder.read("chain.reason"), lambda: recorder.write(tmp_path / "a.csv")):
-        with pytest.raises(ArgumentError, match=r"'chain.reason' holds what is no value of kind 'choice'"):
+        with pytest.raises(ArgumentError, match=r"'chain\.reason'.*'choice'"):
             call()
     assert list(tmp_path.iterdir()) == []
 
@@ -374,7 +374,7 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
         Recording.load(path)
     for data in (b"", b"PK\x03\x04", b"t,dt\n", np.array([{}], dtype=object).dumps()):
         path.write_bytes(data)
-        with pytest.raises(FileError, match=r"this is not an .npz file of arrays, or it is damaged"):
+        with pytest.raises(FileError, match=r"arrays.*damaged"):
             Recording.load(path)
     recorded(2).write(path)
     data = bytearray(path.read_bytes())
@@ -382,7 +382,7 @@ def test_what_is_no_archive(tmp_path: Path) -> None:
         if data[at : at + 4] == b"PK\x01\x02":
             data[at + 8] |= 1
     path.write_bytes(data)
-    with pytest.raises(FileError, match=r"this is not an .npz file of arrays, or it is damaged"):
+    with pytest.raises(FileError, match=r"arrays.*damaged"):
         Recording.load(path)
     head = b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }"
     with zipfile.ZipFile(path, "w") as archive:  # an array that fits in no memory

@@ -102,10 +102,10 @@ def test_files_hold_every_bit(tmp_path: Path) -> None:
     assert read.digest == saved.digest
     assert repr(read) == repr(saved) == f"<State: 10 ports, 20 + 3 numbers, 1 routed, table {saved.digest[:12]}>"
     chain.restore(read)
-    with pytest.raises(FileError, match=r"cannot tell the format from the suffix '\.csv'; expected '\.npz'"):
+    with pytest.raises(FileError, match=r"'\.csv'.*'\.npz'"):
         saved.write(tmp_path / "a.csv")
     Recorder(chain.ports, 2).write(tmp_path / "b.npz")
-    with pytest.raises(FileError, match="this is a 'recording 1', not the 'state 1' of a chain"):
+    with pytest.raises(FileError, match=r"'recording 1'.*'state 1'"):
         State.read(tmp_path / "b.npz")
 
 
@@ -164,9 +164,9 @@ def test_a_state_of_other_settings_is_refused(mine: Any, its: Any, message: str)
 
 def test_a_state_of_another_cycle_is_refused() -> None:
     ports = Ports(PORTS)
-    with pytest.raises(ArgumentError, match="the state is of another chain: its cycle keeps 4 numbers, not 3"):
+    with pytest.raises(ArgumentError, match=r"state.*another.*4.*3"):
         restore(ports, np.zeros(3), save(ports, np.zeros(4)))
-    with pytest.raises(ArgumentError, match=r"state is None; expected a State, as save\(\) gives it"):
+    with pytest.raises(ArgumentError, match=r"state.*None.*State"):
         restore(ports, np.zeros(3), None)  # type: ignore[arg-type]
 
 

@@ -56,7 +56,7 @@ def test_a_mechanism_with_symbols() -> None:
 
 def test_what_there_is_not_is_named() -> None:
     arm = robots.planar_2r()
-    with pytest.raises(ArgumentError, match="form is 'long'; expected 'recursive', 'explicit' or 'harmonic'"):
+    with pytest.raises(ArgumentError, match=r"form.*'long'.*'recursive'.*'explicit'.*'harmonic'"):
         derive(arm, "mass_matrix", "long")
     with pytest.raises(ArgumentError, match="no algorithm 'mass'"):
         derive(arm, "mass")

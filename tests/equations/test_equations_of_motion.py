@@ -237,7 +237,7 @@ def test_a_long_coriolis_matrix_is_refused_before_it_is_made(monkeypatch: pytest
 
 def test_closed_loops_are_refused() -> None:
     arm = elbow(loops=[Loop("point", "link2", "base", name="tip")])
-    with pytest.raises(ArgumentError, match=r"^'elbow' has closed loops, 'tip'; equations is for mechanisms without"):
+    with pytest.raises(ArgumentError, match=r"'elbow'.*'tip'"):
         arm.equations()
 
 

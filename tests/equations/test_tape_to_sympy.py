@@ -83,7 +83,7 @@ def test_shapes() -> None:
     assert to_sympy(arm.kernel("link_poses").tape, q)["T"].shape == (8, 4)
     energy = to_sympy(arm.kernel("potential_energy").tape, q)
     assert next(iter(energy.values())).shape == (1, 1)
-    with pytest.raises(ValueError, match=r"^forward_kinematics takes 2 scalars; 1 were given$"):
+    with pytest.raises(ValueError, match=r"forward_kinematics.*2.*1"):
         to_sympy(arm.kernel("forward_kinematics").tape, q[:1])
 
 

@@ -57,11 +57,11 @@ def test_what_cannot_be_is_refused_by_name() -> None:
     arm = robots.load("planar_2r")
     with pytest.raises(ArgumentError, match="language is 'ada'; expected 'c', "):
         export(arm, "jacobian", "ada")
-    with pytest.raises(ArgumentError, match="'jacobian' has no option 'farm'; there is 'frame' or 'link'"):
+    with pytest.raises(ArgumentError, match=r"'jacobian'.*'farm'.*'frame'.*'link'"):
         export(arm, "jacobian", options={"farm": "body"})
     with pytest.raises(ArgumentError, match="no algorithm 'jacobean'; there is "):
         export(arm, "jacobean")
-    with pytest.raises(ArgumentError, match="python computes in the precision of its arguments"):
+    with pytest.raises(ArgumentError, match=r"precision.*arguments"):
         export(arm, "jacobian", "python", precision="single")
     with pytest.raises(ArgumentError, match="no function to export"):
         export(arm, [])

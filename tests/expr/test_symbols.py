@@ -155,7 +155,7 @@ def test_derivatives_by_parameters_are_those_of_differences() -> None:
         rise = (kernel(*state, ahead) - kernel(*state, behind)) / (2 * step)
         # central differences: rounding 1e-16 / 1e-6 of efforts up to some 20 N m, third derivatives times 1e-12
         assert np.abs(found[..., k] - rise).max() < 2e-8
-    with pytest.raises(ArgumentError, match="no input 'mass'; it has 'q', 'qd', 'qdd' and 'parameters'"):
+    with pytest.raises(ArgumentError, match=r"'mass'.*'q'.*'qd'.*'qdd'.*'parameters'"):
         kernel.derivative("mass")
 
 
@@ -182,7 +182,7 @@ def test_numbers_put_in_are_checked_and_make_right_angles_exact() -> None:
     assert arm.substitute(a=1.0).symbols == ("alpha",)
     assert arm.substitute({"alpha": lw.symbols("beta")}).symbols == ("a", "beta")
     assert arm.substitute({alpha: 0.0, sympy.Symbol("a"): 1.0}) == arm.substitute(alpha=0.0, a=1.0)
-    with pytest.raises(ArgumentError, match="'mechanism' has no symbol 'b'; there is 'a' and 'alpha'"):
+    with pytest.raises(ArgumentError, match=r"'mechanism'.*'b'.*'a'.*'alpha'"):
         arm.substitute(b=1.0)
     with pytest.raises(ArgumentError, match="symbol 'a' is nan"):
         arm.substitute(a=math.nan)
@@ -258,7 +258,7 @@ def test_a_kernels_own_symbols_are_no_parameters() -> None:
 
 
 def test_missing_parameters_are_named() -> None:
-    with pytest.raises(ArgumentError, match=r"'parameters' is missing \(parameters are the values of 'l1', 'm1'"):
+    with pytest.raises(ArgumentError, match=r"'parameters'.*'l1'.*'m1'"):
         two_links().mass_matrix([0.0, 0.0])
 
 
@@ -330,9 +330,7 @@ def test_groups_of_symbols() -> None:
     assert puma.symbolic("motors").symbols[:4] == ("Jm1", "B1", "Tc+1", "Tc-1")
     assert set(puma.replace(gravity=(1, 2, 0)).symbol_values("gravity")) == {"gx", "gy"}
     assert puma.symbolic().symbolic() == puma.symbolic()
-    with pytest.raises(
-        ArgumentError, match="no group 'mass' of numbers; there is 'inertial', 'lengths', 'gravity' and 'motors'"
-    ):
+    with pytest.raises(ArgumentError, match=r"'mass'.*'inertial'.*'lengths'.*'gravity'.*'motors'"):
         puma.symbolic("mass")
 
 

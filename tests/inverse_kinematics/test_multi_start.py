@@ -45,10 +45,10 @@ def test_out_of_reach_there_is_none() -> None:
 
 def test_what_is_wrong_is_named() -> None:
     arm = robots.planar_2r()
-    with pytest.raises(Exception, match="method is 'magic'; expected 'closed_form' or 'numeric'"):
+    with pytest.raises(Exception, match=r"method.*'magic'.*'closed_form'.*'numeric'"):
         arm.all_inverse_kinematics(np.eye(4), method="magic")
     with pytest.raises(Exception, match="starts is 0"):
         numeric_solutions(arm, np.eye(4), starts=0)
     ring = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "base")], name="ring")
-    with pytest.raises(Exception, match="'ring' has loops; many solutions are looked for on a fixed tree"):
+    with pytest.raises(Exception, match=r"'ring'.*solutions.*looked"):
         numeric_solutions(ring, np.eye(4))

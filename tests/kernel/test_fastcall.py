@@ -104,7 +104,7 @@ def test_other_calls_are_handed_over(puma: Mechanism) -> None:
     assert np.array_equal(puma.forward_kinematics(q[0].astype(">f8")), by_row[0])
     assert puma.forward_kinematics(q[0].astype(np.float32)).dtype == np.float32
     assert not np.array_equal(puma.forward_kinematics(q[0], "link3"), by_row[0])
-    with pytest.raises(ArgumentError, match=r"forward_kinematics: q has the shape \(5,\); expected \(\.\.\., 6\)"):
+    with pytest.raises(ArgumentError, match=r"forward_kinematics.*\(5,\).*\(\.\.\., 6\)"):
         puma.forward_kinematics(q[0][:5])
     with pytest.raises(TypeError):
         puma.forward_kinematics()

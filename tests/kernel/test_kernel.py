@@ -53,9 +53,9 @@ def test_one_kernel_for_each_choice_of_options() -> None:
 
 def test_unknown_names_are_answered_with_what_there_is() -> None:
     mech = sample(2)
-    with pytest.raises(ArgumentError, match=r"no algorithm 'inverse'; there is .*'inverse_dynamics'.*'jacobian'"):
+    with pytest.raises(ArgumentError, match=r"'inverse'.*'inverse_dynamics'.*'jacobian'"):
         mech.kernel("inverse")
-    with pytest.raises(ArgumentError, match=r"jacobian has no option .*side.*'link'.*'frame'"):
+    with pytest.raises(ArgumentError, match=r"jacobian.*'link'.*'frame'"):
         mech.kernel("jacobian", side="left")
     with pytest.raises(ArgumentError, match=r"frame is 'tool'; expected 'world' or 'body'"):
         mech.jacobian(np.zeros(mech.n), frame="tool")

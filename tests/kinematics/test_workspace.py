@@ -266,7 +266,7 @@ def test_arguments_that_cannot_be(options: dict[str, object], message: str) -> N
 
 def test_mechanisms_that_cannot_be() -> None:
     slide = lw.Mechanism([lw.Link(), lw.Link(joint="prismatic", name="slide"), lw.Link(joint="prismatic", name="lift")])
-    with pytest.raises(ArgumentError, match=r"'slide' and 'lift' of .* no limits .* the reach has no end; give them"):
+    with pytest.raises(ArgumentError, match=r"'slide'.*'lift'"):
         workspace(slide)
     with pytest.raises(ArgumentError, match="floating base"):
         workspace(lw.Mechanism([lw.Link(mass=1.0)], floating=True))

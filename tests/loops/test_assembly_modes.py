@@ -294,17 +294,17 @@ def test_what_cannot_be_done_is_said() -> None:
         AssemblyModes(robots.planar_2r())
     with pytest.raises(ArgumentError, match=r"loop 'ball1' is not planar: the axis of"):
         AssemblyModes(robots.stewart())
-    with pytest.raises(ArgumentError, match=r"driven is \['lever'\]; expected names among 'crank', 'coupler' and 'rocker'"):
+    with pytest.raises(ArgumentError, match=r"driven.*'lever'.*'crank'.*'coupler'.*'rocker'"):
         AssemblyModes(four, ["lever"])
     with pytest.raises(ArgumentError, match=r"expected 1 different names"):
         AssemblyModes(four, ["crank", "rocker"])
-    with pytest.raises(ArgumentError, match=r"loop 'upper_pin' is not closed by two circles, .* with 'foot' driven"):
+    with pytest.raises(ArgumentError, match=r"'upper_pin'.*'foot'"):
         AssemblyModes(robots.jansen(), ["foot"])
-    with pytest.raises(ArgumentError, match=r"u has the shape \(2,\); expected \(\.\.\., 1\)"):
+    with pytest.raises(ArgumentError, match=r"u.*\(2,\).*\(\.\.\., 1\)"):
         AssemblyModes(four).positions([0.0, 1.0])
     with pytest.raises(ArgumentError, match=r"mode is 2; expected 0 to 1"):
         AssemblyModes(four).position([0.0], 2)
-    with pytest.raises(ArgumentError, match=r"'four_bar' is not one loop of two joints to either side of a pin"):
+    with pytest.raises(ArgumentError, match=r"'four_bar'.*joints.*either"):
         AssemblyModes(four).reach([0.0, 0.0, 0.0])
     lifted = four.replace(loops=[Loop("hinge", "coupler", "rocker", place(0.12), place(0.08, 0, 0.5))])
     with pytest.raises(ArgumentError, match=r"its frames are 0\.5 m apart along the axes"):

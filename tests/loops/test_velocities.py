@@ -69,7 +69,7 @@ def test_batches_equal_loops() -> None:
 def test_a_toggle_position_has_no_speeds() -> None:
     made = Linkage(planar_slider_crank(), ["slider"], [1.0, -1.2, 0.2])
     dead = np.array([0.0, 0.0, 0.25])
-    with pytest.raises(ArgumentError, match="velocity: q is a toggle position, in which 'slider' cannot drive"):
+    with pytest.raises(ArgumentError, match=r"velocity.*'slider'"):
         made.velocity(dead, [1.0])
     with pytest.raises(ArgumentError, match="acceleration: q is a toggle position"):
         made.acceleration(dead, np.zeros(3), [1.0])
@@ -79,7 +79,7 @@ def test_a_toggle_position_has_no_speeds() -> None:
 
 def test_open_loops_have_no_speeds() -> None:
     made = linkage("four-bar")
-    with pytest.raises(ArgumentError, match=r"velocity: loops are open at q by 0\.\d+; position closes them"):
+    with pytest.raises(ArgumentError, match=r"velocity.*loops.*open.*q"):
         made.velocity(np.zeros(3), [1.0])
     with pytest.raises(ArgumentError, match="the speeds given open the loops"):
         made.acceleration(made.q0, np.ones(3), [0.0])

@@ -69,11 +69,9 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
 
 
 def test_nor_is_its_motion() -> None:
-    with pytest.raises(
-        ArgumentError, match=r"q0 leaves loops of 'four-bar' open by 0\.167, in longest offsets \(0\.6 m\) and rad"
-    ):
+    with pytest.raises(ArgumentError, match=r"0.*'four-bar'.*0\.167.*0\.6"):
         simulate(four_bar(), [0.0] * 3, [0.0] * 3, t=(0.1, 0.01))
-    with pytest.raises(ArgumentError, match="has closed loops, 'pin'; spatial_operators is for mechanisms without"):
+    with pytest.raises(ArgumentError, match=r"'pin'.*spatial_operators"):
         spatial_operators(four_bar(), [0.0] * 3)
 
 

@@ -274,5 +274,5 @@ def test_no_message_shows_an_object_address() -> None:
 def test_a_row_that_contradicts_the_placement_is_refused(fields: dict[str, Any]) -> None:
     made = Link.dh(a=1.0, convention="standard")
     given = {"after": made.after, **fields} if fields else {}
-    with pytest.raises(ModelError, match=r"dh_row is DHRow.*expected the row that before and after were made from"):
+    with pytest.raises(ModelError, match="dh_row"):
         Link(dh_row=made.dh_row, **given)

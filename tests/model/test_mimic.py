@@ -95,9 +95,7 @@ def test_a_motor_on_a_follower_is_felt_through_the_ratio() -> None:
 
 
 def test_the_spatial_operators_are_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"^'gripper' has joints that follow others; the operators are those of trees whose"
-    ):
+    with pytest.raises(ValueError, match=r"'gripper'.*joints.*operators"):
         spatial_operators(gripper(), [0.0, 0.0])
 
 

@@ -155,7 +155,7 @@ def test_equal_in_every_way() -> None:
     assert len({motor, *(motor.replace(**change) for change in changes)}) == len(changes) + 1
     assert motor.replace(rotor_inertia=(3e-4, 3e-4, 1e-4)).inertia == 1e-4, "a new tensor brings its moment"
     assert motor != 3
-    with pytest.raises(ArgumentError, match=r"a motor has no field 'gear'; it has 'inertia', 'gear_ratio', 'viscous'"):
+    with pytest.raises(ArgumentError, match=r"'gear'.*'inertia'.*'gear_ratio'.*'viscous'"):
         motor.replace(gear=3)
 
 

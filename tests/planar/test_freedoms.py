@@ -162,5 +162,5 @@ def test_where_no_rank_is_known_it_says_why() -> None:
     assert "the mechanism has symbols" in str(symbolic.freedoms())
     with pytest.raises(ArgumentError, match="are open at q"):
         four_bar().freedoms([0.3, 0.3, 0.3])
-    with pytest.raises(ArgumentError, match=r"configuration has the shape \(3,\); expected \(\.\.\., 2\)"):
+    with pytest.raises(ArgumentError, match=r"configuration.*\(3,\).*\(\.\.\., 2\)"):
         chain(2, "revolute").freedoms([0.3, 0.3, 0.3])

@@ -87,7 +87,7 @@ def test_the_inertia_about_the_joint_is_that_of_the_parallel_axis() -> None:
 
 def test_gravity_must_be_said_where_there_is_mass() -> None:
     made = Mechanism([Link(name="rod", mass=1.0)])
-    with pytest.raises(ArgumentError, match=r"gravity is not given, and 'rod' has mass; expected \(0, -9.81\)"):
+    with pytest.raises(ArgumentError, match=r"gravity.*'rod'.*0.*-9\.81"):
         made.spatial()
     assert made.spatial((0, -9.81)).gravity.tolist() == [0.0, -9.81, 0.0]
     assert Mechanism([Link()]).spatial().gravity.tolist() == [0.0, 0.0, 0.0]
@@ -229,7 +229,7 @@ def test_bars_reach_from_joint_to_joint() -> None:
     lengths = [float(np.ptp(link.polygons[0], axis=0).max()) for link in made.links]
     width = 0.1 * (0.04 + 0.12 + 0.08) / 3
     assert abs(np.array(lengths) - (np.array([0.04, 0.12, 0.08]) + width)).max() <= 16 * EPS
-    with pytest.raises(ArgumentError, match="polygons has 'wheel', no link; there is 'crank', 'coupler' or 'rocker'"):
+    with pytest.raises(ArgumentError, match=r"polygons.*'wheel'.*'crank'.*'coupler'.*'rocker'"):
         planar.from_spatial(robots.four_bar(), polygons={"wheel": planar.bar(1, 1)})
     with pytest.raises(ArgumentError, match="expected a mapping by link, 'bars' or None"):
         planar.from_spatial(robots.four_bar(), polygons="boxes")

@@ -206,7 +206,7 @@ def test_symbols_for_lengths() -> None:
     made = planar.Mechanism([planar.Link(), planar.Link(a=l1)])
     assert made.symbols == ("l1",)
     assert made.poses([0.3, 0.4])[1, 0, 2] == math.cos(0.3) * l1
-    with pytest.raises(ArgumentError, match=r"shape \(2, 2\); expected \(2,\) where there are symbols"):
+    with pytest.raises(ArgumentError, match=r"\(2, 2\).*\(2,\)"):
         made.poses(np.zeros((2, 2)))
     with pytest.raises(ArgumentError, match="no symbol 'l2'; there is 'l1'"):
         made.substitute(l2=1.0)

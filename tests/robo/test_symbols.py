@@ -119,9 +119,9 @@ def test_a_motor_that_is_no_rotor_is_told_by_its_own_symbols() -> None:
 @pytest.mark.parametrize("q", [[sympy.Symbol("q1"), 0.0], list(lw.symbols("q1 q2"))], ids=str)
 def test_symbols_for_coordinates_point_to_derive(q: list[Any]) -> None:
     made = robo.robot(*lists({}))
-    with pytest.raises(ArgumentError, match=r"q holds symbols.*derive\('forward_kinematics'\)"):
+    with pytest.raises(ArgumentError, match=r"q.*'forward_kinematics'"):
         robo.forward_kinematics(made, q)
-    with pytest.raises(ArgumentError, match=r"qd holds symbols.*derive\('inverse_dynamics'\)"):
+    with pytest.raises(ArgumentError, match=r"qd.*'inverse_dynamics'"):
         made.mechanism.inverse_dynamics([0.0, 0.0], q, [0.0, 0.0])
     with pytest.raises(ArgumentError, match=r"derive\('forward_kinematics'\)"):
         robo.forward_kinematics(*lists({}, {"l": (LENGTH, 0, 0)}), [0.0, 0.0])

@@ -62,7 +62,7 @@ def test_limits_are_not_looked_at() -> None:
 
 
 def test_what_is_out_of_reach_is_an_error() -> None:
-    with pytest.raises(ArgumentError, match=r"^rt_ikine: pose is not reached, .* m and .* rad are left after \d+ steps: "):
+    with pytest.raises(ArgumentError, match=r"rt_ikine.*reached.*steps"):
         rt_ikine(ARM, rt_transl(3, 0, 0), QN)
     T = np.stack([rt_fkine(ARM, QN), rt_transl(3, 0, 0)])
     with pytest.raises(ArgumentError, match=r"^rt_ikine: pose 1 of T is not reached, "):

@@ -388,16 +388,16 @@ def test_the_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert repr(l3s) == "0.000000\t0.000000\t-1.570796\t0.000000\tP\t(std)"
     l4s = rt_link([0, 0.5, 0, 0, 0], "sta")
     assert repr(l4s) == "0.000000\t0.500000\t0.000000\t0.000000\tR\t(std)"
-    with pytest.raises(ArgumentError, match=r"^convention is 'std'; expected 'standard' or 'modified', or a beginning"):
+    with pytest.raises(ArgumentError, match=r"convention.*'std'.*'standard'.*'modified'"):
         rt_link([0, 0.5, 0, 0, 0], "std")
-    with pytest.raises(ArgumentError, match=r"^convention is 's'; expected 'standard' or 'modified', or a beginning"):
+    with pytest.raises(ArgumentError, match=r"convention.*'s'.*'standard'.*'modified'"):
         rt_link([0, 0.5, 0, 0, 0], "s")
     # the modified convention
     l1m = rt_link([PI / 2, -0.0203, 0, 0.4331], "modified")
     assert repr(l1m) == "1.570796\t-0.020300\t0.000000\t0.433100\tR\t(mod)"
     l2m = rt_link([-PI / 2, 0, 0, 0], "mod")
     assert repr(l2m) == "-1.570796\t0.000000\t0.000000\t0.000000\tR\t(mod)"
-    with pytest.raises(ArgumentError, match=r"^convention is 'm'; expected 'standard' or 'modified', or a beginning"):
+    with pytest.raises(ArgumentError, match=r"convention.*'m'.*'standard'.*'modified'"):
         rt_link([0, 0.5, 0, 0, 0], "m")
     # a copy, and a second name for it
     l1s_copy = rt_link(l1s)

@@ -84,7 +84,7 @@ def test_vectors_are_turned(a: list[float]) -> None:
 def test_it_looks_as_in_the_original_and_never_changes() -> None:
     q = rt_quaternion(rt_rotx(0.2))
     assert repr(q) == "0.995004 <0.099833, 0.000000, 0.000000>"
-    with pytest.raises(FieldError, match="a quaternion never changes; make another instead of assigning s"):
+    with pytest.raises(FieldError, match=r"quaternion.*assigning"):
         q.s = 1  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         q.d[0] = 1

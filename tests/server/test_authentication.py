@@ -53,7 +53,7 @@ def test_nobody_else_may_read_the_file(path: Path) -> None:
         os.umask(old)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     path.chmod(0o640)
-    with pytest.raises(FileError, match=r"open to others \(mode 640\); expected 600: chmod 600"):
+    with pytest.raises(FileError, match=r"640.*600.*600"):
         read_users(path)
 
 
@@ -165,9 +165,9 @@ def test_a_name_that_cannot_be(name: str) -> None:
 
 
 def test_a_role_or_password_that_cannot_be() -> None:
-    with pytest.raises(ArgumentError, match="the role is 'admin'; expected 'operator' or 'viewer'"):
+    with pytest.raises(ArgumentError, match=r"'admin'.*'operator'.*'viewer'"):
         new_user("anna", PASSWORD, "admin")
-    with pytest.raises(ArgumentError, match="the password has 7 characters; expected 8 to 1024"):
+    with pytest.raises(ArgumentError, match=r"password.*7.*characters.*8.*1024"):
         new_user("anna", "1234567")
 
 

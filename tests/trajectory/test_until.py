@@ -52,7 +52,7 @@ def test_batches_poses_and_planned_motions() -> None:
     assert all(np.array_equal(a, b) for a, b in zip(made.at(0.37), many.at(0.37), strict=True))
     assert len(many.until(5.0)) == 11
     assert len(many.until(0)) == 1
-    with pytest.raises(ArgumentError, match=r"time is 0\.9; the trajectory lasts from 0\.0 to 0\.4 s"):
+    with pytest.raises(ArgumentError, match=r"time.*0\.9.*0\.0.*0\.4"):
         made.at(0.9)
 
 

@@ -130,9 +130,7 @@ def rt_maniplty(robot: rt_robot | Mechanism, q: npt.ArrayLike, which: str = "yos
     q = coordinates("rt_maniplty: q", q)
     if measure.startswith("y"):
         return mechanism_of("rt_maniplty", robot).manipulability(q)
-    inverse = mechanism_of("rt_maniplty", robot, dynamic=True).kernel("inverse_operational_space_inertia")(q)
-    sizes = np.maximum(np.linalg.eigvalsh(inverse), 0.0)
-    return np.asarray(sizes[..., 0] / np.where(sizes[..., -1] > 0.0, sizes[..., -1], 1.0))
+    return mechanism_of("rt_maniplty", robot, dynamic=True).dynamic_manipulability(q, measure="asada")
 
 
 #: Greatest distance (m) and angle (rad) from the pose; the original takes it for the length of the last step.

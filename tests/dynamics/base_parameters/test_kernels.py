@@ -62,7 +62,7 @@ def test_the_recursive_form_in_base_parameters() -> None:
 
 def test_what_there_is_not() -> None:
     base = robots.planar_2r().base_bodies()
-    with pytest.raises(ArgumentError, match="no 'jacobian' in base parameters; there is 'inverse_dynamics', 'bias_torque'"):
+    with pytest.raises(ArgumentError, match=r"'jacobian'.*'inverse_dynamics'.*'bias_torque'"):
         base.kernel("jacobian")
     rotor = Motor(inertia=1e-4, gear_ratio=20.0, carrier="base", axis=(0, 0, 1))
     carried = Motor(inertia=1e-4, gear_ratio=20.0, carrier="one", axis=(1, 0, 0))

@@ -183,7 +183,7 @@ def test_a_rotor_whose_inertia_is_grouped_leaves_the_joint() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ArgumentError, match="has closed loops"):
         base_forms(robots.four_bar())
-    with pytest.raises(ArgumentError, match="has symbols, 'd3', 'a2', 'd4' and 'a3'; base_forms gives its base parameters"):
+    with pytest.raises(ArgumentError, match=r"'d3'.*'a2'.*'d4'.*'a3'.*base_forms"):
         puma().base_parameters()
 
 
@@ -192,5 +192,5 @@ def test_forms_that_grow_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -
     arm = robots.planar_3r().symbolic("lengths").substitute(a2=symbols("u") + symbols("v"))
     assert len(arm.base_forms().names) == 9
     monkeypatch.setattr("linkwise.expr.expand.MOST_TERMS", 2)
-    with pytest.raises(ArgumentError, match=r"base parameters of 'planar_3r' are too long in closed form: a product of"):
+    with pytest.raises(ArgumentError, match=r"parameters.*'planar_3r'.*product"):
         arm.replace(name="planar_3r").base_forms()

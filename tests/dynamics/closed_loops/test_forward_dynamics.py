@@ -359,7 +359,7 @@ def test_loops_that_cannot_be_closed() -> None:
         short.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
     said = str(caught.value)
     assert said.startswith("mechanism 'four-bar': loops is ['pin']; expected loops that can be closed (the best of many")
-    with pytest.raises(ArgumentError, match="'planar_2r' has no loops; constraint_forces is for mechanisms with them"):
+    with pytest.raises(ArgumentError, match=r"'planar_2r'.*constraint_forces"):
         robots.planar_2r().kernel("constraint_forces")
 
 

@@ -197,7 +197,7 @@ def test_where_it_does_not_start() -> None:
 
 def test_steps_that_are_too_long_are_not_passed_over() -> None:
     mech, q, qd = started("four_bar", 100.0)
-    with pytest.raises(SimulationError, match=r"the loops could not be kept closed, or came to a singular position; short"):
+    with pytest.raises(SimulationError, match=r"singular.*position"):
         simulate(mech, q, qd, t=(1.0, 0.05))
     made = simulate(mech, q, qd, t=(1.0, 0.05), diverged="mark")
     known = np.isfinite(made.q).all(axis=1)

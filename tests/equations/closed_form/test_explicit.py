@@ -281,5 +281,5 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
             made, shapes, [module.Part(p.output, p.index, p.value.scaled(1 + 1e-9), p.motion) for p in parts], angles
         ),
     )
-    with pytest.raises(KernelError, match=r"^planar_2r: the explicit form of mass_matrix differs from the kernel by"):
+    with pytest.raises(KernelError, match=r"planar_2r.*mass_matrix"):
         explicit(arm, "mass_matrix")

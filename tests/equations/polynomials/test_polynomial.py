@@ -100,7 +100,7 @@ def test_a_product_that_would_be_too_long_is_refused(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "MOST_TERMS", 10)
     fields = wide(0)
     poly = random_polynomial(fields, np.random.default_rng(0))
-    with pytest.raises(ArgumentError, match=r"^too many terms for the explicit form: a product of \d+ and \d+ terms"):
+    with pytest.raises(ArgumentError, match=r"explicit.*product"):
         _ = poly * poly
 
 

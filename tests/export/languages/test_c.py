@@ -153,7 +153,7 @@ def test_files_are_not_replaced_unless_asked(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported_is_refused_by_name() -> None:
-    with pytest.raises(ArgumentError, match="precision is 'half'; expected 'double' or 'single'"):
+    with pytest.raises(ArgumentError, match=r"precision.*'half'.*'double'.*'single'"):
         to_c(plain(), precision="half")
     with pytest.raises(ArgumentError, match="two functions are called 'plain'"):
         to_c([plain(), plain()])
@@ -195,7 +195,7 @@ def test_empty_inputs_and_outputs_among_others(tmp_path: Path) -> None:
 
 
 def test_a_function_without_inputs_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="two has no inputs: it is a number, and no function"):
+    with pytest.raises(ArgumentError, match=r"inputs.*function"):
         to_c(trace(lambda: np.array([2.0]), "two", {}, {"y": (1,)}))
 
 
@@ -211,7 +211,7 @@ def test_dynamics_of_closed_loops_is_tested_where_they_are_closed(tmp_path: Path
     said = run([str(compiled(to_c(tape, name="bars"), tmp_path))], status=2)
     assert "0 of 12 numbers, largest difference 0.0e+00, NOT TESTED" in said
     assert said.endswith("good as far as tested\n")
-    with pytest.raises(ArgumentError, match=r"points: q has the shape \(3,\); forward_dynamics takes \(n, 3\)"):
+    with pytest.raises(ArgumentError, match=r"points.*\(3,\).*forward_dynamics.*\(n, 3\)"):
         _ = to_c(tape, points={"q": bars.neutral}).self_test
 
 

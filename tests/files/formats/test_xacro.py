@@ -186,7 +186,7 @@ def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return find(name, *rest)
 
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(MissingExtraError, match=r'^xacro files need the library xacro: pip install "xacro>=2.1"$'):
+    with pytest.raises(MissingExtraError, match=r'library.*install.*"xacro>=2\.1"'):
         read(put(tmp_path, robot('<link name="a"/>')))
 
 
@@ -229,7 +229,7 @@ def test_an_argument_that_is_not_declared_is_refused(tmp_path: Path) -> None:
     """Misspelt, it would be without effect, and the robot another one."""
     path = put(tmp_path, ARM)
     put(tmp_path, PARTS, "parts.xacro")
-    with pytest.raises(FileError, match="no xacro argument 'cuont'; the file has 'count'"):
+    with pytest.raises(FileError, match=r"'cuont'.*'count'"):
         read(path, xacro={"cuont": "4"})
     plain = put(tmp_path, '<robot name="a"><link name="a"/></robot>', "a.toml")
     plain.write_text('format = "linkwise 1"\n[[link]]\nname = "a"\n')

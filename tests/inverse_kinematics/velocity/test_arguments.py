@@ -84,9 +84,9 @@ def test_floating_bases_loops_and_rigid_things_are_refused() -> None:
         lambda mech: joint_accelerations(mech, np.zeros(mech.nq), np.zeros(mech.nv), TWIST),
         lambda mech: manipulability_gradient(mech, np.zeros(mech.nq)),
     ):
-        with pytest.raises(ArgumentError, match="'craft' has a floating base, whose speed the joints do not give"):
+        with pytest.raises(ArgumentError, match=r"'craft'.*floating.*joints"):
             solve(craft)
-        with pytest.raises(ArgumentError, match=r"'ring' has closed loops, .*; linkwise.loops has what moves linkages"):
+        with pytest.raises(ArgumentError, match=r"'ring'.*linkwise\.loops"):
             solve(ring)
         with pytest.raises(ArgumentError, match="'block' has no joint that moves"):
             solve(block)

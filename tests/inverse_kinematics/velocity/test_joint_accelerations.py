@@ -71,7 +71,7 @@ def test_wrist_singularity_is_damped_and_told(elbow: Mechanism) -> None:
     assert np.abs(made.qdd).max() < 100
     assert made.angular_residual > 0.01
     assert "rad/s2" in made.explain()
-    with pytest.raises(AttributeError, match="these are joint accelerations; they have no qd"):
+    with pytest.raises(AttributeError, match=r"joint.*accelerations"):
         _ = made.qd
 
 

@@ -263,6 +263,6 @@ def test_without_the_library_the_extra_is_named(robot: Robots, monkeypatch: pyte
         return known(name, *rest, **options)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"needs the library daqp: pip install .daqp>=0.8."):
+    with pytest.raises(MissingExtraError, match=r"daqp.*pip install"):
         joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6), limits="qp")
     assert joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6)).exact

@@ -37,7 +37,7 @@ def test_a_file_comes_before_a_bundled_one(tmp_path: Path, monkeypatch: pytest.M
     assert formats.found("INP.DAT") == (formats.path("INP.DAT"), True)
     Path("INP.DAT").write_text("1 1 1 1")
     assert formats.found("INP.DAT") == (Path("INP.DAT"), False)
-    with pytest.raises(FileError, match=r"there is no such file; bundled are 'SCARA.DAT'"):
+    with pytest.raises(FileError, match=r"bundled.*'SCARA\.DAT'"):
         formats.found("x/INP.DAT")
 
 
@@ -60,7 +60,7 @@ def test_what_writes_the_other_files_is_told(
 
 
 def test_names_that_are_none() -> None:
-    with pytest.raises(ArgumentError, match=r"no bundled file 'SCARA'; there are 'SCARA.DAT'"):
+    with pytest.raises(ArgumentError, match=r"'SCARA'.*'SCARA\.DAT'"):
         formats.path("SCARA")
 
 

@@ -268,7 +268,7 @@ def test_comparison_of_the_listings() -> None:
 @pytest.mark.parametrize("run", [run_test, run_test_new, run_floating_base])
 def test_motion_of_more_joints_is_refused(run) -> None:
     at = np.zeros((3, 2))
-    with pytest.raises(ArgumentError, match="the motion is of 2 joints; expected that of the one motor"):
+    with pytest.raises(ArgumentError, match=r"motion.*2.*joints"):
         run(LINKS, Motion(0.1, np.arange(3.0), at, at, at))
 
 
@@ -277,13 +277,13 @@ def test_a_motion_of_no_instants_is_refused() -> None:
     for run in (run_test, run_test_new, run_floating_base):
         with pytest.raises(ArgumentError, match="the motion is of no instants"):
             run(LINKS, Motion(0.1, np.zeros(0), at, at, at))
-    with pytest.raises(ArgumentError, match="halvings is -1; expected a whole number of 0 or more"):
+    with pytest.raises(ArgumentError, match=r"halvings.*-1.*0"):
         compare(LINKS, still(), halvings=-1)
 
 
 def test_bodies_without_extent_are_refused() -> None:
     point = np.diag([0.0, 0.0, 0.0, 1.0])
-    with pytest.raises(ArgumentError, match=r"TEST: instant 1 \(t = 0 s\): the inertia of both links .* not positive"):
+    with pytest.raises(ArgumentError, match=r"TEST.*instant.*1.*0.*positive"):
         run_test(TwoLinks(point, point, np.zeros((4, 4)), np.eye(4)), motor_motion())
 
 
@@ -291,13 +291,13 @@ def test_numbers_that_become_too_large_are_told_with_their_instant() -> None:
     at = np.zeros((2, 1))
     fast = Motion(0.5, np.array([0.0, 0.5]), at, np.array([[0.0], [1e200]]), at)
     for run in (run_test, run_test_new):
-        with pytest.raises(ArgumentError, match=r"instant 2 \(t = 0.5 s\): .*inf at .*; expected finite numbers"):
+        with pytest.raises(ArgumentError, match=r"instant.*2.*0\.5.*finite"):
             run(LINKS, fast)
 
 
 def test_what_momentum_does_not_fix_is_refused() -> None:
     point = np.diag([0.0, 0.0, 0.0, 1.0])
-    with pytest.raises(ArgumentError, match="momentum does not fix the speeds of the base: the two links have no extent"):
+    with pytest.raises(ArgumentError, match=r"momentum.*speeds"):
         run_floating_base(TwoLinks(point, point, np.zeros((4, 4)), np.eye(4)), motor_motion(0.1))
     for rows in (1, 2):
         at = np.zeros((rows, 1))
@@ -308,7 +308,7 @@ def test_what_momentum_does_not_fix_is_refused() -> None:
 
 def test_a_tolerance_below_rounding_is_refused() -> None:
     short = motor_motion(0.3)
-    with pytest.raises(ArgumentError, match="1024 steps for each sample of the motion do not meet the tolerance 1e-30"):
+    with pytest.raises(ArgumentError, match=r"1024.*1e-30"):
         run_floating_base(tumbling(), short, tolerance=1e-30)
 
 

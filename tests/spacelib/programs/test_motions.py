@@ -34,7 +34,7 @@ def test_manual_layouts(tmp_path) -> None:
 
 
 def test_unknown_digits_write_nothing(tmp_path) -> None:
-    with pytest.raises(ArgumentError, match="digits is 'few'; expected 'all', 'joint' or 'motor'"):
+    with pytest.raises(ArgumentError, match=r"digits.*'few'.*'all'.*'joint'.*'motor'"):
         save_motion(tmp_path / "a.mot", motor_motion(), "few")
     assert not list(tmp_path.iterdir())
 
@@ -77,5 +77,5 @@ def test_refined_meets_the_samples_and_the_law_between_them() -> None:
 
 def test_refined_refuses_less_than_one_part() -> None:
     at = np.zeros((2, 1))
-    with pytest.raises(ArgumentError, match="parts is 0; expected a whole number of 1 or more"):
+    with pytest.raises(ArgumentError, match=r"parts.*0.*whole.*1"):
         refined(Motion(1.0, np.arange(2.0), at, at, at), 0)

@@ -157,16 +157,16 @@ def test_numbers_that_become_too_large_are_refused() -> None:
 
 def test_arrays_of_other_shapes_are_refused() -> None:
     made = rob_mat.read_robot(formats.path("SCARA.DAT"))
-    with pytest.raises(ArgumentError, match=r"shapes \(2,\), \(3,\), \(3,\); expected \(3,\) or \(k, 3\) for all three"):
+    with pytest.raises(ArgumentError, match=r"\(2,\).*\(3,\).*\(3,\).*\(3,\).*\(k, 3\)"):
         rob_mat.rob_mat(made, [0, 0], [0, 0, 0], [0, 0, 0])
-    with pytest.raises(ArgumentError, match=r"rows have the shape \(1, 3\); expected \(n, 16\)"):
+    with pytest.raises(ArgumentError, match=r"\(1, 3\).*\(n, 16\)"):
         rob_mat.robot([[0, 0, 0]], [0, 0, 0])
     for rows in ([[0.0], [0.0, 1.0]], "rows"):
-        with pytest.raises(ArgumentError, match=r"robot: rows is .*; expected an array of numbers"):
+        with pytest.raises(ArgumentError, match=r"robot.*array"):
             rob_mat.robot(rows, [0, 0, 0])
-    with pytest.raises(ArgumentError, match="2 numbers of gravity and 6 of external; expected 3 and 6"):
+    with pytest.raises(ArgumentError, match=r"2.*gravity.*6.*6.*external.*3"):
         rob_mat.robot([[0.0] * 16], [0, 0])
-    with pytest.raises(ArgumentError, match="rob_mat: q is 'abc'; expected an array of numbers"):
+    with pytest.raises(ArgumentError, match=r"rob_mat.*'abc'"):
         rob_mat.rob_mat(made, "abc", [0, 0, 0], [0, 0, 0])
     with pytest.raises(ArgumentError, match="joint type is 2"):
         rob_mat.robot([[2.0] + [0.0] * 15], [0, 0, 0])

@@ -87,7 +87,7 @@ def test_postures_that_cannot_be_drawn(puma: lw.Mechanism, q: np.ndarray, messag
 
 
 def test_a_trace_of_another_mechanism(puma: lw.Mechanism) -> None:
-    with pytest.raises(ArgumentError, match=r"shape \(4, 3\); expected finite numbers \(T, 6\)"):
+    with pytest.raises(ArgumentError, match=r"shape.*\(4, 3\).*finite.*6"):
         draw(puma, trace=np.zeros((4, 3)))
 
 

@@ -157,7 +157,7 @@ def test_the_path_of_the_tool_has_the_colours_of_its_speed(puma: lw.Mechanism) -
     assert np.abs(line.get_array() - by_difference).max() < 30 * (t[1] - t[0]) ** 2
     assert made.axes[1].get_ylabel() == "speed of the tool [m/s]"
     rendered(made, "png")
-    with pytest.raises(ArgumentError, match="postures is 0; expected a whole number of them, 1 to 60"):
+    with pytest.raises(ArgumentError, match=r"postures.*0.*1.*60"):
         tool_path(puma, motion, postures=0)
 
 

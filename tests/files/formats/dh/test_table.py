@@ -145,7 +145,7 @@ def test_a_constant_is_added_to_the_offset_if_that_rounds_nothing(tmp_path: Path
     save_dh(arm, tmp_path / "a.csv", "matlab")
     assert read_dh(tmp_path / "a.csv", dialect="matlab", convention="standard").links[0].offset == 0.75
     odd = lw.Mechanism([lw.Link.dh(theta=0.1, offset=0.2, a=1.0, convention="standard")])
-    with pytest.raises(FileError, match="its offset \\(it cannot be added to theta or d without rounding\\)"):
+    with pytest.raises(FileError, match=r"offset.*rounding"):
         save_dh(odd, tmp_path / "b.csv", "matlab")
     save_dh(odd, tmp_path / "b.csv", "matlab", allow_loss=True)
     assert read_dh(tmp_path / "b.csv", dialect="matlab", convention="standard").links[0].offset == 0.1 + 0.2
@@ -182,7 +182,7 @@ def test_what_a_dialect_cannot_hold_is_told_at_once(tmp_path: Path) -> None:
 
 def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
     for name in ("arm #1", "left;right", "50%", " arm"):
-        with pytest.raises(FileError, match="its name \\(it holds a separator or the mark of a comment\\)"):
+        with pytest.raises(FileError, match=r"separator.*comment"):
             save_dh(lw.Mechanism([lw.Link.dh(convention="standard", name=name)]), tmp_path / "a.csv", "linkwise")
 
 

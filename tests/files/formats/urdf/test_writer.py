@@ -222,17 +222,17 @@ def test_shapes_of_every_kind(tmp_path: Path) -> None:
     found = read(tmp_path / "a.urdf")
     assert {shape.key[:-1] for shape in found.shapes} == {shape.key[:-1] for shape in shapes}
     assert found.mechanism.links == (mech.links[0].replace(parent="base"),)
-    with pytest.raises(ArgumentError, match="a shape is on link 'leg'; expected 'base' or 'arm'"):
+    with pytest.raises(ArgumentError, match=r"'leg'.*'base'.*'arm'"):
         save(mech, tmp_path / "a.urdf", shapes=[Shape("leg", "sphere", (1,))])
 
 
 def test_shapes_that_cannot_be_written(tmp_path: Path) -> None:
     mech, shapes = Mechanism([Link(name="arm", joint="fixed")]), [Shape("arm", "ellipsoid", (1, 2, 3))]
-    with pytest.raises(FileError, match="would be lost in a URDF: link 'arm': its visual ellipsoid"):
+    with pytest.raises(FileError, match=r"'arm'.*visual.*ellipsoid"):
         save(mech, tmp_path / "a.urdf", shapes=shapes)
     save(mech, tmp_path / "a.urdf", shapes=shapes, allow_loss=True)
     assert read(tmp_path / "a.urdf").shapes == ()
-    with pytest.raises(FileError, match=r"would be lost in a \.toml file: what the links look like and collide with"):
+    with pytest.raises(FileError, match=r"links.*collide"):
         save(mech, tmp_path / "a.toml", shapes=shapes)
     save(mech, tmp_path / "a.toml", shapes=shapes, allow_loss=True)
 
@@ -299,7 +299,7 @@ def test_what_cannot_be_written_is_told(mech: Mechanism, expected: str, tmp_path
 
 
 def test_what_acts_on_the_tool_is_lost(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"would be lost in a URDF: what acts on its tool \(external\)"):
+    with pytest.raises(FileError, match="external"):
         save(Mechanism([Link()]), tmp_path / "a.urdf", external=[1, 0, 0, 0, 0, 0])
 
 
