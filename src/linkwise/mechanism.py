@@ -14,6 +14,7 @@ from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
 from linkwise.dynamics.external import External, wrench_arguments
+from linkwise.dynamics.linearization import Linearization, Modes, StaticEquilibrium
 from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.equations import Equations
@@ -572,6 +573,26 @@ class Mechanism(Tree):
     ) -> FloatArray:
         """How easily a frame is accelerated (...,): see `linkwise.dynamics.dynamic_manipulability`."""
         return linkwise.dynamics.dynamic_manipulability(self, q, link, mask, measure)
+
+    def linearize(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike | None = None,
+        tau: npt.ArrayLike | None = None,
+        external: External | None = None,
+    ) -> Linearization:
+        """The linearised motion about a state: see `linkwise.dynamics.linearize`."""
+        return linkwise.dynamics.linearize(self, q, qd, tau, external)
+
+    def static_equilibrium(
+        self, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
+    ) -> StaticEquilibrium:
+        """A configuration near q0 that rests: see `linkwise.dynamics.static_equilibrium`."""
+        return linkwise.dynamics.static_equilibrium(self, q0, tau, external, tol)
+
+    def modes(self, q: npt.ArrayLike, external: External | None = None) -> Modes:
+        """Frequencies and shapes of vibrations about a configuration: see `linkwise.dynamics.modes`."""
+        return linkwise.dynamics.modes(self, q, external)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""

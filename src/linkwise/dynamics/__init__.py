@@ -32,6 +32,12 @@ from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynam
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
+from linkwise.dynamics.linearization import Linearization as Linearization
+from linkwise.dynamics.linearization import Modes as Modes
+from linkwise.dynamics.linearization import StaticEquilibrium as StaticEquilibrium
+from linkwise.dynamics.linearization import linearize as linearize
+from linkwise.dynamics.linearization import modes as modes
+from linkwise.dynamics.linearization import static_equilibrium as static_equilibrium
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
 from linkwise.dynamics.operational_space import OperationalSpace as OperationalSpace

@@ -1,0 +1,256 @@
+"""Linearisation of the motion about a state, equilibria, and the modes of vibration about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of, refuse_loops
+from linkwise.dynamics.external import External, wrench_arguments
+from linkwise.errors import ArgumentError
+from linkwise.model.tree import Tree
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import vectors
+
+#: Greatest number of steps of a search for an equilibrium.
+STEPS = 200
+
+#: No joint moves further in one of them, rad or m.
+LONGEST = 0.5
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The motion near a state: d(dx)/dt = A dx + B dtau, with dx = (dq, dqd).
+
+    Attributes
+    ----------
+    A : ndarray (..., 2 nv, 2 nv)
+        How the deviation changes by itself; of a floating base dq is a small motion in its own axes.
+    B : ndarray (..., 2 nv, nv)
+        How it changes by efforts beside `tau`.
+    tau : ndarray (..., nv)
+        The efforts of the state.
+    qdd : ndarray (..., nv)
+        The accelerations of the state; zero at an equilibrium.
+    """
+
+    A: FloatArray
+    B: FloatArray
+    tau: FloatArray
+    qdd: FloatArray
+
+
+def linearize(
+    tree: Tree,
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike | None = None,
+    tau: npt.ArrayLike | None = None,
+    external: External | None = None,
+) -> Linearization:
+    """Return the linearised motion about a state, exact derivatives.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Without closed loops.
+    q : (..., nq) array_like
+        Configuration.
+    qd : (..., nv) array_like, optional
+        Velocities; at rest by default.
+    tau : (..., nv) array_like, optional
+        Efforts; those that take no acceleration by default.
+    external : (..., 6) array_like, Wrench or mapping, optional
+        As for `Mechanism.inverse_dynamics`; held.
+
+    Raises
+    ------
+    ArgumentError
+        For closed loops, or arrays of other shapes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Link, Mechanism
+    >>> pendulum = Mechanism([Link(axis=(0, 1, 0), mass=1.0, com=(0, 0, -1.0))])
+    >>> linearize(pendulum, [0.0]).A.round(3).tolist()
+    [[0.0, 1.0], [-9.81, 0.0]]
+    """
+    at = _open(tree, "linearize", q)
+    moving = np.zeros((*at.shape[:-1], tree.nv)) if qd is None else vectors("linearize: qd", qd, tree.nv)
+    if tau is None:
+        effort = _dynamics(tree, "inverse_dynamics", external)(at, moving, np.zeros_like(moving))
+    else:
+        effort = vectors("linearize: tau", tau, tree.nv)
+    by_q, by_qd, by_tau = _dynamics(tree, "forward_dynamics", external, "_derivatives")(at, moving, effort)
+    qdd = _dynamics(tree, "forward_dynamics", external)(at, moving, effort)
+    batch = by_q.shape[:-2]
+    unit = np.broadcast_to(np.eye(tree.nv), by_q.shape)
+    turning = np.zeros(by_q.shape)
+    if tree.floating:
+        turning[..., :6, :6] = -_motion_cross(np.broadcast_to(moving, (*batch, tree.nv))[..., :6])
+    A = np.concatenate([np.concatenate([turning, unit], axis=-1), np.concatenate([by_q, by_qd], axis=-1)], axis=-2)
+    return Linearization(A, np.concatenate([np.zeros(by_tau.shape), by_tau], axis=-2), effort, qdd)
+
+
+@dataclass(frozen=True)
+class StaticEquilibrium:
+    """A configuration that rests.
+
+    Attributes
+    ----------
+    q : ndarray (..., nq)
+        The configuration.
+    success : ndarray (...,) of bool
+        Whether it rests to the tolerance.
+    residual : ndarray (...,)
+        The greatest effort that is left, by the greatest that gravity takes.
+    stable : ndarray (...,) of bool
+        Whether it is a minimum of the potential energy.
+    """
+
+    q: FloatArray
+    success: npt.NDArray[np.bool_]
+    residual: FloatArray
+    stable: npt.NDArray[np.bool_]
+
+
+def static_equilibrium(
+    tree: Tree, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
+) -> StaticEquilibrium:
+    """Return an equilibrium near q0: a configuration that the efforts hold at rest against gravity and wrenches.
+
+    Levenberg-Marquardt steps on the efforts that are missing (K. Levenberg, 1944; D. Marquardt, 1963), with exact
+    derivatives: an unstable equilibrium may be the nearest. Friction at rest is left out.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        On a fixed base, without closed loops.
+    q0 : (..., nq) array_like
+        Where the search begins.
+    tau : (..., nv) array_like
+        Constant efforts of the motors; none by default.
+    external : (..., 6) array_like, Wrench or mapping, optional
+        As for `Mechanism.inverse_dynamics`; held.
+    tol : float
+        Greatest `residual` of a success.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> rest = static_equilibrium(arm, [-1.0, 0.4])
+    >>> rest.q.round(6).tolist(), bool(rest.success), bool(rest.stable)
+    ([-1.570796, 0.0], True, True)
+    """
+    at = _open(tree, "static_equilibrium", q0)
+    if tree.floating:
+        raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
+    tolerance = positive("static_equilibrium: tol", tol)
+    held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
+    q = np.array(np.broadcast_to(at, (*np.broadcast_shapes(at.shape[:-1], held.shape[:-1]), tree.nq)))
+    slopes, still = _dynamics(tree, "inverse_dynamics", external, "_derivatives"), np.zeros(tree.nv)
+    efforts = _dynamics(tree, "inverse_dynamics", external)
+    missing = efforts(q, still, still) - held
+    damping = np.full((*q.shape[:-1], 1), 1e-3)
+    scale = np.maximum(np.abs(missing).max(axis=-1), np.abs(held).max(axis=-1, initial=0.0))
+    for _ in range(STEPS):
+        scale = np.maximum(scale, np.abs(missing + held).max(axis=-1))
+        if np.all(np.abs(missing).max(axis=-1) <= tolerance * scale):
+            break
+        stiffness = slopes(q, still, still)[0]
+        normal = np.swapaxes(stiffness, -1, -2) @ stiffness
+        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / tree.nv + np.finfo(float).tiny
+        slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
+        step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(tree.nv), slope)[..., 0]
+        step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
+        trial = q + step
+        left = efforts(trial, still, still) - held
+        better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
+        q, missing = np.where(better, trial, q), np.where(better, left, missing)
+        damping = np.where(better, np.maximum(0.1 * damping, 1e-14), np.minimum(10.0 * damping, 1e6))
+    residual = np.abs(missing).max(axis=-1) / np.where(scale > 0, scale, 1.0)
+    stiffness = slopes(q, still, still)[0]
+    least = np.linalg.eigvalsh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))[..., 0]
+    return StaticEquilibrium(q, residual <= tolerance, residual, least > 0.0)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Small undamped vibrations about a configuration.
+
+    Attributes
+    ----------
+    squares : ndarray (..., nv)
+        Squares of the angular frequencies, rad2/s2, ascending; negative where the deviation grows.
+    shapes : ndarray (..., nv, nv)
+        A column for each, with shapes' M shapes = 1.
+    """
+
+    squares: FloatArray
+    shapes: FloatArray
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Angular frequencies (..., nv), rad/s; NaN where the deviation grows."""
+        return np.sqrt(np.where(self.squares >= 0.0, self.squares, np.nan))
+
+
+def modes(tree: Tree, q: npt.ArrayLike, external: External | None = None) -> Modes:
+    """Return the modes of vibration about a configuration: K shape = square M shape, K the derivative of the efforts.
+
+    At an equilibrium they are the vibrations of the mechanism with its motors off; elsewhere of one held by constant efforts.
+    Damping is left out. L. Meirovitch, *Fundamentals of Vibrations* (2001), section 7.3.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Without closed loops.
+    q : (..., nq) array_like
+        Configuration.
+    external : (..., 6) array_like, Wrench or mapping, optional
+        As for `Mechanism.inverse_dynamics`; held.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> pendulum = Mechanism([Link(axis=(0, 1, 0), mass=1.0, com=(0, 0, -1.0))])
+    >>> modes(pendulum, [0.0]).squares.round(3).tolist()
+    [9.81]
+    """
+    at = _open(tree, "modes", q)
+    still = np.zeros(tree.nv)
+    stiffness, _, mass = _dynamics(tree, "inverse_dynamics", external, "_derivatives")(at, still, still)
+    lower = np.linalg.cholesky(mass)
+    half = np.linalg.solve(lower, 0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
+    whole = np.linalg.solve(lower, np.swapaxes(half, -1, -2))
+    squares, shapes = np.linalg.eigh(0.5 * (whole + np.swapaxes(whole, -1, -2)))
+    return Modes(squares, np.linalg.solve(np.swapaxes(lower, -1, -2), shapes))
+
+
+def _open(tree: Tree, name: str, q: npt.ArrayLike) -> FloatArray:
+    """The configurations (..., nq), of a mechanism without loops."""
+    if tree.loops:
+        refuse_loops(tree, name)
+    return vectors(f"{name}: q", q, tree.nq)
+
+
+def _dynamics(tree: Tree, name: str, external: External | None, suffix: str = "") -> Any:
+    """An algorithm over states, under wrenches that are held."""
+    if external is None:
+        return kernel_of(tree, name + suffix)
+    options, values = wrench_arguments(external)
+    kernel = kernel_of(tree, f"{name}_external{suffix}", None, options)
+    return lambda *states: kernel(*states, values)
+
+
+def _motion_cross(v: FloatArray) -> FloatArray:
+    """The matrix (..., 6, 6) of the cross product of motions with v (..., 6)."""
+    linear, angular = (-np.cross(part[..., None, :], np.eye(3)) for part in (v[..., :3], v[..., 3:]))
+    upper = np.concatenate([angular, linear], axis=-1)
+    return np.concatenate([upper, np.concatenate([np.zeros_like(angular), angular], axis=-1)], axis=-2)
