@@ -484,7 +484,7 @@ def test_any_description_survives(
 @given(rows("one"))
 @settings(max_examples=30)
 def test_a_row_and_its_constraint_say_the_same(row: ConstraintRow) -> None:
-    made = row.made()
+    made = row.constraint()
     assert type(made) is KINDS[row.kind]
     assert ConstraintRow.of(made) == row
     assert {what: tuple(value.tolist()) for what, value in made.vectors.items()} == row.vectors

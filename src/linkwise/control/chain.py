@@ -165,7 +165,7 @@ class Chain:
     def reset(self, q0: npt.ArrayLike | None = None) -> None:
         """Begin again, at rest: outputs, routed joint values and memory as before the first cycle; other inputs stay.
 
-        The outputs then are those of the chain where it stands; `unsolved` tells whether its constraints hold there.
+        The outputs then are those of the chain where it stands; `unsolved` is True where its constraints do not hold there.
 
         Parameters
         ----------
@@ -427,7 +427,7 @@ def load(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> Chain:
 
 def chain_of(description: ChainDescription) -> Chain:
     """The chain that a description is of, before its first cycle."""
-    rows = [row.made() for row in description.constraints]
+    rows = [row.constraint() for row in description.constraints]
     return Chain(
         description.mechanism,
         rows,

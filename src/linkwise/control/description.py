@@ -144,8 +144,8 @@ class ConstraintRow:
         said = {name: value for name in KINDS[self.kind].specific() if (value := getattr(self, name)) is not None}
         return {"name": self.name, "link": self.link, **said, "enabled": self.enabled}
 
-    def made(self) -> ChainConstraint:
-        """The constraint that it describes."""
+    def constraint(self) -> ChainConstraint:
+        """Build the constraint of the row."""
         return KINDS[self.kind](**self.arguments)
 
     @property
@@ -248,7 +248,7 @@ def check_ports(
             check.report(key, ports_named, "a mapping by the names of ports")
     values, routes = (mapping if isinstance(mapping, Mapping) else {} for mapping in (values, routes))
     try:
-        ports = Layout(mechanism, [row.made() for row in rows], np.zeros(mechanism.n)).ports
+        ports = Layout(mechanism, [row.constraint() for row in rows], np.zeros(mechanism.n)).ports
     except ArgumentError as error:
         check.problems.append(Placed("chain", "mechanism", mechanism.name, "", ("mechanism",), str(error)))
         return {}, {}

@@ -150,7 +150,7 @@ class PrismaticLink(MovingLink):
 
     Examples
     --------
-    >>> PrismaticLink("telescope", d=3.0, limits=(2.0, 9.0)).free
+    >>> PrismaticLink("telescope", d=3.0, limits=(2.0, 9.0)).variable
     'd'
     """
 

@@ -77,7 +77,7 @@ class Ports:
         self.reset()
 
     def __getitem__(self, name: str) -> Port:
-        """The port of a name; `UnknownPortError` tells near names."""
+        """The port of a name; `UnknownPortError` lists similar names."""
         return self._ports[self._own(name)]
 
     def __contains__(self, name: object) -> bool:
@@ -187,7 +187,7 @@ class Ports:
         """Feed an input from a port at the start of every cycle, instead of writing it.
 
         A port may feed many; an input has one source. A value that is out of the target's bounds is not passed on: the
-        target then keeps what it has, and `held` names it. Where the source's own bounds are narrower nobody looks.
+        target then keeps what it has, and `held` names it. Where the source's own bounds are narrower, nothing is checked.
 
         Raises
         ------
@@ -306,7 +306,7 @@ class Ports:
         return [name for alias, name in named.items() if fnmatch.fnmatchcase(alias, pattern)]
 
     def _own(self, name: object) -> str:
-        """The own name of a port, for that or another one of it; `UnknownPortError` tells near names."""
+        """The own name of a port, for that or another one of it; `UnknownPortError` lists similar names."""
         if isinstance(name, str):
             if name in self._ports:
                 return name
@@ -315,7 +315,7 @@ class Ports:
         return self._unknown(name)
 
     def _unknown(self, name: object) -> NoReturn:
-        """Refuse a name, telling near ones."""
+        """Refuse a name, listing similar ones."""
         there = [*self._ports, *self._aliases]
         guess = suggestion(name[:100], there, most=3, limit=len(there)) if isinstance(name, str) else ""
         some = ", ".join(map(repr, list(self._ports)[:8]))

@@ -467,7 +467,7 @@ class Recorder:
         return min(self._taken, self._length)
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be copied: the copy would record a chain that nobody moves."""
+        """Refuse to be copied: the copy would record a chain that is never stepped."""
         raise TypeError("a recorder belongs to one chain; copy its recording()")
 
     def __bool__(self) -> bool:
@@ -596,7 +596,7 @@ def replay(chain: Cyclic, recording: Recording | Recorder, *, from_state: State 
     Returns
     -------
     Recording
-        All ports of the chain, cycle by cycle. ``recording.differing(...)`` of it tells what came out otherwise: nothing, to
+        All ports of the chain, cycle by cycle. ``recording.differing(...)`` of it lists the outputs that differ: none, to
         the bit, where the chain goes on from the same state.
 
     Raises

@@ -285,12 +285,12 @@ def formats() -> list[Format]:
 
 
 def format_of(path: str | Path, text: str, options: ReadOptions) -> Format:
-    """The format that the content asks for; where the content tells nothing, the suffix decides.
+    """The format that the content asks for; where the content does not decide, the suffix does.
 
     Raises
     ------
     FileError
-        Where neither tells.
+        Where neither decides.
     """
     suffix = Path(path).suffix.lower()
     known = list(reversed(formats()))
@@ -474,7 +474,7 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
     -----
     LinkwiseWarning
         Where the file says that something acts on the tool, which the mechanism does not hold, and where the mechanism lacks
-        a mass that the file describes. What else `remarks` tells is no warning.
+        a mass that the file describes. The other results of `remarks` are no warnings.
 
     Raises
     ------

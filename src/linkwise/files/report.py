@@ -278,24 +278,24 @@ def _undefined(mechanism: Mechanism) -> set[int]:
     total = total_mass(mechanism)
     if not total or mechanism.loops or not mechanism.n:
         return set()
-    felt = _felt(mechanism)
+    inertias = _moved_inertias(mechanism)
     leaders = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
-    return {k for k, coordinate in leaders if abs(felt[coordinate]) <= ROUNDING * total}
+    return {k for k, coordinate in leaders if abs(inertias[coordinate]) <= ROUNDING * total}
 
 
-def _felt(mechanism: Mechanism) -> FloatArray:
+def _moved_inertias(mechanism: Mechanism) -> FloatArray:
     """The inertia (n,) that each joint moves, at some configuration: the diagonal of the mass matrix."""
     coupled = coupling(mechanism)
     joints = np.linspace(0.3, 0.9, mechanism.n)
     q = coupled.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
     tree = moving_bodies(coupled.uncoupled)
-    felt = np.array(reflected_inertias(coupled.uncoupled), dtype=float)
+    diagonal = np.array(reflected_inertias(coupled.uncoupled), dtype=float)
     with np.errstate(all="ignore"):
         inertias = composite_inertias(tree, joint_transforms(tree, np.asarray(q, dtype=float)))
         for body, inertia in zip(tree.bodies, inertias, strict=True):
             for freedom in body.freedoms:
-                felt[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
-    return np.asarray(np.square(coupled.spread).T @ felt)[mechanism.nv - mechanism.n :]
+                diagonal[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
+    return np.asarray(np.square(coupled.spread).T @ diagonal)[mechanism.nv - mechanism.n :]
 
 
 def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:

@@ -26,21 +26,21 @@ class MotReader:
         self.n = n
         self.dt: float | None = None
         self.words = self._words()
-        self.rest = np.empty(0)
+        self.remaining = np.empty(0)
         self._head()
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
         """The instants in order, some thousand at a time."""
         width, done = 3 * self.n, 0
         for values in chain([np.empty(0)], (values for _, values in self.words)):
-            self.rest = np.concatenate((self.rest, values)) if self.rest.size else values
-            rows = self.rest.size // width
+            self.remaining = np.concatenate((self.remaining, values)) if self.remaining.size else values
+            rows = self.remaining.size // width
             for start in range(0, rows, _ROWS):
                 stop = min(rows, start + _ROWS)
-                yield self._instants(self.rest[start * width : stop * width], done)
+                yield self._instants(self.remaining[start * width : stop * width], done)
                 done += stop - start
-            self.rest = self.rest[rows * width :].copy()
-        if self.rest.size or not done:
+            self.remaining = self.remaining[rows * width :].copy()
+        if self.remaining.size or not done:
             self._incomplete(done)
 
     def _head(self) -> None:
@@ -48,7 +48,7 @@ class MotReader:
         offset, values = next(self.words, (self.source.start, np.empty(0)))
         if not values.size:
             self.source.fail(offset, "the file is empty; expected the time step dt, then q qd qdd of each joint")
-        self.dt, self.rest = float(values[0]), values[1:]
+        self.dt, self.remaining = float(values[0]), values[1:]
         if not self.dt > 0:
             hint = "is the first number, the time step, missing?"
             self.source.fail(offset, f"the time step dt is {self.dt!r}; expected a number > 0; {hint}")
@@ -83,9 +83,9 @@ class MotReader:
         start = max(0, size - (1 << 16))
         self.source.file.seek(start)
         last = start + len(self.source.file.read().rstrip())  # (the last word, near enough to name its line)
-        if not self.rest.size:
+        if not self.remaining.size:
             self.source.fail(last, "the file ends after the time step; expected q qd qdd of each joint")
-        missing = f"{width - self.rest.size} of {width} numbers are missing"
+        missing = f"{width - self.remaining.size} of {width} numbers are missing"
         joints = f"{self.n} joint{'s' if self.n > 1 else ''}"
         uneven = uneven_motion(self.source)
         hint = f"; {uneven[1]}" if uneven else ""

@@ -2,7 +2,7 @@
 
 G. Legnani et al., *SpaceLib for MATLAB, User's Manual*, section 7.1, program ROB_MAT, with the labels put right where the
 listing slips: W and H are seen in frame (i-1), and the labels of HA and JO are whole. ACTO(i) is the action of link i on
-link i-1, the opposite of what `Mechanism.joint_wrenches` tells.
+link i-1, the opposite of `Mechanism.joint_wrenches`.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def without_late_declaration(text: str) -> str:
 
 
 class _Builder:
-    """Makes the tree from what expat tells."""
+    """Builds the tree from the events of expat."""
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()

@@ -242,7 +242,7 @@ def regrouped(moving: Bodies) -> Bodies:
     kinetic energy stay exactly the same, while the forces between links do not. W. Khalil, E. Dombre, *Modeling,
     Identification and Control of Robots* (2002), section 9.4.
 
-    These rules hold whatever the parent can do. Where its motions are few, less is felt: see
+    These rules hold whatever the parent can do. Where its motions are few, fewer parameters count: see
     `linkwise.dynamics.base_parameters.identifiability`.
     """
     inertias = [body.inertia.copy() for body in moving.bodies]

@@ -14,8 +14,8 @@ from linkwise.model.validation import Checker
 class Mimic:
     """The joint's coordinate is ``ratio * (coordinate of the joint followed) + offset``.
 
-    Such a joint has no coordinate of its own: the mechanism has one column less in q, and what the joint takes is felt,
-    times `ratio`, at the coordinate that it follows. It may follow a joint that follows another.
+    Such a joint has no coordinate of its own: the mechanism has one column less in q, and its efforts act, times `ratio`,
+    on the coordinate that it follows. It may follow a joint that follows another.
 
     Parameters
     ----------

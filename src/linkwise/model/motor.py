@@ -16,7 +16,7 @@ from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parame
 from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import FloatArray
 
-#: How friction on the motor's side is felt at the joint.
+#: How friction on the motor's side is reflected to the joint.
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
@@ -143,17 +143,17 @@ class Motor(Record):
 
     @property
     def reflected_inertia(self) -> float:
-        """G^2 Jm: the inertia felt at the joint, kg m2."""
+        """G^2 Jm: the inertia reflected to the joint, kg m2."""
         return self.gear_ratio**2 * self.inertia
 
     @property
     def reflected_viscous(self) -> float:
-        """Viscous friction felt at the joint, N m s/rad: G^2 B, or G B by the rule ``"toolbox7"``."""
+        """Viscous friction reflected to the joint, N m s/rad: G^2 B, or G B by the rule ``"toolbox7"``."""
         return self.gear_ratio**2 * self.viscous if self.friction_rule == "reflected" else self.gear_ratio * self.viscous
 
     @property
     def reflected_coulomb(self) -> tuple[float, float]:
-        """Coulomb friction felt at the joint for positive and for negative speed, N m.
+        """Coulomb friction reflected to the joint for positive and for negative speed, N m.
 
         |G| Tc+ and |G| Tc-; by the rule ``"toolbox7"`` G Tc+ and G Tc-, whatever the sign of G.
         """

@@ -26,7 +26,7 @@ class Drive:
         Index of the joint coordinate that it drives, 0 to n - 1; several motors may drive one, and that of a joint that
         follows another drives the other's.
     carrier : int or None
-        Index of the link that carries its rotor, -1 for the base, None where only G^2 Jm is felt.
+        Index of the link that carries its rotor, -1 for the base, None where only G^2 Jm acts.
     """
 
     motor: Motor

@@ -230,7 +230,7 @@ class Freedoms:
 
     The count gives every body 3 and takes away 2 for each revolute or prismatic joint (S. M. LaValle, *Planning
     Algorithms*, 2006, section 3.3) and 3 for a fixed one. It takes every equation of a loop to be worth a degree of freedom,
-    which special dimensions can prove wrong; their rank tells the truth there. `str` gives the explanation, `int` the number
+    which special dimensions can prove wrong; their rank is exact there. `str` gives the explanation, `int` the number
     by rank, or the count where no rank is known.
 
     Attributes

@@ -83,7 +83,7 @@ def new_user(name: str, password: str, role: str = "operator") -> User:
 
 
 def read_users(path: str | Path) -> tuple[User, ...]:
-    """The users of a file, which nobody but its owner may read or write.
+    """The users of a file, which only its owner may read or write.
 
     Raises
     ------

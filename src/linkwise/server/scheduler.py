@@ -268,7 +268,7 @@ class _Ended:
     stopped: bool = False
 
     def asked(self) -> bool:
-        """Whether somebody asked for the end."""
+        """Whether a stop was requested."""
         if not self.stopped and self.stop is not None:
             self.stopped = bool(self.stop())
         return self.stopped or bool(self.heard)

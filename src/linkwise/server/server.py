@@ -114,7 +114,7 @@ class Server:
     """Ports over OPC UA, served by a process of its own that the cycle never waits for.
 
     Call `take` before each cycle and `publish` after it. Should the server end or stand still, both go on as before, and
-    `state` tells it. The server ends with this process, however that ends.
+    `state` reports it. The server ends with this process, however that ends.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Server:
     port : int
         0 lets the system choose; `address` has it.
     users : path, optional
-        File of those who may write inputs. Without it nobody may. Who gives no name may read.
+        File of those who may write inputs. Without it no client may. A client without a name may read.
     certificates : path, optional
         Folder with ``certificate.der`` (or .pem) and ``key.pem``; made, self-signed, where it is empty or not there. With
         it clients must sign and encrypt, at whatever address.
@@ -139,7 +139,7 @@ class Server:
     connections : int
         The most at a time.
     hold_after : float, optional
-        A velocity or speed that a client wrote is set to zero when nobody has written it for so many seconds; never if left
+        A velocity or speed that a client wrote is set to zero when it was not written for so many seconds; never if left
         out.
 
     Attributes
@@ -235,7 +235,7 @@ class Server:
 
     @property
     def stopped(self) -> int:
-        """How often a speed that nobody wrote any more was set to zero."""
+        """How often a speed that was not written any more was set to zero."""
         return 0 if self._watchdog is None else self._watchdog.stopped
 
     @property

@@ -1,4 +1,4 @@
-"""The line that tells how a run is doing, kept up to date by a thread beside it; what goes wrong goes to the log."""
+"""The status line of a run, kept up to date by a thread beside it; errors go to the log."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Status:
                 self._say(f"\r\x1b[K{self.line(time.monotonic())}")
 
     def _say(self, text: str) -> None:
-        """Say it, if there is still somebody to hear it: a terminal may be closed."""
+        """Write the line, if the terminal is still open."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(text)
             self.stream.flush()

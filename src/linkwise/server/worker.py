@@ -1,4 +1,4 @@
-"""The process of the server: it starts, tells where it listens, and ends when the process of the cycle does."""
+"""The process of the server: it starts, reports its address, and ends when the process of the cycle does."""
 
 from __future__ import annotations
 

@@ -367,7 +367,7 @@ def efforts_of(
 
 
 def massless(mechanism: Tree) -> bool:
-    """Whether nobody gave any masses, so that the dynamics say nothing."""
+    """Whether no masses are given, so that there are no dynamics."""
     bodies = [*(link.body for link in mechanism.links), mechanism.payload]
     return all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in mechanism.drives)
 

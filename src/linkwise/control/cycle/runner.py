@@ -96,7 +96,7 @@ class Cycle:
         self._steps()
 
     def _sequences(self) -> tuple[Sequence, Sequence]:
-        """All steps of a cycle, tied to the arrays of this chain; and what tells how it stands."""
+        """All steps of a cycle, tied to the arrays of this chain; and the steps that report its state at rest."""
         parts, n = self.parts, self.parts.n
         bounds = np.empty(parts.preparing.tape.outputs["bounds"])
         prepared = (

@@ -214,7 +214,7 @@ WIDEST = 0.5
 #: Of the last start of the solver beside the chain's own value, rad or units of size: off a singular position.
 NUDGE = 0.03
 
-#: A joint value this near to the one given out, rad or m, is that one.
+#: A joint value this near to the last output, rad or m, counts as that output.
 OWN = 1e-12
 
 

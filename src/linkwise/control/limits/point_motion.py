@@ -61,17 +61,17 @@ class Points:
 
     def __init__(self, tree: Tree, links: tuple[int | str, ...]) -> None:
         self.tree = tree
-        self._how = coupling(tree) if tree.coupled else None
-        free = self._how.uncoupled if self._how else tree
-        self.made = moving_bodies(free)
-        self.frames: list[tuple[int, FloatArray]] = [frame_of(free, self.made, link) for link in links]
+        self._coupling = coupling(tree) if tree.coupled else None
+        free = self._coupling.uncoupled if self._coupling else tree
+        self.body_tree = moving_bodies(free)
+        self.frames: list[tuple[int, FloatArray]] = [frame_of(free, self.body_tree, link) for link in links]
 
     def __len__(self) -> int:
         return len(self.frames)
 
     def positions(self, q: Array) -> Array:
         """Where the points are (k, 3), m, at q (n,)."""
-        return self._places(body_poses(self.made, self._joints(q)))
+        return self._places(body_poses(self.body_tree, self._joints(q)))
 
     def velocities(self, q: Array, w: Array) -> Array:
         """How fast they are (k, 3), m/s, at joint speeds w (n,)."""
@@ -79,10 +79,10 @@ class Points:
 
     def motion(self, q: Array, w: Array) -> tuple[Array, Array]:
         """First and second derivative (k, 3) of the points along w (n,) at q (n,), m/s and m/s2."""
-        poses, rates = body_poses(self.made, self._joints(q)), self._rates(w)
+        poses, rates = body_poses(self.body_tree, self._joints(q)), self._rates(w)
         places, zero = self._places(poses), np.zeros(3)
         moving = {-1: _Moving(zero, zero, zero, zero, zero)}
-        for k, body in enumerate(self.made.bodies):
+        for k, body in enumerate(self.body_tree.bodies):
             carrier, freedom, pose = moving[body.parent], body.freedoms[0], poses[k]
             turn, slide = ((pose[:3, :3] @ part) * rates[body.speed] for part in (freedom.angular, freedom.linear))
             velocity, acceleration = carrier.at(pose[:3, 3])
@@ -108,22 +108,22 @@ class Points:
 
     def turning(self, w: Array) -> Any:
         """The sum of all turning rates, rad/s, where joints slide; else zero, for then it bounds nothing."""
-        if not any(body.advances for body in self.made.bodies):
+        if not any(body.advances for body in self.body_tree.bodies):
             return 0.0
         rates = self._rates(w)
-        return sum((abs(rates[body.speed]) for body in self.made.bodies if body.turn), 0.0)
+        return sum((abs(rates[body.speed]) for body in self.body_tree.bodies if body.turn), 0.0)
 
     def _jerk(self, end: int, frame: FloatArray, joints: Array, rates: Array) -> Any:
-        path, reach = self.made.path(end), float(np.linalg.norm(frame[:3, 3]))
+        path, reach = self.body_tree.path(end), float(np.linalg.norm(frame[:3, 3]))
         turned: list[Any] = [0.0]
         for k in path:
-            body = self.made.bodies[k]
+            body = self.body_tree.bodies[k]
             turned.append(turned[-1] + (abs(rates[body.speed]) if body.turn else 0.0))
         total: Any = 0.0
         lever: Any = float(np.hypot(*frame[:2, 3]))  # about the axis of the body itself; `reach` from its origin
         beyond: Any = reach
         for place in reversed(range(len(path))):
-            body, before, after = self.made.bodies[path[place]], turned[place], turned[place + 1]
+            body, before, after = self.body_tree.bodies[path[place]], turned[place], turned[place + 1]
             if body.turn:
                 total = total + lever * (after * after * after - before * before * before)
             slide: Any = 0.0
@@ -139,10 +139,10 @@ class Points:
         return np.array([(poses[body] @ frame)[:3, 3] for body, frame in self.frames]).reshape(-1, 3)
 
     def _joints(self, q: Array) -> Array:
-        return self._how.coordinates(q) if self._how else q
+        return self._coupling.coordinates(q) if self._coupling else q
 
     def _rates(self, w: Array) -> Array:
-        return self._how.speeds(w) if self._how else w
+        return self._coupling.speeds(w) if self._coupling else w
 
 
 #: Loops count as closed up to here: rad, and lengths over the size of the mechanism.
@@ -202,7 +202,7 @@ class LoopProjection:
     """
 
     def __init__(self, tree: Tree, pairs: Sequence[Pair]) -> None:
-        self.tree, self.own = tree, len(tree.loops)
+        self.tree, self.own_loops = tree, len(tree.loops)
         self.loops = [*tree.loops, *(meeting_loop(tree, *pair) for pair in pairs)]
         self.rows = sum(CLOSURE_ROWS[loop.kind] for loop in self.loops)
         self.size = size_of(tree)
@@ -217,7 +217,7 @@ class LoopProjection:
     def held(self, q: Array, switches: Array) -> Array:
         """Which pairs are held together at q (n,): those that shall be and are; the others close on the way to the goal."""
         switched: list[Any] = []
-        for switch, loop in zip(switches, self.loops[self.own :], strict=True):
+        for switch, loop in zip(switches, self.loops[self.own_loops :], strict=True):
             gap, rotation, _ = loop_seen(self.tree, loop, q)
             apart = squared(gap / self.size) + (squared(half_sine(rotation)) if loop.kind == "full" else 0.0)
             switched.append(switch * select(apart - MEETING**2, 0.0, 1.0))
@@ -261,7 +261,7 @@ class LoopProjection:
     def _equations(self, q: Array, switches: Array) -> tuple[Array, Array]:
         residuals, rates = [], []
         for k, loop in enumerate(self.loops):
-            scale: Any = 1.0 if k < self.own else select(switches[k - self.own], 1.0, 0.0)
+            scale: Any = 1.0 if k < self.own_loops else select(switches[k - self.own_loops], 1.0, 0.0)
             part = loop_equations(self.tree, loop, q, sines=True)
             weights = np.array([scale if angle else scale / self.size for angle in part.angles])
             residuals.append(-part.residual * weights)

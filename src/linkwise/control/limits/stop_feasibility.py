@@ -172,7 +172,7 @@ class PointTangent:
         """What beta |v| (m/s2) may be, a little less, infinite without limits; and how far that is from not being possible.
 
         With the force f, the part b of a deceleration d that bends take, and e/f for what is left of Taylor's series (less,
-        as the way to the stop is shorter), f + b + e/f <= d; `margins` tells what really holds.
+        as the way to the stop is shorter), f + b + e/f <= d; `margins` verifies the limits.
         """
         most, inverse = limits.most_deceleration, limits.deceleration
         slowing, other = self._any_way(most, inverse), self._tangential(most, inverse)
@@ -195,7 +195,7 @@ class PointTangent:
     def margins(self, limits: PointLimits, brake: Brake, quality: Any) -> tuple[Any, Any]:
         """What is left of accelerations, and of the speed, on the whole manoeuvre; below zero where a limit is broken.
 
-        The rate of braking is as great as the limits let it be, so a share of them that is left tells nothing: of
+        The rate of braking is as great as the limits let it be, so the share of them that is left means nothing: of
         accelerations it is how far they are from not being possible.
         """
         square, pull, along = brake.share * brake.share, brake.rate * self.speed, self.bend.along

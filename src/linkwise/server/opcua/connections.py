@@ -119,7 +119,7 @@ class Connection(OPCUAProtocol):
         self._since, self._peer = 0.0, peer_name(None)
 
     def connection_made(self, transport: Any) -> None:
-        """Let somebody connect, or not."""
+        """Accept or refuse a connection."""
         self._since = time.monotonic()
         self._peer = peer_name(transport.get_extra_info("peername"))
         if not self._listener.place_for_one():

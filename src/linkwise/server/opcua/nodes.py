@@ -185,7 +185,7 @@ class Nodes:
             await self._unit(node, name, port.unit, space)
 
     async def _unit(self, variable: ua.NodeId, name: str, unit: str, space: int) -> None:
-        """The property by which the standard tells a unit (OPC 10000-8, 5.3.2)."""
+        """The property by which the standard states a unit (OPC 10000-8, 5.3.2)."""
         information = ua.EUInformation(
             NAMESPACE, ua.Int32(unit_id(unit)), ua.LocalizedText(unit), ua.LocalizedText(unit_name(unit))
         )

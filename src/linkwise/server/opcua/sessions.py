@@ -49,7 +49,7 @@ class Visitor(User):
 
 
 class Visitors:
-    """Tells who somebody is, by name and password."""
+    """Authenticates clients by name and password."""
 
     def __init__(self, keeper: Doorkeeper) -> None:
         self._keeper = keeper
@@ -88,7 +88,7 @@ class Session(InternalSession):
     iserver: Services
 
     def activate_session(self, params: ua.ActivateSessionParameters, peer_certificate: bytes | None) -> Any:
-        """Let somebody in, unless too many without a name are in already."""
+        """Admit a client, unless too many without a name are in already."""
         token = params.UserIdentityToken
         named = isinstance(token, ua.UserNameIdentityToken)
         who = f"login of {shown(token.UserName)}" if named else "session without a name"
@@ -106,7 +106,7 @@ class Session(InternalSession):
         return result
 
     async def close_session(self, delete_subs: bool = True) -> None:
-        """End it, with its subscriptions whatever the client wants: nobody can take them over."""
+        """End it, with its subscriptions whatever the client wants: no other session can take them over."""
         self.iserver.sessions.discard(self)
         await super().close_session(True)
 
@@ -281,7 +281,7 @@ async def _closed(values: list[ua.WriteValue]) -> list[ua.StatusCode]:
 
 
 def network(peer: Any) -> str:
-    """Where somebody comes from: the address, or of IPv6 the network that usually is one household's.
+    """The origin of a client: the address, or of IPv6 the network that usually is one household's.
 
     Examples
     --------

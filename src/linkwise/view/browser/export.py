@@ -178,7 +178,7 @@ def _said(motion: ShownMotion | None, recording: PageRecording) -> Iterator[str]
     for remark in motion.remarks if motion is not None else ():
         yield f"<p>{html.escape(plain(remark))}</p>"
     if recording.remarks:
-        # What was tried on the machine that wrote the page is nobody else's business.
+        # Paths tried on the machine that wrote the page stay out of it.
         lines = "".join(f"<p>{html.escape(plain(remark.partition(': ')[0]))}</p>" for remark in recording.remarks)
         count = len(recording.remarks)
         yield f"<details><summary>{count} shape{'s' if count > 1 else ''} not shown</summary>{lines}</details>"
@@ -199,7 +199,7 @@ def _plots(motion: ShownMotion) -> Iterator[str]:
 def record(
     mechanism: Tree, motion: ShownMotion | None, q: FloatArray | None, visuals: Visuals, rate: float
 ) -> PageRecording:
-    """Record a motion, or one position, on a server of its own that nobody else sees.
+    """Record a motion, or one position, on a private server.
 
     Parameters
     ----------

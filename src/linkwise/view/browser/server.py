@@ -346,7 +346,7 @@ def _guarded(
     **settings: Any,
 ) -> Any:
     """Call websockets' `serve` at a socket of ours, with a look at every request and message before viser sees it."""
-    if not handler.__module__.startswith("viser."):  # somebody else's server, made in the same moment by another thread
+    if not handler.__module__.startswith("viser."):  # another caller's server, made in the same moment by another thread
         return serve(handler, *args, **settings)
     import viser
 

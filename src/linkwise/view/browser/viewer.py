@@ -33,7 +33,7 @@ from linkwise.view.scene.meshes import NO_VISUALS, Visuals
 
 
 class Inbox:
-    """Requests by their key: a newer one takes the place of an older one that nobody has read yet.
+    """Requests by their key: a newer one replaces an older one that has not been read yet.
 
     A slider or a target that is dragged speaks a hundred times a second; only where it is now counts. Nothing waits in a
     queue, so the picture never lags behind the hand.
@@ -429,7 +429,7 @@ class Viewer:
         self._on_show(self._first)
 
     def _on_left(self, _: bool) -> None:
-        """Put the target back to where the link is: somebody may have left while dragging it."""
+        """Put the target back to where the link is: a user may have left while dragging it."""
         self._move_target()
 
     # ── a target ──────────────────────────────────────────────────────────────────────────────────

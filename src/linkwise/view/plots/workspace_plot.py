@@ -236,7 +236,7 @@ def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: st
     Parameters
     ----------
     mechanism : Mechanism
-        Whose it is; drawn in the posture of greatest manipulability.
+        Its mechanism; drawn in the posture of greatest manipulability.
     region : Workspace
         What `linkwise.kinematics.workspace` found.
     plane : {"auto", "xz", "yz", "xy", "3d"}

@@ -41,7 +41,7 @@ class Dialect:
     name : str
         How it is called for.
     text : str
-        Whose it is.
+        The link or joint that it belongs to.
     forms : tuple of tuple of str
         The columns of a row, by their number; none where a header names them.
     friction_rule : str

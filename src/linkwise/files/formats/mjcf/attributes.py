@@ -198,7 +198,7 @@ class Attributes:
         inside = INSIDE.get(element.tag)
         for child in element.children if inside is not None else ():
             check_tag(child, item, log, inside or ())
-        self.own = frozenset(element.attributes)
+        self.explicit = frozenset(element.attributes)
         self.contested: str | None = None  # how its default class says the orientation that it says by quat
         self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
 
@@ -447,7 +447,7 @@ def orientation(attributes: Attributes, degree: bool, sequence: str) -> FloatArr
     Beside an own quaternion MuJoCo before version 4 takes what the default class says otherwise (euler, zaxis, ...); this
     is noted as `Attributes.contested`, for where it matters.
     """
-    explicit = [key for key in ORIENTATIONS if key in attributes.own]
+    explicit = [key for key in ORIENTATIONS if key in attributes.explicit]
     stated = explicit or [key for key in ORIENTATIONS if key in attributes]
     if len(stated) > 1:
         attributes.report(f"its orientation is given by {members(stated)}; expected one of them", stated[0])

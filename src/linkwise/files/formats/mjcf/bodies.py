@@ -474,7 +474,7 @@ class BodyTree:
     def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
         self.log, self.defaults, self.settings = log, defaults, settings
         self.drop_free_armature = drop_free_armature
-        self.found: list[BodyElement] = []
+        self.elements: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
         self.sites: list[Site] = []
 
@@ -495,7 +495,7 @@ class BodyTree:
                 self._inside(child, owner, inner, self._classes(child, classes))
             elif tag == "geom":
                 geom = read_geom(self._said(child, GEOM, classes), self.settings, outer)
-                (self.world_geoms if owner == WORLD else self.found[owner].geoms).append(geom)
+                (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)
             elif tag == "site":
                 self._site(self._said(child, SITE, classes), owner, outer)
             elif tag in ("joint", "freejoint", "inertial"):
@@ -519,18 +519,18 @@ class BodyTree:
         said = Attributes(element, named(element), self.log, BODY)
         frame = outer @ pose(said, self.settings.degree, self.settings.sequence)
         body = BodyElement(said, owner, frame)
-        self.found.append(body)
+        self.elements.append(body)
         if said.flag("mocap"):
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
         if said.number("gravcomp"):
             said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
-        self._inside(element, len(self.found) - 1, np.eye(4), classes)
+        self._inside(element, len(self.elements) - 1, np.eye(4), classes)
         body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
 
     def _moves(self, body: BodyElement) -> bool:
         """Whether a joint moves a body: its own, or one of those that carry it."""
         while not body.moves and body.parent != WORLD:
-            body = self.found[body.parent]
+            body = self.elements[body.parent]
         return body.moves
 
     def _site(self, said: Attributes, owner: int, outer: FloatArray) -> None:
@@ -548,7 +548,7 @@ class BodyTree:
         if owner == WORLD:
             self.log.report(element, f"<{element.tag}> stands in the world, which does not move; expected it in a <body>")
             return
-        body = self.found[owner]
+        body = self.elements[owner]
         if element.tag == "inertial":
             said = Attributes(element, f"{body.attributes.item}: <inertial>", self.log, INERTIAL)
             if body.inertial is not None or framed:

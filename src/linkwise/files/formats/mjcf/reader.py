@@ -105,14 +105,14 @@ class Equalities:
 
     def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
         self.log, self.defaults, self.settings = log, defaults, settings
-        self.bodies, self.links = bodies.found, links
-        self.places = {body.name: k for k, body in enumerate(bodies.found) if body.name} | {"world": WORLD}
+        self.bodies, self.links = bodies.elements, links
+        self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
-        self.joints = {joint.name: joint for body in bodies.found for joint in body.joints if joint.name}
+        self.joints = {joint.name: joint for body in bodies.elements for joint in body.joints if joint.name}
         self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
-        for k, body in enumerate(bodies.found):
+        for k, body in enumerate(bodies.elements):
             self.reference[k] = self.reference[body.parent] @ body.frame
-        self.floats = any(body.free_joint for body in bodies.found)
+        self.floats = any(body.free_joint for body in bodies.elements)
         self.used: set[str] = set()
         self.follows: dict[str, Mimic] = {}
         self.stays: dict[str, float] = {}
@@ -254,7 +254,7 @@ class Links:
 
     Attributes
     ----------
-    made : list of Link
+    model_links : list of Link
         The links, each after its parent.
     lines : dict
         Line of each place, as `Reading` has them.
@@ -264,7 +264,7 @@ class Links:
 
     def __init__(self, names: LinkNames, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
         self.names, self.follows, self.stays, self.physical = names, follows, stays, physical
-        self.made: list[Link] = []
+        self.model_links: list[Link] = []
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
         self.items: dict[str, Attributes] = {}
@@ -284,7 +284,7 @@ class Links:
             link_name = name if last else self.names.part(k, at, joint.name)
             placed = self._placed(joint, before)
             if not last:
-                self.between.add(len(self.made))
+                self.between.add(len(self.model_links))
             self._link(body, joint, {"name": link_name, "parent": parent, **placed, **(mass if last else {})})
             parent, before = link_name, np.eye(4)
 
@@ -303,7 +303,7 @@ class Links:
 
     def _link(self, body: BodyElement, joint: MjcfJoint | None, values: dict[str, Any]) -> None:
         """One link, or a bare one in its place after a report."""
-        at, name = len(self.made), values["name"]
+        at, name = len(self.model_links), values["name"]
         said = body.attributes if joint is None else joint.attributes
         inertial = body.inertial or body.attributes
         if joint is not None and values["joint"] != "fixed":
@@ -318,7 +318,7 @@ class Links:
         self.lines["link", at] = line(body.attributes.element)
         self.lines.update({("link", at, field): line(inertial.element) for field in BODY_FIELDS})
         bare, _ = attempt("link", lambda: Link(name=name, parent=values["parent"]))
-        self.made.append(link or bare or Link(name=f"?{at}", parent="base"))
+        self.model_links.append(link or bare or Link(name=f"?{at}", parent="base"))
 
 
 def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
@@ -476,9 +476,9 @@ class _Reader:
         bodies = BodyTree(self.log, self.defaults, self.settings, self.drop_free_armature)
         for element in self.root.all("worldbody"):
             bodies.read(element)
-        scaled_to(self.settings.total_mass, [body.inertia for body in bodies.found])
+        scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
         self._check(bodies)
-        names = LinkNames(self.log, bodies.found)
+        names = LinkNames(self.log, bodies.elements)
         equalities = Equalities(self.log, self.defaults, self.settings, bodies, names.bodies)
         for element in self.root.all("equality"):
             equalities.read(element)
@@ -489,18 +489,18 @@ class _Reader:
         actuators = Actuators(self.log, self.defaults, self.settings, names.joints, equalities.stays)
         for element in self.root.all("actuator"):
             actuators.read(element)
-        floats = any(body.free_joint is not None for body in bodies.found)
+        floats = any(body.free_joint is not None for body in bodies.elements)
         links = Links(names, equalities.follows, equalities.stays, self.physical)
         kept = self._kept(bodies, floats)
         for k in kept:
-            links.add(k, bodies.found[k])
+            links.add(k, bodies.elements[k])
         mechanism = self._mechanism(links, equalities, actuators, floats) if kept else None
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.notes.problems or mechanism is None:
             return Reading(None, self.log.notes.sorted_problems, links.lines)
         links.lines["gravity",] = self.settings.gravity_line or line(self.root)
-        links.lines["floating",] = next((line(body.free_joint.element) for body in bodies.found if body.free_joint), 0)
-        lacking = self._lacking([bodies.found[k] for k in kept])
+        links.lines["floating",] = next((line(body.free_joint.element) for body in bodies.elements if body.free_joint), 0)
+        lacking = self._lacking([bodies.elements[k] for k in kept])
         remarks = sorted([*self.log.notes.all_remarks, *lacking], key=lambda remark: remark.line)
         description = Description(mechanism, shapes=tuple(shapes))
         return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
@@ -518,17 +518,17 @@ class _Reader:
 
     def _check(self, bodies: BodyTree) -> None:
         """What no body can tell alone."""
-        if not bodies.found:
+        if not bodies.elements:
             self.log.report(self.root, "there is no <body> in a <worldbody>")
-        repeated(self.log, [body.attributes for body in bodies.found], "body")
-        joints = [joint.attributes for body in bodies.found for joint in body.joints]
-        repeated(self.log, [*joints, *(body.free_joint for body in bodies.found if body.free_joint)], "joint")
+        repeated(self.log, [body.attributes for body in bodies.elements], "body")
+        joints = [joint.attributes for body in bodies.elements for joint in body.joints]
+        repeated(self.log, [*joints, *(body.free_joint for body in bodies.elements if body.free_joint)], "joint")
         repeated(self.log, [site.attributes for site in bodies.sites], "site")
-        free = [body for body in bodies.found if body.free_joint is not None]
-        still = still_roots(bodies.found)
-        roots = [body for k, body in enumerate(bodies.found) if body.parent == WORLD and k not in still]
-        parents = {body.parent for body in bodies.found}
-        for k, body in enumerate(bodies.found):
+        free = [body for body in bodies.elements if body.free_joint is not None]
+        still = still_roots(bodies.elements)
+        roots = [body for k, body in enumerate(bodies.elements) if body.parent == WORLD and k not in still]
+        parents = {body.parent for body in bodies.elements}
+        for k, body in enumerate(bodies.elements):
             if body.free_joint is not None and k not in parents:
                 self._aligned(body, body.free_joint)
             if body.name == "world":
@@ -549,9 +549,9 @@ class _Reader:
 
     def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
         """The bodies that become links: beside a floating base nothing stands on the ground."""
-        still = still_roots(bodies.found) if floats else set()
+        still = still_roots(bodies.elements) if floats else set()
         kept: dict[int, None] = {}
-        for k, body in enumerate(bodies.found):
+        for k, body in enumerate(bodies.elements):
             if body.parent == WORLD and k in still:
                 why = "it stands on the ground, which no body of a floating mechanism can"
                 self.log.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
@@ -569,7 +569,7 @@ class _Reader:
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
         if self.log.notes.problems:
             return None
-        mechanism, wrong = attempt("mechanism", lambda: Mechanism(links.made, loops=loops, motors=motors, **settings))
+        mechanism, wrong = attempt("mechanism", lambda: Mechanism(links.model_links, loops=loops, motors=motors, **settings))
         for problem in wrong:
             if problem.item in items:
                 items[problem.item].tell(problem)
@@ -580,7 +580,7 @@ class _Reader:
     def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:
         """What the links look like; files of meshes are not opened."""
         geoms = [("base", geom) for geom in (() if floats else bodies.world_geoms)]
-        geoms += [(names.bodies[k], geom) for k in kept for geom in bodies.found[k].geoms]
+        geoms += [(names.bodies[k], geom) for k in kept for geom in bodies.elements[k].geoms]
         shapes = []
         for link, geom in geoms:
             shape = geom.shape(link)
