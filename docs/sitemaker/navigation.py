@@ -12,6 +12,7 @@ GROUPS = {
         "how-to/inverse-kinematics",
         "how-to/closed-loops",
         "how-to/assemblies",
+        "how-to/linearize",
         "how-to/control-loop",
         "how-to/*",
     ),

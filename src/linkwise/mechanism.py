@@ -709,6 +709,21 @@ class Mechanism(Tree):
         """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
         return linkwise.kinematics.difference(self, q0, q1)
 
+    def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
+        """Coordinates (..., nq) at the parts s (...,) of the way from q0 to q1 (..., nq) at constant velocities.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> robots.planar_2r().interpolate([0.0, 0.0], [1.0, -2.0], [0.0, 0.25, 1.0]).tolist()
+        [[0.0, 0.0], [0.25, -0.5], [1.0, -2.0]]
+        """
+        return self.integrate(q0, self.difference(q0, q1), s)
+
+    def random_configuration(self, seed: int = 0, count: int | None = None) -> FloatArray:
+        """Random coordinates (nq,), or (count, nq): see `linkwise.kinematics.random_configuration`."""
+        return linkwise.kinematics.random_configuration(self, seed, count)
+
     def __repr__(self) -> str:
         return mechanism_tables.text(self)
 

@@ -186,3 +186,29 @@ def test_batches_broadcast() -> None:
     assert many.shape == (2, 6)
     assert np.array_equal(many[1], BODY.difference(q0, q1[1]))
     assert BODY.integrate(q0, many, np.array([[1.0], [2.0], [3.0]])).shape == (3, 2, 7)
+
+
+def test_random_configurations_are_within_limits_and_repeat() -> None:
+    made = variant("floating 0")
+    q = made.random_configuration(3, 500)
+    assert q.shape == (500, made.nq)
+    assert np.abs(np.linalg.norm(q[:, 3:7], axis=1) - 1.0).max() < 1e-15
+    assert (q[:, 7:] >= made.q_min).all()
+    assert (q[:, 7:] <= made.q_max).all()
+    assert np.abs(q[:, 3:7].mean(axis=0)).max() < 0.1, "evenly in all ways: a mean of 500 has a deviation of 0.02"
+    assert (made.random_configuration(3, 500) == q).all()
+    assert made.random_configuration(3).shape == (made.nq,)
+    with pytest.raises(ArgumentError, match="seed"):
+        made.random_configuration("x")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="count"):
+        made.random_configuration(0, -1)
+
+
+def test_interpolation_goes_at_constant_velocity() -> None:
+    made = variant("floating 0")
+    q0, q1 = made.random_configuration(1, 2)
+    steps = made.interpolate(q0, q1, np.linspace(0.0, 1.0, 5))
+    assert np.abs(steps[0] - q0).max() < 1e-15
+    assert np.abs(made.difference(steps[-1], q1)).max() < 1e-14
+    parts = made.difference(steps[:-1], steps[1:])
+    assert np.abs(parts - parts[0]).max() < 1e-14

@@ -204,7 +204,7 @@ class Modes:
 def modes(tree: Tree, q: npt.ArrayLike, external: External | None = None) -> Modes:
     """Return the modes of vibration about a configuration: K shape = square M shape, K the derivative of the efforts.
 
-    At an equilibrium they are the vibrations of the mechanism with its motors off; elsewhere of one held by constant efforts.
+    At an equilibrium they are the vibrations with the motors off; elsewhere of a mechanism that constant efforts hold.
     Damping is left out. L. Meirovitch, *Fundamentals of Vibrations* (2001), section 7.3.
 
     Parameters

@@ -5,6 +5,7 @@ from linkwise.kinematics.analytic_jacobian import analytic_jacobian_dot as analy
 from linkwise.kinematics.configuration import configuration_rate as configuration_rate
 from linkwise.kinematics.configuration import difference as difference
 from linkwise.kinematics.configuration import integrate as integrate
+from linkwise.kinematics.configuration import random_configuration as random_configuration
 from linkwise.kinematics.forward_kinematics import forward_kinematics as forward_kinematics
 from linkwise.kinematics.forward_kinematics import link_poses as link_poses
 from linkwise.kinematics.frame_motion import frame_acceleration as frame_acceleration

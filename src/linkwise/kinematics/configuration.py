@@ -21,7 +21,7 @@ from linkwise.expr.node import symbol
 from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import unmasked, vectors
+from linkwise.spatial.validation import generator, unmasked, vectors, whole
 
 BASE = Floating()
 
@@ -111,6 +111,56 @@ def _velocities_between(tree: Tree, start: FloatArray, end: FloatArray) -> Float
         return np.asarray(end - start)
     base = BASE.difference(start[..., : BASE.nq], end[..., : BASE.nq])
     return np.concatenate([base, end[..., BASE.nq :] - start[..., BASE.nq :]], axis=-1)
+
+
+def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) -> FloatArray:
+    """Return random coordinates, the same for the same seed.
+
+    Joints are spread evenly within their limits, or where there are none a turn, or 2 m, about zero. A floating base is
+    turned evenly in all ways (K. Shoemake, *Graphics Gems III*, 1992, section III.6) and placed within 1 m of its origin,
+    each way. Loops are not closed.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Any.
+    seed : int
+        Of the random numbers.
+    count : int, optional
+        How many; one without it.
+
+    Returns
+    -------
+    ndarray (nq,) or (count, nq)
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> q = random_configuration(arm, 7, 1000)
+    >>> q.shape, bool((q >= arm.q_min).all() and (q <= arm.q_max).all())
+    ((1000, 6), True)
+    """
+    rng = generator("random_configuration: seed", seed)
+    rows = 1 if count is None else whole("random_configuration: count", count, 0)
+    parts = [random_coordinates(tree, np.stack([tree.q_min, tree.q_max], axis=1), 1.0, rows, rng)]
+    if tree.floating:
+        quaternion = rng.normal(size=(rows, 4))
+        parts[:0] = [rng.uniform(-1.0, 1.0, (rows, 3)), quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)]
+    q = np.concatenate(parts, axis=-1)
+    return q[0] if count is None else q
+
+
+def random_coordinates(tree: Tree, limits: FloatArray, slide: float, count: int, seed: Any) -> FloatArray:
+    """Joint coordinates (count, n) within limits (n, 2), the same for the same seed.
+
+    Where there is no limit half a turn to both sides of zero, or of a slide so many m; beside a single limit twice that.
+    """
+    reach = np.where(tree.is_length, slide, np.pi)
+    low, high = limits.T
+    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
+    high = np.where(np.isfinite(high), high, low + 2.0 * reach)
+    return np.random.default_rng(seed).uniform(low, high, (count, tree.n))
 
 
 def resting(tree: Tree) -> FloatArray:

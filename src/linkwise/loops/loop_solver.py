@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import near_zero, random_coordinates
+from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.lengths import longest_offset
 from linkwise.solve.levenberg_marquardt import CLOSE
 from linkwise.spatial.scalar import FloatArray

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, IterationProgram
+from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint
-from linkwise.solve.joint_limits import random_coordinates, start_position
+from linkwise.solve.joint_limits import start_position
 from linkwise.solve.levenberg_marquardt import AUX, BEST_FIT, REACH, Policy, make_step
 from linkwise.solve.problem import ConstraintProblem
 from linkwise.solve.solution import Solution

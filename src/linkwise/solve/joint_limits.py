@@ -226,15 +226,3 @@ def near_zero(mechanism: Tree) -> FloatArray:
     base = mechanism.nq - mechanism.n
     q[base:] = np.clip(q[base:], mechanism.q_min, mechanism.q_max)
     return q
-
-
-def random_coordinates(mechanism: Tree, limits: FloatArray, slide: float, count: int, seed: int) -> FloatArray:
-    """Joint coordinates (count, n) within limits (n, 2), the same for the same seed.
-
-    Where there is no limit half a turn to both sides of zero, or of a slide so many m; beside a single limit twice that.
-    """
-    reach = np.where(mechanism.is_length, slide, np.pi)
-    low, high = limits.T
-    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
-    high = np.where(np.isfinite(high), high, low + 2.0 * reach)
-    return np.random.default_rng(seed).uniform(low, high, (count, mechanism.n))
