@@ -141,7 +141,7 @@ def _spread(declared: Algorithm, tree: Tree, given: Sequence[Any], options: Mapp
 def refuse_loops(tree: Tree, name: str) -> NoReturn:
     """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
     loops = members(loop.name or repr(loop) for loop in tree.loops)
-    called = name.removesuffix("_external")  # (the method has one name for both)
+    called = name.replace("_external", "")  # (the method has one name for both)
     hint = "replace(loops=()) gives the tree, cut open"
     if called in ("inverse_dynamics", "run"):
         which = "" if tree.drives else ", driven=[...]"

@@ -12,6 +12,7 @@ from linkwise import Link, Mechanism, Motor, robots
 from linkwise.dynamics import base_parameters, operational_space_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, ModelError
 from linkwise.kinematics import manipulability
+from support.messages import unnamed
 
 ARM = robots.load("planar_2r")
 BODY = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
@@ -78,7 +79,7 @@ def test_shapes_and_kinds(method: str, args: tuple[Any, ...], message: str) -> N
     for _ in range(2):  # before and after the compiled entry is there
         with pytest.raises(ArgumentError) as caught:
             getattr(ARM, method)(*args)
-        assert str(caught.value) == message
+        assert unnamed(caught.value, message) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_a_floating_base_has_seven_coordinates_and_six_speeds_more(
 ) -> None:
     with pytest.raises(ArgumentError) as caught:
         getattr(CRAFT, method)(*args)
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []
 
 
 OPTIONS: list[tuple[Callable[[], object], str]] = [
@@ -130,13 +131,13 @@ OPTIONS: list[tuple[Callable[[], object], str]] = [
 def test_options(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []
 
 
 def test_friction_rules() -> None:
     with pytest.raises(ModelError) as caught:
         ARM.with_friction_rule("dry")
-    assert str(caught.value) == "mechanism 'planar_2r': friction_rule is 'dry'; expected 'reflected' or 'toolbox7'"
+    assert unnamed(caught.value, "mechanism 'planar_2r': friction_rule is 'dry'; expected 'reflected' or 'toolbox7'") == []
 
 
 def test_operators_of_a_rotor_on_the_ground() -> None:
@@ -150,7 +151,7 @@ def test_operators_of_a_rotor_on_the_ground() -> None:
 def test_floating_is_true_or_false(value: object) -> None:
     with pytest.raises(ModelError) as caught:
         ARM.replace(floating=value)
-    assert str(caught.value) == f"mechanism 'planar_2r': floating is {value!r}; expected True or False"
+    assert unnamed(caught.value, f"mechanism 'planar_2r': floating is {value!r}; expected True or False") == []
 
 
 def test_every_error_is_one_of_ours() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from linkwise import Link, Mechanism, Motor, robots
 from linkwise.errors import ModelError
+from support.messages import unnamed
 from support.random_mechanisms import direct, random_body, random_pose
 
 ENDING = "expected a mass, an inertia or a rotor inertia moved by this joint; otherwise its acceleration is undefined"
@@ -48,7 +49,7 @@ def test_the_joint_is_named(mech: Mechanism, joint: str) -> None:
     for method, args in dividing(mech):
         with pytest.raises(ModelError) as caught:
             getattr(mech, method)(*args)
-        assert str(caught.value) == f"joint {joint!r}: inertia is 0.0; {ENDING}", method
+        assert unnamed(caught.value, f"joint {joint!r}: inertia is 0.0; {ENDING}") == [], method
     assert mech.mass_matrix(np.full(mech.n, 0.3)).shape == (mech.n, mech.n)
     assert np.isfinite(mech.inverse_dynamics(*[np.full(mech.n, 0.3)] * 3)).all()
 
@@ -92,7 +93,7 @@ def test_no_mass_at_all_has_no_centre() -> None:
     for method in ("center_of_mass", "center_of_mass_jacobian"):
         with pytest.raises(ModelError) as caught:
             getattr(arm, method)(np.zeros(6))
-        assert str(caught.value) == "mechanism 'elbow': mass is 0.0; expected a mass on one link at least"
+        assert unnamed(caught.value, "mechanism 'elbow': mass is 0.0; expected a mass on one link at least") == []
     with pytest.raises(ModelError):
         arm.momentum(np.zeros(6), np.ones(6), about="com")
     assert not arm.momentum(np.zeros(6), np.ones(6)).any()

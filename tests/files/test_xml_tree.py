@@ -13,6 +13,7 @@ from linkwise.errors import FileError
 from linkwise.files import read
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import DEEPEST, XmlError, read_xml, root_tag
+from support.messages import unnamed
 
 DOCTYPE = "is refused: what it declares could change or fetch what is read"
 
@@ -72,7 +73,7 @@ def test_a_prefix_stays() -> None:
 def test_refused(text: str, expected: str) -> None:
     with pytest.raises(XmlError) as caught:
         read_xml(text)
-    assert str(caught.value) == expected
+    assert unnamed(caught.value, expected) == []
     assert str(pickle.loads(pickle.dumps(caught.value))) == expected
 
 
@@ -121,7 +122,7 @@ def test_a_file_that_is_too_large(tmp_path) -> None:  # type: ignore[no-untyped-
         file.truncate(LARGEST_DESCRIPTION + 1)  # (of zeros, which take no room on the disk)
     with pytest.raises(FileError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}: the file is larger than 32 MB; no description of a mechanism needs that"
+    assert unnamed(caught.value, f"{path}: the file is larger than 32 MB; no description of a mechanism needs that") == []
     path.write_text("<a/>")
     assert read_text(path, 4) == "<a/>"
     with pytest.raises(FileError):

@@ -21,6 +21,7 @@ from support.loop_mechanisms import (
     spherical_four_bar,
     triangle,
 )
+from support.messages import unnamed
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
@@ -54,7 +55,7 @@ def test_what_cannot_drive() -> None:
     with pytest.raises(ArgumentError) as caught:
         Linkage(mech, ["crank", "rocker"])
     said = "'four-bar' has 1 degree of freedom, so 1 coordinates are driven, not 2 ('crank' and 'rocker'); 'crank' could be"
-    assert str(caught.value) == said.replace("1 coordinates are", "1 coordinate is")
+    assert unnamed(caught.value, said.replace("1 coordinates are", "1 coordinate is")) == []
     with pytest.raises(ArgumentError, match=r"driven.*'knee'.*'crank'.*'coupler'.*'rocker'"):
         Linkage(mech, ["knee"])
     arm = mech.replace(links=[*mech.links, Link(name="arm", parent="rocker", joint="revolute", before=translation(1.0))])

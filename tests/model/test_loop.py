@@ -12,11 +12,15 @@ from linkwise.algorithm import ALGORITHMS, find
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
+from support.messages import unnamed
 
 EFFORTS = {
     "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
     "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_wrenches",
     "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
+    "base_wrench", "energy_regressor", "gravity_regressor", "momentum_regressor",
+    "forward_dynamics_external_derivatives", "inverse_dynamics_external_derivatives",
+    "forward_dynamics_second_derivatives", "inverse_dynamics_second_derivatives",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 
@@ -57,12 +61,12 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
     if name in EFFORTS:
         with pytest.raises(ArgumentError) as caught:
             mech.kernel(name, backend="numpy")
-        called = name.removesuffix("_external")
+        called = name.replace("_external", "")
         hint = "actuator_efforts(q, qd, qdd, driven=[...]) gives the efforts with loops closed; "
         said = (
             "'four-bar' has closed loops, 'pin'; {} is for mechanisms without ({}replace(loops=()) gives the tree, cut open)"
         )
-        assert str(caught.value) == said.format(called, hint if called == "inverse_dynamics" else "")
+        assert unnamed(caught.value, said.format(called, hint if called == "inverse_dynamics" else "")) == []
     else:
         cut = mech.replace(loops=())
         assert np.array_equal(mech.kernel(name, backend="numpy")(*given), cut.kernel(name, backend="numpy")(*given))
@@ -82,7 +86,7 @@ def test_what_cannot_be() -> None:
     assert str(caught.value).splitlines()[0] == "loop ' ': kind is 'ball'; expected 'full', 'point' or 'hinge'"
     with pytest.raises(ModelError) as caught:
         Loop("full", "crank", "crank")
-    assert str(caught.value) == "loop: second is 'crank'; expected another link than 'crank'"
+    assert unnamed(caught.value, "loop: second is 'crank'; expected another link than 'crank'") == []
     with pytest.raises(ModelError) as caught:
         four_bar().replace(loops=[Loop("full", "crank", "rod"), Loop("full", "wheel", "base", name="axle")])
     ends = "expected 'base', 'crank', 'coupler' or 'rocker'"

@@ -11,6 +11,7 @@ from linkwise import Link, Mechanism, Mimic, Motor
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ModelError
 from linkwise.model.coupling import coupling
+from support.messages import unnamed
 from support.random_mechanisms import COUPLED, direct, random_state, relative, variant
 
 
@@ -137,14 +138,14 @@ def test_what_cannot_be(case: str) -> None:
     fields, message = WRONG[case]
     with pytest.raises(ModelError) as caught:
         gripper().replace_link("right", **fields)
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []
 
 
 def test_a_joint_that_is_fixed_cannot_be_followed() -> None:
     links = [Link(name="a"), Link(name="pad", joint="fixed"), Link(name="b", mimic=Mimic("pad"))]
     with pytest.raises(ModelError) as caught:
         Mechanism(links)
-    assert str(caught.value) == "joint 'b': mimic.joint is 'pad'; expected 'a'; a fixed joint has no coordinate"
+    assert unnamed(caught.value, "joint 'b': mimic.joint is 'pad'; expected 'a'; a fixed joint has no coordinate") == []
 
 
 def test_a_mimic_says_what_is_wrong_with_it() -> None:

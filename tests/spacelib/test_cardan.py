@@ -15,6 +15,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.cardan import cardatol, cardatom, cardator, cardtowp, inva, mtocarda, rtocarda
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN, PIG, PIG_2, X, Y, Z
+from support.messages import unnamed
 
 SEQUENCES = [axes for axes in itertools.product(range(3), repeat=3) if axes[1] not in (axes[0], axes[2])]
 SMALL = 3e-15
@@ -277,7 +278,7 @@ NO_ROTATION = "the 3x3 block is no rotation: R'R is off the identity by 0.1 or m
 def test_what_is_refused(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []
 
 
 def test_two_digits_pass() -> None:

@@ -13,6 +13,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr import evaluate, symbol
 from linkwise.spacelib.constants import ORIGIN
 from linkwise.spacelib.lines import intersec, line2p, linpvect, projponl
+from support.messages import unnamed
 from support.random_mechanisms import random_rotation
 from support.spacelib_figures import (
     EPS,
@@ -412,4 +413,4 @@ POINT = "expected a point (..., 3), or (..., 4) that ends in 1"
 def test_malformed(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []

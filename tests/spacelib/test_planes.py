@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.expr import Expr, evaluate, symbol
 from linkwise.spacelib.constants import NOTOK, OK, ORIGIN
 from linkwise.spacelib.lines import distpp, inter2pl, interlpl, line2p, linpvect, plane, plane2, project
+from support.messages import unnamed
 from support.random_mechanisms import random_rotation
 from support.spacelib_figures import (
     EPS,
@@ -362,4 +363,4 @@ POINT = "expected a point (..., 3), or (..., 4) that ends in 1"
 def test_malformed(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
-    assert str(caught.value) == message
+    assert unnamed(caught.value, message) == []

@@ -16,6 +16,7 @@ from linkwise.expr import symbol
 from linkwise.spacelib import transformations
 from linkwise.spacelib.constants import UNIT3
 from linkwise.spacelib.transformations import deg, grad, jrand, mtov, rad, skew, tracljlt, vtom
+from support.messages import unnamed
 from support.random_mechanisms import random_rotation
 from support.spacelib_figures import EPS, on_expressions, on_sympy, same_bits
 
@@ -174,4 +175,4 @@ def test_symbols() -> None:
 def test_refused(call: Any, message: str) -> None:
     with pytest.raises(ArgumentError) as error:
         call()
-    assert str(error.value) == message
+    assert unnamed(error.value, message) == []

@@ -22,6 +22,7 @@ from linkwise.spatial.cardan import (
     sequence,
 )
 from linkwise.spatial.rotation import skew
+from support.messages import unnamed
 
 SEQUENCES = [axes for axes in itertools.product(range(3), repeat=3) if axes[1] not in (axes[0], axes[2])]
 SMALL = 3e-15
@@ -50,7 +51,7 @@ def test_neighbours_that_are_equal(axes: tuple[int, int, int]) -> None:
     for function in (cardan_rotation, cardan_rate_matrix, cardan_product_matrix):
         with pytest.raises(ArgumentError) as caught:
             function([0.1, 0.2, 0.3], *axes)
-        assert str(caught.value) == wanted
+        assert unnamed(caught.value, wanted) == []
     with pytest.raises(ArgumentError, match="neighbours differ"):
         cardan_angles(np.eye(3), *axes)
     with pytest.raises(ArgumentError, match="neighbours differ"):

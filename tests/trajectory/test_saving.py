@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import CartesianTrajectory, Event, Trajectory, cartesian, quintic
 from linkwise.trajectory.trajectory import EVENT_SIZE
+from support.messages import unnamed
 
 from .conftest import random_poses
 
@@ -165,7 +166,7 @@ def floating() -> Trajectory:
 def test_what_a_file_cannot_hold(tmp_path: Path, make: object, name: str, message: str) -> None:
     with pytest.raises(FileError) as caught:
         make().save(tmp_path / name)
-    assert str(caught.value) == f"{tmp_path / name}: {message}"
+    assert unnamed(caught.value, f"{tmp_path / name}: {message}") == []
     assert not any(tmp_path.iterdir())
 
 
@@ -221,7 +222,7 @@ def test_files_that_are_no_trajectories(tmp_path: Path) -> None:
             path.write_bytes(content)
         with pytest.raises(FileError) as caught:
             Trajectory.load(path)
-        assert str(caught.value) == f"{path}: {message}"
+        assert unnamed(caught.value, f"{path}: {message}") == []
     with path.open("wb") as file:
         np.save(file, np.zeros(3))
     with pytest.raises(FileError, match=r"this is one array, not an \.npz file"):

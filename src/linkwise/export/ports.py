@@ -106,6 +106,9 @@ PARAMETERS = "parameters"
 #: The input that takes its place once what depends on parameters alone has been computed.
 CONSTANTS = "constants"
 
+_STATE = {"q": "the coordinates", "qd": "the speeds", "qdd": "the accelerations"}
+_RATES = {"v": "the frame's velocity", "a": "the frame's acceleration", "h": "the momentum", "hd": "the momentum's rate"}
+
 #: What a port of this name and so many axes is, in the algorithms of the library.
 _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
@@ -113,6 +116,7 @@ _MEANINGS = {
     ("qdd", 1): "joint accelerations, rad/s2 or m/s2",
     ("tau", 1): "joint efforts, N m or N",
     ("external", 1): "force and moment on the tool, tool axes, N and N m",
+    ("external", 2): "force and moment on each of the frames named, N and N m",
     (PARAMETERS, 1): "values of the symbols, SI units",
     (CONSTANTS, 1): "what the function of the parameters computed",
     ("dt", 0): "time step, s",
@@ -141,6 +145,22 @@ _MEANINGS = {
     ("dqdd_dq", 2): "derivatives of the accelerations by the coordinates, a row for each acceleration",
     ("dqdd_dqd", 2): "derivatives of the accelerations by the speeds, a row for each acceleration",
     ("dqdd_dtau", 2): "derivatives of the accelerations by the efforts, a row for each acceleration",
+    ("v", 1): "linear and angular velocity of the frame, m/s and rad/s",
+    ("a", 1): "time derivative of the frame's velocity, m/s2 and rad/s2",
+    ("w", 1): "force and moment that the base receives from the ground, N and N m",
+    ("A", 2): "momentum about the centre of mass per joint speed, linear rows first",
+    ("Ad", 2): "time derivative of the centroidal momentum matrix",
+    ("kinetic", 1): "kinetic energy per inertial parameter",
+    ("potential", 1): "potential energy per inertial parameter",
+    **{
+        (f"d{rate}_d{by}", 2): f"derivatives of {of} by {what}" for rate, of in _RATES.items() for by, what in _STATE.items()
+    },
+    ("dJ_dq", 3): "derivative of the Jacobian by the coordinates",
+    **{
+        (f"d{one}_d{other}", 3): f"second derivatives by {one} and {other}"
+        for one in ("q", "qd", "tau", "M")
+        for other in ("q", "qd")
+    },
     ("rate", 1): "time derivatives of the coordinates",
     ("residual", 1): "what the closure equations leave, m and 1",
     ("forces", 1): "constraint forces and moments of the loops, N and N m",

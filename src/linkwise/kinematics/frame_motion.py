@@ -87,7 +87,7 @@ def frame_acceleration_derivatives(
     return by_q, np.stack(columns, axis=1), jacobian(tree, q, link=link, frame=frame)
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"H": "6 nv nv"})
+@algorithm(inputs={"q": "nq"}, outputs={"dJ_dq": "6 nv nv"})
 def kinematic_hessian(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "world") -> Array:
     """Derivative (6, nv, nv) of the Jacobian: H[:, i, j] that of column i by a small motion of joint j.
 

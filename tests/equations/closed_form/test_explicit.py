@@ -19,6 +19,7 @@ from linkwise.equations.polynomials.polynomial import total
 from linkwise.equations.tape_to_sympy import to_sympy
 from linkwise.equations.writers.text import to_text
 from linkwise.errors import ArgumentError, KernelError
+from support.messages import unnamed
 from support.random_mechanisms import afloat, random_mechanism, random_pose
 
 SAME = 1e-12
@@ -256,7 +257,7 @@ def test_too_long_a_form_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing, "LARGEST", 4)
     with pytest.raises(ArgumentError) as caught:
         explicit(robots.planar_2r(), "inverse_dynamics")
-    assert str(caught.value) == "planar_2r: 12 terms are too many for a closed form, more than 4"
+    assert unnamed(caught.value, "planar_2r: 12 terms are too many for a closed form, more than 4") == []
 
 
 def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
