@@ -111,14 +111,14 @@ def algorithm(
         name = function.__name__
 
         @wraps(function)
-        def run(tree: Tree, *given: Any, **options: Any) -> Any:
+        def run(tree: Tree, *inputs_given: Any, **options: Any) -> Any:
             if open_only and tree.loops:
                 refuse_loops(tree, name)
             if needs_loops and not tree.loops:
                 raise ArgumentError(f"{tree.name!r} has no loops; {name} is for mechanisms with them")
             if spread and tree.coupled:
-                return _spread(declared, tree, given, options)
-            return function(tree, *given, **options)
+                return _spread(declared, tree, inputs_given, options)
+            return function(tree, *inputs_given, **options)
 
         declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops)
         return run
@@ -126,15 +126,17 @@ def algorithm(
     return declare
 
 
-def _spread(declared: Algorithm, tree: Tree, given: Sequence[Any], options: Mapping[str, Any]) -> Any:
+def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Run on the mechanism with every joint free, and gather what comes back."""
-    how = coupling(tree)
-    to_free = {"nq": how.coordinates, "nv": how.speeds}
-    pairs = zip(declared.inputs.values(), given, strict=True)
+    couplings = coupling(tree)
+    to_free = {"nq": couplings.coordinates, "nv": couplings.speeds}
+    pairs = zip(declared.inputs.values(), arrays, strict=True)
     free = [to_free[shape](value) if shape in to_free else value for shape, value in pairs]
-    match = declared.function(how.uncoupled, *free, **options)
+    match = declared.function(couplings.uncoupled, *free, **options)
     result = match if isinstance(match, tuple) else (match,)
-    gathered = tuple(how.gathered(value, shape) for value, shape in zip(result, declared.outputs.values(), strict=True))
+    gathered = tuple(
+        couplings.gathered(value, shape) for value, shape in zip(result, declared.outputs.values(), strict=True)
+    )
     return gathered if isinstance(match, tuple) else gathered[0]
 
 

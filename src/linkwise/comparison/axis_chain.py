@@ -236,7 +236,7 @@ def differences(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: fl
         *_slides(first, second, tol),
         *_shifts(first, second, tol),
     ]
-    return [f"{what}: {text(one, other)}" for what, text, one, other in invariants if abs(one - other) > tol]
+    return [f"{label}: {text(one, other)}" for label, text, one, other in invariants if abs(one - other) > tol]
 
 
 def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:

@@ -147,7 +147,7 @@ def _lines(comparison: Comparison, one: str, other: str) -> list[str]:
         residual = f"{comparison.position_error:.2g} m, {comparison.rotation_error:.2g} rad"
         lines.append(f"left at random configurations: {residual}")
         errors = zip(("mass matrix", "gravity", "friction"), compared, strict=True)
-        texts = [f"{what} {error:.2g}" for what, error in errors if error is not None]
+        texts = [f"{label} {error:.2g}" for label, error in errors if error is not None]
         if texts:
             lines.append(f"efforts differ by these shares of the largest: {', '.join(texts)}")
         lines += ["", laid_out(Table((f"joint values of {other} at those of {one}",), *as_rows(_columns(comparison))))]

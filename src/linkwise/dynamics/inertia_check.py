@@ -66,8 +66,10 @@ def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:
 def _summed(tree: Tree, q: FloatArray) -> FloatArray:
     """The sizes (nv,) of what adds up to each pivot: mass and moments, about the joint's origin, of all that it carries."""
     if tree.coupled:
-        how = coupling(tree)
-        return np.asarray(np.square(how.spread).T @ _summed(how.uncoupled, np.asarray(how.coordinates(q), dtype=float)))
+        couplings = coupling(tree)
+        return np.asarray(
+            np.square(couplings.spread).T @ _summed(couplings.uncoupled, np.asarray(couplings.coordinates(q), dtype=float))
+        )
     bodies = moving_bodies(tree)
     sums = np.array(reflected_inertias(tree))
     joints = joint_transforms(bodies, q)

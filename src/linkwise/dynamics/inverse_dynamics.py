@@ -234,20 +234,20 @@ def _outward(
     states: list[BodyState] = []
     for k, (body, joint, plan) in enumerate(zip(bodies.bodies, joints, plans(bodies, joints), strict=True)):
         parent = states[body.parent] if body.parent >= 0 else ground
-        point, way = parent.accel, []
-        steps, rest = parts(joint.shift, ways.get(k, ()), turned=parent.joint.planar is None)
+        point, path = parent.accel, []
+        steps, remainder = parts(joint.shift, ways.get(k, ()), turned=parent.joint.planar is None)
         for step, mass in steps:
             point = point + parent.turning.spin @ step
-            way.append((step, mass * point))
+            path.append((step, mass * point))
         if body.joint is not None:
-            accel = joint.vector_from_parent(point + parent.turning.spin @ (rest + joint.fixed @ joint.slide))
+            accel = joint.vector_from_parent(point + parent.turning.spin @ (remainder + joint.fixed @ joint.slide))
             turning, accel = _general(joint, parent.turning, accel, qd, qdd)
         else:
-            accel = joint.vector_from_parent(point + parent.turning.spin @ rest)
+            accel = joint.vector_from_parent(point + parent.turning.spin @ remainder)
             turning = turned(body, joint, parent.turning, qd[body.speed], qdd[body.speed], plan)
             if body.advances:
                 accel = accel + _sliding(body, turning, q, qd, qdd)
-        states.append(BodyState(joint, turning, accel, *_inertial(body.inertia, accel, turning), way, rest))
+        states.append(BodyState(joint, turning, accel, *_inertial(body.inertia, accel, turning), path, remainder))
     return states
 
 
@@ -265,9 +265,9 @@ def _general(joint: JointTransform, parent: Turning, carried: Array, qd: Array, 
 
 def _sliding(body: Body, turning: Turning, q: Array, qd: Array, qdd: Array) -> Array:
     """What sliding along z adds to the acceleration of the origin."""
-    way, speed, rise = (body.pitch * value for value in (q[body.position], qd[body.speed], qdd[body.speed]))
+    slide, speed, rise = (body.pitch * value for value in (q[body.position], qd[body.speed], qdd[body.speed]))
     x, y, _ = turning.omega
-    return np.asarray(turning.spin[:, 2] * way + np.array([y * (2.0 * speed), x * (-2.0 * speed), rise]))
+    return np.asarray(turning.spin[:, 2] * slide + np.array([y * (2.0 * speed), x * (-2.0 * speed), rise]))
 
 
 def _inertial(inertia: Array, accel: Array, turning: Turning) -> tuple[Array, Array]:

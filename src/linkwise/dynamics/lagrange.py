@@ -152,8 +152,8 @@ def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
 
 def _as_symbols(*arrays: Array) -> list[list[Expr]]:
     """The values themselves where they are different symbols, and none of the mechanism's own; else new ones."""
-    given = [value for values in arrays for value in values]
-    free = all(isinstance(value, Expr) and value.op == "symbol" and not is_parameter(value) for value in given)
-    if free and len(set(given)) == len(given):
+    scalars = [value for values in arrays for value in values]
+    free = all(isinstance(value, Expr) and value.op == "symbol" and not is_parameter(value) for value in scalars)
+    if free and len(set(scalars)) == len(scalars):
         return [list(values) for values in arrays]
     return [[symbol(f"x{k}") for k in range(len(values))] for values in arrays]

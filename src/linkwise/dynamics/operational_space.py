@@ -76,14 +76,14 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
     >>> operational_space_inertia(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
-    given = np.asarray(inverse)
-    if given.shape[-2:] != (6, 6):
-        raise ArgumentError(f"inverse has the shape {given.shape}; expected (..., 6, 6)")
+    matrix = np.asarray(inverse)
+    if matrix.shape[-2:] != (6, 6):
+        raise ArgumentError(f"inverse has the shape {matrix.shape}; expected (..., 6, 6)")
     chosen = list(rows_of(mask))
-    rows: Any = given[..., chosen, :][..., chosen].astype(float)
+    rows: Any = matrix[..., chosen, :][..., chosen].astype(float)
     known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
     result = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
-    return result.astype(np.result_type(given.dtype, np.float32), copy=False)
+    return result.astype(np.result_type(matrix.dtype, np.float32), copy=False)
 
 
 @dataclass(frozen=True)

@@ -102,8 +102,8 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     if mechanism.loops:
         refuse_loops(mechanism, "spatial_operators")
     if mechanism.coupled:
-        what = "joints that follow others"
-        raise ArgumentError(f"{mechanism.name!r} has {what}; the operators are those of trees whose joints are free")
+        subject = "joints that follow others"
+        raise ArgumentError(f"{mechanism.name!r} has {subject}; the operators are those of trees whose joints are free")
     moving = moving_bodies(mechanism)
     check_inertia(mechanism)
     at = vectors("spatial_operators: q", q, mechanism.nq)

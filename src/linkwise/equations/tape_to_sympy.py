@@ -74,10 +74,10 @@ def expressions_to_sympy(values: Any) -> Any:
     >>> expressions_to_sympy([a * b, 0.5]).tolist()
     [a*b, 1/2]
     """
-    given = np.asarray(values, dtype=object)
-    symbols = parameters_in([given])
-    tape = Tape.from_graph("values", {"parameters": np.array(symbols, dtype=object)}, {"values": given.ravel()})
-    return np.array(to_sympy(tape, parameter_symbols(symbols), evaluate=True)["values"], dtype=object).reshape(given.shape)
+    scalars = np.asarray(values, dtype=object)
+    symbols = parameters_in([scalars])
+    tape = Tape.from_graph("values", {"parameters": np.array(symbols, dtype=object)}, {"values": scalars.ravel()})
+    return np.array(to_sympy(tape, parameter_symbols(symbols), evaluate=True)["values"], dtype=object).reshape(scalars.shape)
 
 
 def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
@@ -140,11 +140,11 @@ def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int,
     return {name: sympy.ImmutableDenseMatrix(*shape, list(islice(elements, prod(shape)))) for name, shape in shapes.items()}
 
 
-def _leaves(tape: Tape, given: Sequence[Any]) -> list[Any]:
+def _leaves(tape: Tape, scalars: Sequence[Any]) -> list[Any]:
     """What stands in the slots of inputs and constants."""
-    if len(given) != tape.input_count:
-        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(given)} were given")
-    return [*given, *map(number, tape.constants)]
+    if len(scalars) != tape.input_count:
+        raise ValueError(f"{tape.name} takes {tape.input_count} scalars; {len(scalars)} were given")
+    return [*scalars, *map(number, tape.constants)]
 
 
 def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:

@@ -211,8 +211,8 @@ class TapePort:
         '(2): joint coordinates, rad or m; elements q1, q2'
         """
         shape = f"({', '.join(map(str, self.shape))})" if self.shape else "one number"
-        what = f"{shape}: {self.meaning}" if self.meaning else shape
-        return f"{what}; elements {', '.join(map(told, self.labels))}" if self.labels else what
+        description = f"{shape}: {self.meaning}" if self.meaning else shape
+        return f"{description}; elements {', '.join(map(told, self.labels))}" if self.labels else description
 
     @property
     def laid_out(self) -> str:
@@ -225,8 +225,8 @@ class TapePort:
         """
         if len(self.shape) < 2:
             return self.described
-        shape, what = self.described.split(")", 1)
-        return f"{shape}), row-major{what}"
+        shape, meaning = self.described.split(")", 1)
+        return f"{shape}), row-major{meaning}"
 
     def called(self, identifier: str) -> str:
         """What people call it, where its identifier is another: ``'lambda' (U+03BB)``; else nothing."""

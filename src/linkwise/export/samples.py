@@ -64,9 +64,9 @@ def bounded(tape: Tape, point: Sequence[float] | FloatArray, precision: str = "d
     values = [*map(float, point), *tape.constants]
     errors = [0.0] * len(point) + [held * abs(number) for number in tape.constants]
     for instruction in tape.code:
-        given = [values[arg] for arg in instruction.args]
-        value = OPERATIONS[instruction.op].value(*given)
-        carried, roundings = _CARRIED[instruction.op](value, given, [errors[arg] for arg in instruction.args])
+        operands = [values[arg] for arg in instruction.args]
+        value = OPERATIONS[instruction.op].value(*operands)
+        carried, roundings = _CARRIED[instruction.op](value, operands, [errors[arg] for arg in instruction.args])
         values.append(value)
         if roundings:  # the rounding is of the value computed, which is off itself
             carried += (roundings * unit + UNITS["double"]) * (abs(value) + carried) + tiny
@@ -203,7 +203,7 @@ def samples(
         tried = [_with_bounds(tape, _point(tape, draw, kept), precision)]
         while not np.isfinite(tried[-1][1]).all() and len(tried) < _TRIES:
             tried.append(_with_bounds(tape, _point(tape, draw, kept), precision))
-        point, bounds = max(tried, key=lambda found: int(np.isfinite(found[1]).sum()))
+        point, bounds = max(tried, key=lambda candidate: int(np.isfinite(candidate[1]).sum()))
         kept |= {name: part for name, part in _inputs(tape, point).items() if name in same}
         drawn.append(point)
         allowed.append(bounds)

@@ -189,7 +189,7 @@ def parts(
             continue
         prepare, prepared = names.new(f"{name}_prepare"), names.new(f"{name}_prepared")
         first = TapePart(early, prepare, f"What {prepared} needs of the parameters; to be called when they change.")
-        given = list(late.inputs)[-1]
-        second = TapePart(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.", shared=given)
+        last = list(late.inputs)[-1]
+        second = TapePart(late, prepared, f"{title.rstrip('.')}. With what {prepare} gave.", shared=last)
         functions += [first, second, TapePart(tape, name, title, (first, second))]
     return functions

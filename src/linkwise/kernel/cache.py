@@ -137,10 +137,10 @@ def _checksum(key: str, code: bytes) -> bytes:
 def _is_private(place: Path) -> bool:
     """Whether a directory is a real one that only this user can write to."""
     try:
-        found = os.lstat(place)
+        status = os.lstat(place)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and _only_ours(found)
+    return stat.S_ISDIR(status.st_mode) and _only_ours(status)
 
 
 def _read_private(path: Path) -> bytes | None:
@@ -151,8 +151,8 @@ def _read_private(path: Path) -> bytes | None:
     except OSError:
         return None
     try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or not _only_ours(found):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not _only_ours(status):
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read()
@@ -162,8 +162,8 @@ def _read_private(path: Path) -> bytes | None:
         os.close(handle)
 
 
-def _only_ours(found: os.stat_result) -> bool:
+def _only_ours(status: os.stat_result) -> bool:
     """Owned by this user, writable by nobody else (on Windows the profile's access list says so, not these bits)."""
     if os.name != "posix":
         return True
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

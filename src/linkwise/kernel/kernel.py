@@ -277,20 +277,20 @@ def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
         if is_masked(arg):
             raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
         try:
-            given = np.asarray(arg)
+            array = np.asarray(arg)
         except ValueError as error:
             raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
-        if given.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in given.flat):
+        if array.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in array.flat):
             advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
             raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")
-        if not np.can_cast(given.dtype, np.float64):
-            raise ArgumentError(f"{tape.name}: {name} holds {given.dtype}; expected real numbers {wanted}")
-        split = given.ndim - len(shape)
-        if split < 0 or given.shape[split:] != shape:
-            raise ArgumentError(f"{tape.name}: {name} has the shape {given.shape}; expected {wanted}")
-        batches[name] = given.shape[:split]
+        if not np.can_cast(array.dtype, np.float64):
+            raise ArgumentError(f"{tape.name}: {name} holds {array.dtype}; expected real numbers {wanted}")
+        split = array.ndim - len(shape)
+        if split < 0 or array.shape[split:] != shape:
+            raise ArgumentError(f"{tape.name}: {name} has the shape {array.shape}; expected {wanted}")
+        batches[name] = array.shape[:split]
     try:
         np.broadcast_shapes(*batches.values())
     except ValueError as error:
-        found = ", ".join(f"{name} {batch}" for name, batch in batches.items())
-        raise ArgumentError(f"{tape.name}: the batch shapes do not fit each other: {found}") from error
+        shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
+        raise ArgumentError(f"{tape.name}: the batch shapes do not fit each other: {shapes}") from error

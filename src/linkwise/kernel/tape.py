@@ -195,9 +195,9 @@ def trace(
         Whether the graph is rewritten to fewer operations, see `linkwise.expr.simplify`. Not for a function that repeats or
         refines something for the sake of rounding: that would be seen to change nothing, and be left out.
     """
-    given = {key: _symbols(key, shape) for key, shape in inputs.items()}
-    made = function(*given.values())
-    arrays = made if isinstance(made, tuple) else (made,)
+    symbols = {key: _symbols(key, shape) for key, shape in inputs.items()}
+    results = function(*symbols.values())
+    arrays = results if isinstance(results, tuple) else (results,)
     if outputs is None:
         outputs = {f"result{k}": np.shape(array) for k, array in enumerate(arrays, 1)}
     named = {key: np.asarray(array, dtype=object) for key, array in zip(outputs, arrays, strict=True)}
@@ -208,11 +208,11 @@ def trace(
     named_elements = dict(labels or {})
     if parameters:
         scalars, own = made_anew(scalars, parameters)
-        given["parameters"] = np.array(own, dtype=object)
+        symbols["parameters"] = np.array(own, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
     shorter = _in_shapes(outputs, shortened(scalars) if shorten else scalars)
     return replace(
-        Tape.from_graph(name, given, shorter, named_elements),
+        Tape.from_graph(name, symbols, shorter, named_elements),
         operations_before=operation_count(scalars),
         origins=origins_of(parameters),
     )
@@ -221,11 +221,11 @@ def trace(
 def _in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:
     """Arrays of these shapes, filled in order."""
     left = iter(scalars)
-    found = {key: np.empty(shape, dtype=object) for key, shape in shapes.items()}
-    for array in found.values():
+    arrays = {key: np.empty(shape, dtype=object) for key, shape in shapes.items()}
+    for array in arrays.values():
         for index in np.ndindex(array.shape):
             array[index] = next(left)
-    return found
+    return arrays
 
 
 def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:
@@ -233,7 +233,7 @@ def _shapes(arrays: Mapping[str, Array]) -> dict[str, Shape]:
 
 
 def _symbols(name: str, shape: Shape) -> Array:
-    made = np.empty(shape, dtype=object)
+    symbols = np.empty(shape, dtype=object)
     for index in np.ndindex(shape):
-        made[index] = symbol(f"{name}[{','.join(map(str, index))}]")
-    return made
+        symbols[index] = symbol(f"{name}[{','.join(map(str, index))}]")
+    return symbols

@@ -40,23 +40,23 @@ def forward_kinematics(tree: Tree, q: Array, *, link: int | str = "tool") -> Arr
     bodies = moving_bodies(tree)
     body, t = frame_of(tree, bodies, link)
     path = bodies.path(body)
-    how = turned_path(bodies, path, q)
-    position = how[-1].to_world(levers(bodies, path, how, q, t[:3, 3])[-1])
-    wanted = partial(_axes, how[body], t[:3, :3])
-    ways = {(split, third): effort for split in splits(how[body]) for third, effort in _efforts(wanted(split), position)}
-    split, third = min(ways, key=lambda way: ways[way])
+    turns = turned_path(bodies, path, q)
+    position = turns[-1].to_world(levers(bodies, path, turns, q, t[:3, 3])[-1])
+    wanted = partial(_axes, turns[body], t[:3, :3])
+    ways = {(split, third): effort for split in splits(turns[body]) for third, effort in _efforts(wanted(split), position)}
+    split, third = min(ways, key=lambda option: ways[option])
     axes = wanted(split, third)
     if third is not None:
         axes[:, third] = cross(axes[:, (third + 1) % 3], axes[:, (third + 2) % 3])
     return transform(axes, position)
 
 
-def _axes(how: Turned, local: FloatArray, split: int, without: int | None = None) -> Array:
+def _axes(turns: Turned, local: FloatArray, split: int, without: int | None = None) -> Array:
     """R_world_frame (3, 3) of a frame that is turned by ``local`` on a body, but zeros for one axis."""
     axes = blank(3, 3)
     for k in range(3):
         if k != without:
-            axes[:, k] = how.to_world(how.from_body(local[:, k]), split)
+            axes[:, k] = turns.to_world(turns.from_body(local[:, k]), split)
     return axes
 
 
@@ -91,11 +91,11 @@ def link_poses(tree: Tree, q: Array) -> Array:
 def body_poses(bodies: Bodies, q: Array, which: tuple[int, ...] | None = None) -> dict[int, Array]:
     """T_world_body (4, 4) of the bodies asked for (all by default); -1 is the ground."""
     poses: dict[int, Array] = {-1: np.eye(4)}
-    how: dict[int, Turned] = {-1: ground()}
+    turns: dict[int, Turned] = {-1: ground()}
     for k in range(len(bodies.bodies)) if which is None else which:
         body = bodies.bodies[k]
-        how[k] = turned(body, how[body.parent], q)
-        before, rotation = poses[body.parent] @ body.placement, how[k].rotation
+        turns[k] = turned(body, turns[body.parent], q)
+        before, rotation = poses[body.parent] @ body.placement, turns[k].rotation
         position = before[:3, 3]
         if body.joint is not None:
             position = position + before[:3, :3] @ body.motion(q)[:3, 3]

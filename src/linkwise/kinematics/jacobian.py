@@ -50,14 +50,14 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "wo
     moving = moving_bodies(tree)
     end, t = frame_of(tree, moving, link)
     path = moving.path(end)
-    how = turned_path(moving, path, q)
-    arms = levers(moving, path, how, q, t[:3, 3])
-    bodies = partial(_from_bodies, tree.nv, moving, path, q, how, arms)
-    long = how[end].stage > LONG
+    turns = turned_path(moving, path, q)
+    arms = levers(moving, path, turns, q, t[:3, 3])
+    bodies = partial(_from_bodies, tree.nv, moving, path, q, turns, arms)
+    long = turns[end].stage > LONG
     if frame == "body":
-        rotated = partial(_rotated, how[end], t[:3, :3], partial(_outward, tree.nv, moving, path, q, t))
-        return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, how, t[:3, :3])), rotated])
-    ways = [partial(bodies, to=partial(_to_world, how, split)) for split in splits(how[end])[1 if long else 0 :]]
+        rotated = partial(_rotated, turns[end], t[:3, :3], partial(_outward, tree.nv, moving, path, q, t))
+        return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, turns, t[:3, :3])), rotated])
+    ways = [partial(bodies, to=partial(_to_world, turns, split)) for split in splits(turns[end])[1 if long else 0 :]]
     return shortest([*ways, partial(_outward, tree.nv, moving, path, q, t)])
 
 
@@ -66,7 +66,7 @@ def _from_bodies(
     bodies: Bodies,
     path: Sequence[int],
     q: Array,
-    how: dict[int, Turned],
+    turns: dict[int, Turned],
     arms: dict[int, Array],
     to: Callable[..., Array],
 ) -> Array:
@@ -74,20 +74,20 @@ def _from_bodies(
     jac = blank(6, nv)
     for k in path:
         for freedom in bodies.bodies[k].freedoms_at(q):
-            axis, along = how[k].from_body(freedom.angular), how[k].from_body(freedom.linear)
+            axis, along = turns[k].from_body(freedom.angular), turns[k].from_body(freedom.linear)
             jac[:3, freedom.speed] = to(k, cross(axis, arms[k]) + along)
             jac[3:, freedom.speed] = to(k, axis)
     return jac
 
 
-def _to_world(how: dict[int, Turned], split: int, k: int, vector: Array) -> Array:
-    return how[k].to_world(vector, split)
+def _to_world(turns: dict[int, Turned], split: int, k: int, vector: Array) -> Array:
+    return turns[k].to_world(vector, split)
 
 
-def _to_frame(path: Sequence[int], how: dict[int, Turned], local: FloatArray, k: int, vector: Array) -> Array:
+def _to_frame(path: Sequence[int], turns: dict[int, Turned], local: FloatArray, k: int, vector: Array) -> Array:
     """A vector (3,) from the axes of the stage of body k to those of the frame on the last body of the path."""
-    last = how[k]
-    for own in (how[j] for j in path[path.index(k) + 1 :]):
+    last = turns[k]
+    for own in (turns[j] for j in path[path.index(k) + 1 :]):
         if own.stage > last.stage:
             carrier = own.carrier or last
             vector = own.fixed.T @ (vector if carrier.turning is None else carrier.turning.T @ vector)

@@ -48,10 +48,10 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure
     1.0
     """
     function = MEASURES[choice("measure", measure, MEASURES)]
-    chosen, given = list(rows_of(mask)), np.asarray(jacobian)
-    if given.ndim < 2 or given.shape[-2] != 6:
-        raise ArgumentError(f"jacobian has the shape {given.shape}; expected (..., 6, n)")
-    rows = given[..., chosen, :]
+    chosen, matrix = list(rows_of(mask)), np.asarray(jacobian)
+    if matrix.ndim < 2 or matrix.shape[-2] != 6:
+        raise ArgumentError(f"jacobian has the shape {matrix.shape}; expected (..., 6, n)")
+    rows = matrix[..., chosen, :]
     known = np.isfinite(rows).all(axis=(-2, -1))
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
     return np.where(known, function(values), np.nan)

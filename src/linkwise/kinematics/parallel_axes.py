@@ -109,10 +109,10 @@ def turned(body: Body, parent: Turned, q: Array) -> Turned:
         return Turned(parent.stage + 1, parent, fixed, body.motion(q)[:3, :3], np.eye(3))
     if not body.turn:
         return replace(parent, after=fixed)
-    own, way = q[body.position], None if parent.angle is None else _about_z(fixed)
-    if way is None:
+    own, sense = q[body.position], None if parent.angle is None else _about_z(fixed)
+    if sense is None:
         return _standing(Turned(parent.stage + 1, parent, fixed, None, np.eye(3), own, body.angle))
-    sign, constant = way
+    sign, constant = sense
     angle = parent.angle + own if sign > 0 else parent.angle - own
     constant = parent.constant + (constant + sign * body.angle)
     return _standing(replace(parent, after=np.diag([1.0, sign, sign]), angle=angle, constant=constant))
@@ -145,7 +145,7 @@ def turned_path(bodies: Bodies, path: Sequence[int], q: Array) -> dict[int, Turn
     return results
 
 
-def levers(bodies: Bodies, path: Sequence[int], how: dict[int, Turned], q: Array, point: Array) -> dict[int, Array]:
+def levers(bodies: Bodies, path: Sequence[int], turns: dict[int, Turned], q: Array, point: Array) -> dict[int, Array]:
     """From the origin of each body of a path, and from that of the world (-1), to a point of the last one.
 
     Parameters
@@ -161,9 +161,9 @@ def levers(bodies: Bodies, path: Sequence[int], how: dict[int, Turned], q: Array
         For each index the vector (3,) in the axes of the body's stage (m).
     """
     last = path[-1] if path else -1
-    results = {last: how[last].from_body(point)}
+    results = {last: turns[last].from_body(point)}
     for k in reversed(path):
-        body, own, parent = bodies.bodies[k], how[k], how[bodies.bodies[k].parent]
+        body, own, parent = bodies.bodies[k], turns[k], turns[bodies.bodies[k].parent]
         inner = results[k] + _slide(body, own, q)
         shift = parent.after @ body.placement[:3, 3]
         if own.carrier is parent:
@@ -191,5 +191,5 @@ def shortest(ways: Sequence[Callable[[], Array]]) -> Array:
     """Of several ways to compute the same, the result of the one that takes the fewest operations; the first of equals."""
     if len(ways) == 1:
         return ways[0]()
-    efforts = [effort(operations_needed(way().ravel())) for way in ways]
+    efforts = [effort(operations_needed(alternative().ravel())) for alternative in ways]
     return ways[efforts.index(min(efforts))]()

@@ -99,9 +99,9 @@ class Workspace:
     samples: int
 
     def __repr__(self) -> str:
-        what = {3: f"{self.size:.3g} m3, ", 2: f"{self.size:.3g} m2, "}.get(self.dimension, "")
-        what = what if np.isfinite(self.size) else ""
-        return f"<Workspace: {what}{len(self.q)} cells, reach {self.distance[0]:.3g} to {self.distance[1]:.3g} m>"
+        volume = {3: f"{self.size:.3g} m3, ", 2: f"{self.size:.3g} m2, "}.get(self.dimension, "")
+        volume = volume if np.isfinite(self.size) else ""
+        return f"<Workspace: {volume}{len(self.q)} cells, reach {self.distance[0]:.3g} to {self.distance[1]:.3g} m>"
 
 
 def workspace(

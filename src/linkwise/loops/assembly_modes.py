@@ -113,13 +113,13 @@ class AssemblyModes:
         """
         values = vectors("u", u, len(self.driven), finite=False)
         with np.errstate(invalid="ignore"):  # (where the links do not reach)
-            found = np.array(self._positions(values))
+            rows = np.array(self._positions(values))
         if near is not None:
             periodic = {link.coordinate_name for link in self.mechanism.links if link.joint_model.periodic}
             turning = [name in self.passive and name in periodic for name in self.mechanism.coordinate_names]
-            aside = vectors("near", near, found.shape[-1], finite=False)[..., None, :] - found
-            found = found + np.where(turning, 2.0 * np.pi * np.round(aside / (2.0 * np.pi)), 0.0)
-        return self._checked(found)
+            aside = vectors("near", near, rows.shape[-1], finite=False)[..., None, :] - rows
+            rows = rows + np.where(turning, 2.0 * np.pi * np.round(aside / (2.0 * np.pi)), 0.0)
+        return self._checked(rows)
 
     def position(self, u: npt.ArrayLike, mode: int, near: npt.ArrayLike | None = None) -> FloatArray:
         """The closed position (..., nq) in one mode, a row of `signs`; see `positions`.
@@ -182,10 +182,10 @@ class AssemblyModes:
         """
         ring, place = self._dyads[0].ring, vectors("point", point, 3, finite=False)
         with np.errstate(invalid="ignore"):
-            found = np.array(self._reach(place @ ring.plane.T))
+            rows = np.array(self._reach(place @ ring.plane.T))
         outside = np.abs(place @ ring.normal - ring.level) > CLOSED * ring.size
-        found[np.broadcast_to(outside[..., None], found.shape[:-1])] = np.nan
-        return self._checked(found)
+        rows[np.broadcast_to(outside[..., None], rows.shape[:-1])] = np.nan
+        return self._checked(rows)
 
     # ── how it is computed ────────────────────────────────────────────────────────────────────────
 
@@ -222,19 +222,19 @@ class AssemblyModes:
             for signs in ((1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)):
                 values: dict[int, Any] = {}
                 for side, end, sign in zip(sides, ring.ends, signs, strict=True):
-                    way = arranged((*side, *pinned(end, point)), frozenset())
-                    values |= close(way, {}, sign)
+                    steps = arranged((*side, *pinned(end, point)), frozenset())
+                    values |= close(steps, {}, sign)
                 rows.append(_row(values, tree.nq))
             return np.array(rows)
 
         return Kernel(trace(reached, "reach", {"point": (2,)}, {"q": (4, tree.nq)}))
 
-    def _checked(self, found: FloatArray) -> FloatArray:
+    def _checked(self, rows: FloatArray) -> FloatArray:
         """The positions, NaN where a loop is open: a forward pass that shares nothing with the closed form."""
         with np.errstate(invalid="ignore"):
-            open_by = np.abs(closing(self.mechanism).residual(found)).max(axis=-1)
-        found[~(open_by <= CLOSED)] = np.nan
-        return found
+            open_by = np.abs(closing(self.mechanism).residual(rows)).max(axis=-1)
+        rows[~(open_by <= CLOSED)] = np.nan
+        return rows
 
 
 def _row(values: dict[int, Any], count: int) -> Array:
@@ -260,9 +260,9 @@ def _first_set(mechanism: Tree, rings: Sequence[Ring], count: int) -> tuple[int,
     inside = sorted({k for ring in rings for k in ring.coordinates}, key=lambda k: (deep[k], k))
     outside = [k for k in range(mechanism.nq) if k not in inside]
     for chosen in combinations(inside, max(0, count - len(outside))):
-        given = tuple(sorted((*outside, *chosen)))
-        if len(given) == count and not isinstance(dyads_of(rings, frozenset(given)), Ring):
-            return given
+        driven = tuple(sorted((*outside, *chosen)))
+        if len(driven) == count and not isinstance(dyads_of(rings, frozenset(driven)), Ring):
+            return driven
     raise ArgumentError(
         f"the loops of {mechanism.name!r} are not closed by circles and lines, whatever is driven; use a Linkage"
     )
@@ -397,10 +397,10 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
         rest = np.flatnonzero(error > CLOSED)
         if not rest.size:
             break
-        found, found_error, found_taken = closed_near(task, others[first : first + _AT_ONCE])
-        closed, gaps = np.flatnonzero(found_error <= CLOSED), np.linalg.norm(task.residual(found), axis=-1)
+        positions, found_error, found_taken = closed_near(task, others[first : first + _AT_ONCE])
+        closed, gaps = np.flatnonzero(found_error <= CLOSED), np.linalg.norm(task.residual(positions), axis=-1)
         best = int(closed[0]) if closed.size else int(np.argmin(gaps))
         better = rest[gaps[best] < np.linalg.norm(task.residual(q[rest]), axis=-1)] if not closed.size else rest
         base = slice(task.base, None)  # (a floating base stays where it is)
-        q[better, base], error[better], taken[better] = found[best, base], found_error[best], found_taken[best]
+        q[better, base], error[better], taken[better] = positions[best, base], found_error[best], found_taken[best]
     return shaped(q, np.where(error <= CLOSED, CONVERGED, UNREACHABLE), error, taken, batch)

@@ -99,8 +99,8 @@ def automatic(tree: Tree, jacobians: FloatArray, rank: int, preferred: Sequence[
 def _massless(tree: Tree) -> list[int]:
     """Coordinates of joints whose own link has no mass: they only help to place another."""
     pairs = zip(tree.links, tree.coordinates, strict=True)
-    found = [(k, link.body.is_zero) for link, k in pairs if k >= 0 and not link.mimic]
-    return [k for k, empty in found if empty] if not all(empty for _, empty in found) else []
+    massless = [(k, link.body.is_zero) for link, k in pairs if k >= 0 and not link.mimic]
+    return [k for k, empty in massless if empty] if not all(empty for _, empty in massless) else []
 
 
 def _could(tree: Tree, jacobians: FloatArray, rank: int, chosen: Sequence[int]) -> str:
@@ -184,10 +184,10 @@ class BranchFollower:
         q[:, self.task.base + self.driven] = held[:, self.task.base + self.driven]
         rest = np.flatnonzero(reasons == _WALK)
         if rest.size:
-            best, found, more = closed_near(self.task, start[rest])
+            best, closed, more = closed_near(self.task, start[rest])
             taken[rest] += more
-            reasons[rest[found > CLOSED]] = STALLED
-            keep = (found <= CLOSED) | (found < error[rest])
+            reasons[rest[closed > CLOSED]] = STALLED
+            keep = (closed <= CLOSED) | (closed < error[rest])
             q[rest[keep]] = best[keep]
         return q, reasons, taken
 
@@ -237,31 +237,31 @@ class BranchFollower:
         meet, they do not.
         """
         wanted = np.where(share[:, None] < 1.0, first + share[:, None] * (u - first), u)
-        made = np.full_like(q, np.nan)
+        positions = np.full_like(q, np.nan)
         values = np.linalg.svd(self.task.jacobian(q)[..., self.passive], compute_uv=False)[..., : len(self.passive)]
         well = np.flatnonzero((values.shape[-1] == len(self.passive)) & (values.min(axis=-1) > WELL * values.max(axis=-1)))
         if not well.size:
-            return made, np.zeros(len(q), dtype=bool)
-        found, error, _ = closed_near(self.task, self._at(wanted[well], q[well]), self.passive)
-        moved = (np.abs(found - q[well])[:, self.task.base :] / self.task.columns).max(axis=-1)
+            return positions, np.zeros(len(q), dtype=bool)
+        closed, error, _ = closed_near(self.task, self._at(wanted[well], q[well]), self.passive)
+        moved = (np.abs(closed - q[well])[:, self.task.base :] / self.task.columns).max(axis=-1)
         close = (error <= CLOSED) & (moved <= HOP / WELL)
-        made[well[close]] = found[close]
-        return made, np.isfinite(made[:, 0])
+        positions[well[close]] = closed[close]
+        return positions, np.isfinite(positions[:, 0])
 
     def _at_end(self, u: FloatArray, q: FloatArray) -> tuple[FloatArray, Counts]:
         """The end of a branch itself, where Newton's method is slow: NaN where it is not what was asked for."""
         held = self._at(u, q)
-        found, error, taken = closed_near(self.task, held, self.passive)
-        same = found[:, self.task.base + self.driven] == held[:, self.task.base + self.driven]
-        moved = np.abs(found - q)[:, self.task.base :] / self.task.columns
+        closed, error, taken = closed_near(self.task, held, self.passive)
+        same = closed[:, self.task.base + self.driven] == held[:, self.task.base + self.driven]
+        moved = np.abs(closed - q)[:, self.task.base :] / self.task.columns
         close = (moved[:, self.driven].max(axis=-1) <= AT_END[0]) & (moved.max(axis=-1) <= AT_END[1])
         near = (error <= CLOSED) & same.all(axis=-1) & close
-        return np.where(near[:, None], found, np.nan), taken
+        return np.where(near[:, None], closed, np.nan), taken
 
     def _at(self, u: FloatArray, q: FloatArray) -> FloatArray:
-        made = q.copy()
-        made[:, self.task.base + self.driven] = u
-        return made
+        start = q.copy()
+        start[:, self.task.base + self.driven] = u
+        return start
 
     def _beyond(self, q: FloatArray) -> npt.NDArray[np.bool_]:
         """Which positions have a joint beyond its limits by more than rounding."""
@@ -279,11 +279,11 @@ def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[An
     """Positions and rates as the kernels take them; a single number may stand for one driven coordinate."""
     if all(type(value) is np.ndarray for value in (q, *rates.values())):
         return [q, *rates.values()]
-    made = [numbers("q", q, f"real numbers (..., {tree.nq})")]
+    states = [numbers("q", q, f"real numbers (..., {tree.nq})")]
     for name, value in rates.items():
-        found = numbers(name, value)
-        made.append(found[None] if found.ndim == 0 else found)
-    return made
+        state = numbers(name, value)
+        states.append(state[None] if state.ndim == 0 else state)
+    return states
 
 
 def checked_rates(
@@ -401,16 +401,17 @@ class Linkage:
         if isinstance(driven, (str, int, np.integer)):
             driven = [driven]
         self._task = closing(mechanism)
-        found = assemble(mechanism, q0, seed)
-        if found.q.ndim != 1:
-            raise ArgumentError(f"q0 has the shape {found.q.shape}; expected ({mechanism.nq},)")
-        if not found.success:
+        assembled = assemble(mechanism, q0, seed)
+        if assembled.q.ndim != 1:
+            raise ArgumentError(f"q0 has the shape {assembled.q.shape}; expected ({mechanism.nq},)")
+        if not assembled.success:
             raise ArgumentError(
                 f"no position of {mechanism.name!r} was found with loops closed to {CLOSED:g}; the nearest is open by"
-                f" {found.closure_error:.3g}, q = {found.q.round(6).tolist()}{repeating(self._task, found.closure_error)}"
+                f" {assembled.closure_error:.3g}, q = {assembled.q.round(6).tolist()}"
+                f"{repeating(self._task, assembled.closure_error)}"
             )
         self.mechanism = mechanism
-        self.q0 = found.q
+        self.q0 = assembled.q
         self._rank, self._generic = self._positions(seed)
         if self._rank == mechanism.n and q0 is None:  # (an assembly that is stuck; another one may move)
             self.q0 = generic_positions(self._task)[0]
@@ -446,8 +447,8 @@ class Linkage:
 
     def driven_part(self, q: npt.ArrayLike) -> FloatArray:
         """The driven coordinates (..., m) of positions (..., nq)."""
-        made = numbers("q", q, f"real numbers (..., {self.mechanism.nq})")
-        return np.asarray(made[..., [self._task.base + k for k in self._system.driven]])
+        coordinates = numbers("q", q, f"real numbers (..., {self.mechanism.nq})")
+        return np.asarray(coordinates[..., [self._task.base + k for k in self._system.driven]])
 
     # ── positions ─────────────────────────────────────────────────────────────────────────────────
 
@@ -509,11 +510,11 @@ class Linkage:
         reasons = np.empty(len(path), dtype=np.intp)
         errors, taken = np.empty(len(path)), np.zeros(len(path), dtype=np.intp)
         for k, wanted in enumerate(path):
-            found = self.position(wanted, here)
-            here, reasons[k] = found.q, _NUMBERS[found.reason]
-            q[k], errors[k], taken[k] = here, found.closure_error, found.iterations
+            step = self.position(wanted, here)
+            here, reasons[k] = step.q, _NUMBERS[step.reason]
+            q[k], errors[k], taken[k] = here, step.closure_error, step.iterations
             if reasons[k] not in {CONVERGED, LIMITS}:
-                q[k:], reasons[k:], errors[k:] = here, reasons[k], found.closure_error
+                q[k:], reasons[k:], errors[k:] = here, reasons[k], step.closure_error
                 break
         return shaped(q, reasons, errors, taken, (len(path),))
 

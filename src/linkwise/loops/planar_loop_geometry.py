@@ -92,10 +92,10 @@ def after(first: Move, second: Move) -> Move:
 
 def along(steps: Sequence[Step], values: Mapping[int, Any]) -> Move:
     """The product of the displacements of steps."""
-    made = STAY
+    motion = STAY
     for step in steps:
-        made = after(made, step.displacement(values))
-    return made
+        motion = after(motion, step.displacement(values))
+    return motion
 
 
 def arranged(steps: Sequence[Step], known: frozenset[int]) -> tuple[Step, ...]:
@@ -151,7 +151,7 @@ def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict
         slid = dot(h, e) - sign * short
         turned_a = times(h - e * slid, back(p1))
         turned_b = times(back(times(turned_a, times(k1, two[0]))), whole)
-        found = {a: _angle(turned_a), b: _angle(turned_b), c: slid}
+        angles = {a: _angle(turned_a), b: _angle(turned_b), c: slid}
     else:
         p2 = times(two[0], c.place) + two[1] - b.place
         g = times(whole, c.place - home)
@@ -161,8 +161,8 @@ def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict
         turned_a = times(g, back(reach))
         turned_b = times(times(bend, times(p1, back(k1))), back(p2))
         turned_c = times(back(times(times(turned_a, k1), times(turned_b, two[0]))), whole)
-        found = {a: _angle(turned_a), b: _angle(turned_b), c: _angle(turned_c)}
-    return {step.coordinate: value * step.sign for step, value in found.items() if step.coordinate != PIN}
+        angles = {a: _angle(turned_a), b: _angle(turned_b), c: _angle(turned_c)}
+    return {step.coordinate: value * step.sign for step, value in angles.items() if step.coordinate != PIN}
 
 
 def _angle(turn: Array) -> Any:

@@ -19,8 +19,8 @@ def names() -> tuple[str, ...]:
     >>> "puma560" in names()
     True
     """
-    found = (entry.name for entry in files(__name__).joinpath("data").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    entries = (entry.name for entry in files(__name__).joinpath("data").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in entries if name.endswith(".toml")))
 
 
 def load(name: str) -> Mechanism:

@@ -77,9 +77,9 @@ def _search_on(system: CompiledProblem, tasks: FloatArray, near: Solution, tol: 
         return
     numbers, start = tasks[open_tasks], near.q[open_tasks]
     rows_out = system.approaching(numbers, start, system.starts(seed, MORE_STARTS), system.settings(tol, LONGEST))
-    found = system.checked(numbers, rows_out, start, tol)
-    good = found.success
-    near.put(open_tasks[good], Solution.of(**{name: getattr(found, name)[good] for name in ROWS}))
+    rows = system.checked(numbers, rows_out, start, tol)
+    good = rows.success
+    near.put(open_tasks[good], Solution.of(**{name: getattr(rows, name)[good] for name in ROWS}))
 
 
 def _reasons(

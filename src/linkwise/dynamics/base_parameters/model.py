@@ -159,8 +159,8 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
         rows, columns = solved(tree, moving, problem_of_bodies(tree, moving, second=second_moments), resting=True)
         rows = tidied(rows @ _from_links(tree, moving, second_moments))
     start = len(LINK) * len(moving.bodies)
-    names, given = parameter_names(tree), parameter_values(tree)
-    there = [_is_there(parts) for parts in _products(rows, given)]
+    names, values = parameter_names(tree), parameter_values(tree)
+    there = [_is_there(parts) for parts in _products(rows, values)]
     symbols = blank(start + len(MOTOR) * len(tree.drives))
     called = _labels(moving, names, rows, columns, len(symbols), SECOND if second_moments else LINK)
     for column, name, felt in zip(columns, called, there, strict=True):
@@ -180,7 +180,7 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
         tuple(called[k] for k in kept),
         rows[kept],
         names,
-        given,
+        values,
         tuple(reflected),
         tree,
     )
@@ -202,11 +202,11 @@ def _from_links(tree: Tree, bodies: Bodies, second: bool) -> Array:
     return array(total)
 
 
-def _products(matrix: Array, given: Array) -> list[list[Any]]:
+def _products(matrix: Array, values: Array) -> list[list[Any]]:
     """Of each combination what is added up, without what is zero."""
     results = []
     for row in matrix:
-        pairs = [(a, b) for a, b in zip(row, given, strict=True) if not (is_zero(a) or is_zero(b))]
+        pairs = [(a, b) for a, b in zip(row, values, strict=True) if not (is_zero(a) or is_zero(b))]
         results.append([a * b for a, b in pairs])
     return results
 
@@ -293,7 +293,7 @@ def base_tape(base: BaseBodies, what: str) -> Tape:
     return trace(function, what, inputs, outputs, parameters=tuple(symbols), labels=named, shorten=True)
 
 
-def _function(base: BaseBodies, what: str) -> Callable[..., Any]:
+def _function(base: BaseBodies, name: str) -> Callable[..., Any]:
     tree, nothing = base.tree, blank(base.tree.nv)
     resting = tree.without_friction() if tree.drives else tree
     ways: dict[str, Callable[..., Array]] = {
@@ -302,7 +302,7 @@ def _function(base: BaseBodies, what: str) -> Callable[..., Any]:
         "gravity_torque": lambda q: base.efforts(resting, q, nothing, nothing),
         "mass_matrix": lambda q: _mass_matrix(base, q),
     }
-    return ways[what]
+    return ways[name]
 
 
 def _mass_matrix(base: BaseBodies, q: Array) -> Array:

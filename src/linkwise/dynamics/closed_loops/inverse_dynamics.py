@@ -79,7 +79,7 @@ def closed_inverse_dynamics(
     """
     at = driven_speeds(mechanism, driven, name)
     free = freedom_at(mechanism, q, name)
-    speeds, rises = (vectors(f"{name}: {what}", value, mechanism.nv) for what, value in (("qd", qd), ("qdd", qdd)))
+    speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
     _check_motion(mechanism, free, q, speeds, rises, name)
     cut_open = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
     if external is None:
@@ -104,15 +104,15 @@ def closed_inverse_dynamics(
 def _check_motion(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
     """Raise `ArgumentError` unless speeds and accelerations keep the loops closed."""
     bias = kernel_of(mechanism, "closure_bias")(q, qd) / free.closing.sizes
-    for what, given, rest in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
-        terms = free.jacobian * (given / free.units)[..., None, :]
-        gap = np.abs(terms.sum(axis=-1) + rest)
-        size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(rest).sum(axis=-1))
+    for field, value, bias_part in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
+        terms = free.jacobian * (value / free.units)[..., None, :]
+        gap = np.abs(terms.sum(axis=-1) + bias_part)
+        size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(bias_part).sum(axis=-1))
         wrong = ~(gap.max(axis=-1) <= NEARLY * size + REST)
         if wrong.any():
             raise ArgumentError(
-                f"{name}: {what}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
-                f" offsets or rad per s{'2' * (what == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
+                f"{name}: {field}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
+                f" offsets or rad per s{'2' * (field == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
             )
 
 

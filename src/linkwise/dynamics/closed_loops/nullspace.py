@@ -101,21 +101,21 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
                 f" with some of {members(mechanism.speed_names)}"
             )
         return results
-    given = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)
-    results = [_speed(mechanism, one, name) for one in given]
+    names = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)
+    results = [_speed(mechanism, one, name) for one in names]
     if not results or len(set(results)) < len(results):
         raise ArgumentError(f"{name}: driven is {shown(driven)}; expected one coordinate or more, each once")
     return results
 
 
-def _speed(mechanism: Tree, given: object, name: str) -> int:
-    if isinstance(given, str) and given in mechanism.speed_names:
-        return mechanism.speed_names.index(given)
-    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
-    if whole and -mechanism.nv <= int(given) < mechanism.nv:  # type: ignore[call-overload]
-        return int(given) % mechanism.nv  # type: ignore[call-overload, no-any-return]
+def _speed(mechanism: Tree, joint: object, name: str) -> int:
+    if isinstance(joint, str) and joint in mechanism.speed_names:
+        return mechanism.speed_names.index(joint)
+    whole = isinstance(joint, (int, np.integer)) and not isinstance(joint, bool)
+    if whole and -mechanism.nv <= int(joint) < mechanism.nv:  # type: ignore[call-overload]
+        return int(joint) % mechanism.nv  # type: ignore[call-overload, no-any-return]
     raise ArgumentError(
-        f"{name}: driven has {given!r}; expected {choices(mechanism.speed_names)}, or indices 0 to {mechanism.nv - 1}"
+        f"{name}: driven has {joint!r}; expected {choices(mechanism.speed_names)}, or indices 0 to {mechanism.nv - 1}"
     )
 
 

@@ -53,10 +53,10 @@ def point_masses(moving: Bodies) -> PointMasses:
         if not (felt[k] and body.turn and not body.advances and is_zero(body.inertia[3, 3])):
             continue
         for child in children[k]:
-            way = _way(body, bodies[child]) if loaded[child] else ()
-            if way and _is_moderate(moving, child, sum(abs(mass) for _, mass in way)):
-                ways[child] = way
-                bodies[k] = _without(body, bodies[child].placement[:3, 3], way)
+            path = _way(body, bodies[child]) if loaded[child] else ()
+            if path and _is_moderate(moving, child, sum(abs(mass) for _, mass in path)):
+                ways[child] = path
+                bodies[k] = _without(body, bodies[child].placement[:3, 3], path)
                 _settle(bodies, k)
                 break
     return PointMasses(replace(moving, bodies=tuple(bodies)), ways)
@@ -124,13 +124,13 @@ def _is_moderate(bodies: Bodies, child: int, mass: float) -> bool:
     return True
 
 
-def _without(body: Body, lever: Array, way: Way) -> Body:
+def _without(body: Body, lever: Array, path: Way) -> Body:
     """A body without the masses on a way to the origin of a body that it carries."""
     point, inertia = np.array([0.0, 0.0, 0.0, 1.0]), body.inertia.copy()
-    for axis, mass in way:
+    for axis, mass in path:
         point[axis] = lever[axis]
         inertia -= mass * np.outer(point, point)
-    for axis, _ in way:
+    for axis, _ in path:
         inertia[axis, 3] = inertia[3, axis] = 0.0
     return replace(body, inertia=inertia)
 
@@ -147,7 +147,7 @@ def _settle(bodies: list[Body], k: int) -> None:
         bodies[body.parent] = replace(parent, inertia=with_added(parent.inertia, body.placement, moved))
 
 
-def parts(shift: Array, way: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:
+def parts(shift: Array, path: Way, turned: bool) -> tuple[list[tuple[Array, Any]], Array]:
     """The way to a body's origin as vectors (3,) with the mass at the end of each, and what is left of the way.
 
     Parameters
@@ -160,7 +160,7 @@ def parts(shift: Array, way: Way, turned: bool) -> tuple[list[tuple[Array, Any]]
         Whether these axes are turned about z against the body's own: then the way has one part, across z.
     """
     result, rest = [], np.array(shift)
-    for axis, mass in way:
+    for axis, mass in path:
         places: Sequence[int] = (0, 1) if turned else (axis,)
         part = np.zeros_like(rest)
         for place in places:

@@ -105,8 +105,8 @@ def _joint(body: Body, q: Array, before: _Lag | None) -> tuple[JointTransform, _
     joint = joint_transform(body, q)
     if before is None:
         return joint, _Lag(q[body.position], body.angle, joint.turn) if body.turn else None
-    way = 1.0 if body.placement[2, 2] > 0 else -1.0
-    angle, constant = way * before.angle, way * before.constant
+    sense = 1.0 if body.placement[2, 2] > 0 else -1.0
+    angle, constant = sense * before.angle, sense * before.constant
     if body.turn:
         angle, constant = angle + q[body.position], constant + body.angle
     planar = cos_sin_of_sum(angle, constant)

@@ -362,10 +362,10 @@ class ClosedFormResult:
     @property
     def bound(self) -> float:
         """The largest of `bounds`; of the inverse dynamics that of the efforts, with accelerations of 1 too."""
-        found = self.bounds
+        bounds = self.bounds
         if self.what == "inverse_dynamics":
             return float(self.effort_bounds(self.speeds, np.ones(self.tree.nv)).max(initial=0.0))
-        return max((float(each.max(initial=0.0)) for each in found.values()), default=0.0)
+        return max((float(each.max(initial=0.0)) for each in bounds.values()), default=0.0)
 
     def effort_bounds(self, qd: Any, qdd: Any) -> FloatArray:
         """How far each effort of the inverse dynamics can be from the whole one (nv,).
@@ -623,12 +623,12 @@ def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> 
     return float(np.linalg.norm(pull) * (mass.sum() * size) ** 0.5)
 
 
-def _groups(made: Expansion) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
+def _groups(expansion: Expansion) -> tuple[list[tuple[int, ...]], list[list[tuple[int, ...]]]]:
     """Groups of angles, and the sums in each; symbols that are angles stand alone."""
-    found = parallel_groups(made.tree)
-    angles = {k for k, need in enumerate(made.needs) if need.harmonic}
-    grouped = {k for group in found for k in group.coordinates}
+    groups = parallel_groups(expansion.tree)
+    angles = {k for k, need in enumerate(expansion.needs) if need.harmonic}
+    grouped = {k for group in groups for k in group.coordinates}
     alone = [(k,) for k in sorted(angles - grouped)]
-    sums = [[tuple(one.get(k, 0) for k in group.coordinates) for one in group.sums] for group in found]
+    sums = [[tuple(one.get(k, 0) for k in group.coordinates) for one in group.sums] for group in groups]
     unit: list[tuple[int, ...]] = [(1,)]
-    return [*(group.coordinates for group in found), *alone], [*sums, *(unit for _ in alone)]
+    return [*(group.coordinates for group in groups), *alone], [*sums, *(unit for _ in alone)]

@@ -287,7 +287,7 @@ class TermWriter:
                     exponents.update(factors[group][code])
             return values[row], exponents
 
-        made: dict[int, Sum] = {}
+        totals: dict[int, Sum] = {}
         for place, rows in groupby(order, key=places.__getitem__):
             written: list[Term] = []
             for symbol, some in groupby(rows, key=lambda row: owners[owner_of[row]][0]):
@@ -296,8 +296,8 @@ class TermWriter:
                     for key, each in groupby(some, lambda row: owners[owner_of[row]][1])
                 ]
                 written += self._collected({symbol: 1} if symbol >= 0 else {}, parts)
-            made[place] = Sum(tuple(written))
-        return made
+            totals[place] = Sum(tuple(written))
+        return totals
 
     def _collected(
         self, symbol: dict[int, int], parts: list[tuple[tuple[tuple[int, int], ...], list[Product]]]

@@ -165,7 +165,7 @@ class _Walk:
 
     def done(self) -> Survey:
         """Go through the code, then see what the results need."""
-        tape, found = self.found.tape, self.found
+        tape, survey = self.found.tape, self.found
         rules: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
         rules |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
         for slot, each in enumerate(tape.code, tape.first_result):
@@ -176,8 +176,8 @@ class _Walk:
         low = np.min([self.zero, *(each.low for each in needed)], axis=0)
         high = np.max([self.zero, *(each.high for each in needed)], axis=0)
         apart = [frozenset(members(bits)) for bits in self.apart]
-        found.needs = [Need(int(harmonic[k]), int(low[k]), int(high[k]), apart[k]) for k in range(found.count)]
-        return found
+        survey.needs = [Need(int(harmonic[k]), int(low[k]), int(high[k]), apart[k]) for k in range(survey.count)]
+        return survey
 
     def _needed(self) -> list[int]:
         """The slots that are worked out as polynomials: not the arguments of sine and cosine alone."""

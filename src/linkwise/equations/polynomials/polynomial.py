@@ -267,10 +267,10 @@ class Fields:
     def exponent(self, keys: Keys, variable: int, harmonic: bool) -> IntArray:
         """The harmonic, or the power, of one variable in keys (W, T): shape (T,)."""
         each = next(each for each in self.fields if each.harmonic == harmonic and variable in each.variables)
-        found = self._read(keys, each)
+        exponents = self._read(keys, each)
         if len(each.variables) == 1:
-            return np.asarray(found + each.low)
-        return np.asarray(found == each.variables.index(variable) + 1, dtype=np.int64)
+            return np.asarray(exponents + each.low)
+        return np.asarray(exponents == each.variables.index(variable) + 1, dtype=np.int64)
 
     def powers_alone(self, keys: Keys) -> Keys:
         """The keys (W, T) without their harmonics."""

@@ -144,22 +144,22 @@ def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[in
     coordinates : mapping of int to int
         The number of the coordinate in a slot.
     """
-    found: dict[int, dict[int, float]] = {slot: {k: 1} for slot, k in coordinates.items()}
+    angles: dict[int, dict[int, float]] = {slot: {k: 1} for slot, k in coordinates.items()}
     for slot, instruction in enumerate(tape.code, tape.first_result):
         args = instruction.args
-        if instruction.op in {"add", "sub"} and all(arg in found for arg in args):
+        if instruction.op in {"add", "sub"} and all(arg in angles for arg in args):
             sign = 1 if instruction.op == "add" else -1
-            one, other = found[args[0]], found[args[1]]
+            one, other = angles[args[0]], angles[args[1]]
             total = {k: one.get(k, 0) + sign * other.get(k, 0) for k in {**one, **other}}
-            found[slot] = {k: count for k, count in total.items() if count}
-        elif instruction.op == "neg" and args[0] in found:
-            found[slot] = {k: -count for k, count in found[args[0]].items()}
+            angles[slot] = {k: count for k, count in total.items() if count}
+        elif instruction.op == "neg" and args[0] in angles:
+            angles[slot] = {k: -count for k, count in angles[args[0]].items()}
         elif instruction.op == "mul":
             for number, other_slot in (args, args[::-1]):
                 factor = tape.constant(number)
-                if factor is not None and other_slot in found:
-                    found[slot] = {k: factor * count for k, count in found[other_slot].items()}
-    whole = {slot: angle for slot, angle in found.items() if all(float(c).is_integer() for c in angle.values())}
+                if factor is not None and other_slot in angles:
+                    angles[slot] = {k: factor * count for k, count in angles[other_slot].items()}
+    whole = {slot: angle for slot, angle in angles.items() if all(float(c).is_integer() for c in angle.values())}
     return {slot: {k: int(count) for k, count in angle.items()} for slot, angle in whole.items()}
 
 

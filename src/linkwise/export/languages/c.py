@@ -165,12 +165,12 @@ class C(RowLanguage):
         """A source that stands alone, and its files."""
         functions = tuple(self.declared(part, job) for part in job.parts)
         helpers = self.helpers_of(job)
-        made = CSource("\n".join(["#include <math.h>\n", *helpers, *(each.definition for each in functions)]))
+        source = CSource("\n".join(["#include <math.h>\n", *helpers, *(each.definition for each in functions)]))
         options = job.options
-        made.name = spelt(options.name or f"{options.prefix}{job.tapes[0].name}")
-        made.precision, made.functions, made.tapes = options.precision, functions, job.tapes
-        made.tested, made.points, made.helpers = options.self_test, dict(options.points), helpers
-        return made
+        source.name = spelt(options.name or f"{options.prefix}{job.tapes[0].name}")
+        source.precision, source.functions, source.tapes = options.precision, functions, job.tapes
+        source.tested, source.points, source.helpers = options.self_test, dict(options.points), helpers
+        return source
 
     def files(self, job: Job) -> Sources:
         """The source, its header and its test."""
@@ -405,11 +405,11 @@ def to_c(
 def _comment(tape: Tape, ports: Mapping[str, str], title: str) -> str:
     """What stands before a declaration, for Doxygen."""
     lines = [*textwrap.wrap(f"@brief {told(title or tape.name)}", 110), ""]
-    for way, mark, group in (("in", "", inputs(tape)), ("out", "-> ", outputs(tape))):
+    for direction, mark, group in (("in", "", inputs(tape)), ("out", "-> ", outputs(tape))):
         for port in group:
             identifier = ports[f"{mark}{port.name}"]
             name = port.called(identifier)
-            text = f"@param[{way}] {identifier} {f'{name}, ' if name else ''}{port.laid_out}"
+            text = f"@param[{direction}] {identifier} {f'{name}, ' if name else ''}{port.laid_out}"
             lines += textwrap.wrap(text, 110, subsequent_indent="    ")
     lines += ["", f"Operations: {operations_text(tape)}."]
     return "\n".join(["/**", *(f" * {line}".rstrip() for line in lines), " */"])

@@ -83,9 +83,9 @@ class Cuda(C):
 
     def function(self, part: TapePart, job: Job) -> str:
         """The function that a thread runs, the kernel, and its launcher."""
-        made = self.declared(part, job)
-        text = definition(made.name, made.parameters, made.lines, f"{self.kind} void")
-        return f"{made.comment}\n{text}\n{_launched(part, job)}"
+        declaration = self.declared(part, job)
+        text = definition(declaration.name, declaration.parameters, declaration.lines, f"{self.kind} void")
+        return f"{declaration.comment}\n{text}\n{_launched(part, job)}"
 
     def text(self, job: Job) -> str:  # type: ignore[override]
         """The file."""

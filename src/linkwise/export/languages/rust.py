@@ -106,9 +106,9 @@ fn plane_angle(y: <real>, x: <real>) -> <real> {
         real, f, texts = job.real, "" if job.options.precision == "double" else "f", []
         for op, other in ((op, other) for op, other in self.functions.items() if op in job.operations):
             std, values = (f"x.{op}()", "x") if op != "atan2" else (f"y.{op}(x)", "y, x")
-            given = ", ".join(f"{name}: {real}" for name in values.split(", "))
+            parameters = ", ".join(f"{name}: {real}" for name in values.split(", "))
             for feature, value in (('not(feature = "libm")', std), ('feature = "libm"', f"libm::{other}{f}({values})")):
-                texts.append(f"#[cfg({feature})]\nfn {op}({given}) -> {real} {{\n    {value}\n}}\n")
+                texts.append(f"#[cfg({feature})]\nfn {op}({parameters}) -> {real} {{\n    {value}\n}}\n")
         return texts
 
     def _tests(self, job: Job) -> str:
@@ -122,8 +122,8 @@ fn plane_angle(y: <real>, x: <real>) -> <real> {
                 size = f"[[f64; {len(tape.results)}]; {ROWS}]"
                 lines += [f"const {name}: {size} = [", *_rows(table.tolist(), "double"), "];"]
             lines.append(f"for row in 0..{ROWS} {{")
-            given = placed(inputs(tape))
-            arguments = [f"GIVEN[row][{first}..{first + port.size}].try_into().unwrap()" for first, port in given]
+            ports = placed(inputs(tape))
+            arguments = [f"GIVEN[row][{first}..{first + port.size}].try_into().unwrap()" for first, port in ports]
             compare = []
             for k, (first, port) in enumerate(placed(outputs(tape))):
                 lines.append(f"    let mut made{k}: [{job.real}; {port.size}] = [0.0; {port.size}];")

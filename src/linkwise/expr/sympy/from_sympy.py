@@ -85,24 +85,24 @@ class _Reader:
         self.named: dict[str, Any] = {}
         self.functions = _functions(self.sympy)
 
-    def everything(self, what: Any) -> Any:
+    def everything(self, value: Any) -> Any:
         """A scalar or an array."""
-        if isinstance(what, (self.sympy.MatrixBase, self.sympy.NDimArray)):
-            what = np.array(what.tolist(), dtype=object)
-        if isinstance(what, (list, tuple, np.ndarray)):
-            given = np.asarray(what, dtype=object)
+        if isinstance(value, (self.sympy.MatrixBase, self.sympy.NDimArray)):
+            value = np.array(value.tolist(), dtype=object)
+        if isinstance(value, (list, tuple, np.ndarray)):
+            given = np.asarray(value, dtype=object)
             return array([self.scalar(part) for part in given.flat]).reshape(given.shape)
-        return self.scalar(what)
+        return self.scalar(value)
 
-    def scalar(self, what: Any) -> Any:
+    def scalar(self, value: Any) -> Any:
         """Read one expression, its parts first; without recursion, for expressions may be deep."""
-        if isinstance(what, Expr):
-            return what
-        if isinstance(what, (float, int, np.floating, np.integer)) and not isinstance(what, bool):
-            return _finite(float(what), what)
-        if not isinstance(what, self.sympy.Expr):
-            raise ArgumentError(f"{shown(what)} is neither a SymPy expression nor a number")
-        waiting = [what]
+        if isinstance(value, Expr):
+            return value
+        if isinstance(value, (float, int, np.floating, np.integer)) and not isinstance(value, bool):
+            return _finite(float(value), value)
+        if not isinstance(value, self.sympy.Expr):
+            raise ArgumentError(f"{shown(value)} is neither a SymPy expression nor a number")
+        waiting = [value]
         while waiting:
             part = waiting[-1]
             missing = [] if id(part) in self.made else [p for p in self._parts(part) if id(p) not in self.made]
@@ -114,7 +114,7 @@ class _Reader:
                 result = self._read(part)
                 self.kept.append(part)
                 self.made[id(part)] = _finite(result, part) if isinstance(result, float) else result
-        return self.made[id(what)]
+        return self.made[id(value)]
 
     def _parts(self, part: Any) -> tuple[Any, ...]:
         """What must be read before."""

@@ -114,23 +114,23 @@ def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, st
         return None, "the base floats"
     if tree.loops:
         return None, "the mechanism has closed loops"
-    how = coupling(tree) if tree.coupled else None
-    free = tree if how is None else how.uncoupled
-    made = moving_bodies(free)
-    body, end = frame_of(free, made, link)
-    path = made.path(body)
+    couplings = coupling(tree) if tree.coupled else None
+    free = tree if couplings is None else couplings.uncoupled
+    bodies_of_tree = moving_bodies(free)
+    body, end = frame_of(free, bodies_of_tree, link)
+    path = bodies_of_tree.path(body)
     if not path:
         return None, "no joint moves this frame"
-    bodies = [made.bodies[k] for k in path]
+    bodies = [bodies_of_tree.bodies[k] for k in path]
     if any(b.joint is not None or (b.turn and b.advances) for b in bodies):
         return None, "a joint that is neither revolute nor prismatic is among the joints"
-    spread = np.eye(tree.n) if how is None else how.spread
-    shift = np.zeros(free.n) if how is None else how.shift
+    spread = np.eye(tree.n) if couplings is None else couplings.spread
+    shift = np.zeros(free.n) if couplings is None else couplings.shift
     rows = [b.position for b in bodies]
     columns = [np.flatnonzero(spread[row]) for row in rows]
-    if any(len(found) != 1 for found in columns) or len({int(found[0]) for found in columns}) < len(rows):
+    if any(len(indices) != 1 for indices in columns) or len({int(indices[0]) for indices in columns}) < len(rows):
         return None, "joints on the way to this frame follow each other"
-    coordinates = tuple(int(found[0]) for found in columns)
+    coordinates = tuple(int(indices[0]) for indices in columns)
     ratios = np.array([spread[row, k] for row, k in zip(rows, coordinates, strict=True)])
     shifts = np.array([shift[row] + b.angle for row, b in zip(rows, bodies, strict=True)])
     return _written(bodies, end, coordinates, ratios, shifts), ""
@@ -156,11 +156,11 @@ def _written(
 
 def tidy(values: FloatArray) -> FloatArray:
     """The same with rounding of exact zeros taken off, relative to the greatest element, and of exact ones."""
-    made = np.array(values, dtype=float)
-    made[np.abs(made) < 1e-15 * max(1.0, float(np.abs(made).max(initial=0.0)))] = 0.0
-    near = np.abs(np.abs(made) - 1.0) < 1e-15
-    made[near] = np.round(made[near])
-    return made
+    result = np.array(values, dtype=float)
+    result[np.abs(result) < 1e-15 * max(1.0, float(np.abs(result).max(initial=0.0)))] = 0.0
+    near = np.abs(np.abs(result) - 1.0) < 1e-15
+    result[near] = np.round(result[near])
+    return result
 
 
 def angle(chain: AxisChain, i: int, j: int) -> float:
@@ -171,12 +171,12 @@ def angle(chain: AxisChain, i: int, j: int) -> float:
 
 def distance(chain: AxisChain, i: int, j: int) -> float:
     """The distance between two axes as lines (m)."""
-    a, b, way = chain.axes[i], chain.axes[j], chain.points[j] - chain.points[i]
+    a, b, offset = chain.axes[i], chain.axes[j], chain.points[j] - chain.points[i]
     normal = np.cross(a, b)
     size = float(np.linalg.norm(normal))
     if size > TOLERANCE:
-        return abs(float(way @ normal)) / size
-    return float(np.linalg.norm(way - a * float(way @ a)))
+        return abs(float(offset @ normal)) / size
+    return float(np.linalg.norm(offset - a * float(offset @ a)))
 
 
 def parallel(chain: AxisChain, i: int, j: int) -> bool:
@@ -205,10 +205,10 @@ def common_point(chain: AxisChain, *joints: int) -> tuple[FloatArray, float]:
 
 def with_points(chain: AxisChain, points: dict[int, Any], misfit: float = 0.0) -> AxisChain:
     """The chain with other points for some axes, which may lie beside them by `misfit`."""
-    made = chain.points.copy()
+    points_moved = chain.points.copy()
     for k, point in points.items():
-        made[k] = point
-    return replace(chain, points=tidy(made), misfit=max(chain.misfit, misfit))
+        points_moved[k] = point
+    return replace(chain, points=tidy(points_moved), misfit=max(chain.misfit, misfit))
 
 
 def feet(chain: AxisChain, i: int, j: int) -> tuple[FloatArray, FloatArray]:
@@ -276,15 +276,15 @@ def settled(chain: AxisChain) -> AxisChain:
 
 def _directions(axes: FloatArray) -> FloatArray:
     """Directions (m, 3), each along or across those before it wherever it nearly is."""
-    made: list[FloatArray] = []
+    directions: list[FloatArray] = []
     for axis in axes:
-        along = [a for a in made if np.linalg.norm(np.cross(a, axis)) <= TOLERANCE]
-        across = [a for a in made if abs(float(a @ axis)) <= TOLERANCE]
+        along = [a for a in directions if np.linalg.norm(np.cross(a, axis)) <= TOLERANCE]
+        across = [a for a in directions if abs(float(a @ axis)) <= TOLERANCE]
         if along:
-            made.append(along[0] if float(along[0] @ axis) > 0 else -along[0])
+            directions.append(along[0] if float(along[0] @ axis) > 0 else -along[0])
             continue
-        made.append(_across(axis, across))
-    return tidy(np.array(made))
+        directions.append(_across(axis, across))
+    return tidy(np.array(directions))
 
 
 def _across(axis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:

@@ -68,7 +68,7 @@ class AxisCluster(Way):
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
         """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
         axes, left = self.setting.written(displacement, free)
-        found, size = [], self.setting.chain.size
+        branches, size = [], self.setting.chain.size
         for others in place_point(*positions(axes, self.start, self.stop, left), self.plan, size):
             rest = left[:3, :3]
             for axis in axes[: self.start]:
@@ -77,8 +77,8 @@ class AxisCluster(Way):
                 rest = rest @ axis.rotation(others[axis.joint]).T
             for turns in orientations(axes[self.start : self.stop], rest):
                 values = others | {axis.joint: turn for axis, turn in zip(axes[self.start : self.stop], turns, strict=True)}
-                found.append(self.setting.branch(values, free))
-        return found
+                branches.append(self.setting.branch(values, free))
+        return branches
 
 
 def positions(axes: list[Axis], start: int, stop: int, left: Array) -> tuple[list[Axis], Array, Array]:
@@ -102,11 +102,11 @@ def blocks(setting: Setting) -> Iterator[AxisCluster]:
             if any(setting.chain.translates[k] for k in joints) or _divided(setting, joints):
                 continue
             for chain, gap in _gathered(setting.chain, joints):
-                made = replace(setting, chain=chain)
-                samples = (positions(axes, start, start + count, left) for axes, left in made.samples())
+                reduced = replace(setting, chain=chain)
+                samples = (positions(axes, start, start + count, left) for axes, left in reduced.samples())
                 possible, plan = equation_order(samples, chain.size)
                 if possible:
-                    yield AxisCluster(made, start, start + count, plan, gap)
+                    yield AxisCluster(reduced, start, start + count, plan, gap)
 
 
 def _divided(setting: Setting, joints: Sequence[int]) -> bool:

@@ -93,11 +93,11 @@ class Completion:
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
         """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
-        found: list[CompletedPose] = []
+        results: list[CompletedPose] = []
         for first in range(0, len(poses), STARTS_AT_ONCE):
             here = slice(first, first + STARTS_AT_ONCE)
-            found += self._some(poses[here], start[here], bounds, missing[here])
-        return found
+            results += self._some(poses[here], start[here], bounds, missing[here])
+        return results
 
     def _some(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
         n, tol = self.mechanism.n, float(bounds[-2])
@@ -158,8 +158,8 @@ class Completion:
     ) -> _Reached:
         """Where iterations from starts (M, n) for the tasks `at` (M,) lead, and which of these are solutions."""
         n = self.mechanism.n
-        made = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
-        q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(made[:, :n]), start[at]), tol)
+        rows = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
+        q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(rows[:, :n]), start[at]), tol)
         if self.given is not None:
             q[:, self.given] = start[at, self.given]
         inside: npt.NDArray[np.bool_] = np.ones(len(q), dtype=bool)
@@ -292,21 +292,21 @@ class Compiled:
         if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
             start = parts.start if q0 is None else q0
             if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
-                found: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
-                if found[3][2] <= RIGID:
-                    return found
+                results: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
+                if results[3][2] <= RIGID:
+                    return results
         poses, start = _poses(T), self._start(parts, q0, value)
         batch = batch_of(T=poses.shape[:-1], q0=start.shape[:-1])
         with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
             if nearest and math.prod(batch) > AT_ONCE:
-                found = _in_blocks(parts, batch, poses, start, bounds)
+                results = _in_blocks(parts, batch, poses, start, bounds)
             else:
-                found = parts.kernel.ufunc(poses, start, bounds)
-        if np.all(found[3][..., 2] <= RIGID):
-            return found
-        if not np.all(found[3][..., 2] - found[3][..., 3] <= RIGID):
+                results = parts.kernel.ufunc(poses, start, bounds)
+        if np.all(results[3][..., 2] <= RIGID):
+            return results
+        if not np.all(results[3][..., 2] - results[3][..., 3] <= RIGID):
             _refuse(T, start)
-        completed, added = self._completed(parts, batch, poses, start, bounds, found)
+        completed, added = self._completed(parts, batch, poses, start, bounds, results)
         if added and not batch and not nearest:
             warn(
                 f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
@@ -321,13 +321,13 @@ class Compiled:
         poses: FloatArray,
         start: FloatArray,
         bounds: FloatArray,
-        found: tuple[Any, ...],
+        results: tuple[Any, ...],
     ) -> tuple[tuple[Any, ...], int]:
         """What the kernel gave, into its arrays, with the answers that it left out, and how many come from starts."""
         n = start.shape[-1]
-        q = None if found[0] is None else found[0].reshape(-1, *found[0].shape[-2:])
+        q = None if results[0] is None else results[0].reshape(-1, *results[0].shape[-2:])
         count, nearest, errors = (
-            np.asarray(part).reshape(-1, *core) for part, core in zip(found[1:], ((), (n,), (4,)), strict=True)
+            np.asarray(part).reshape(-1, *core) for part, core in zip(results[1:], ((), (n,), (4,)), strict=True)
         )
         some = np.flatnonzero(errors[:, 3] > 0.0)
         completed = parts.completion.run(
@@ -349,8 +349,8 @@ class Compiled:
         return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
-        made = partial(_Parts, self.mechanism, *self._program, self.given)
-        self._parts = self.mechanism.memo("closed_form", self._program, made)
+        make_parts = partial(_Parts, self.mechanism, *self._program, self.given)
+        self._parts = self.mechanism.memo("closed_form", self._program, make_parts)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -358,9 +358,9 @@ class Compiled:
         start = parts.start if q0 is None else vectors("q0", q0, n)
         if self.given is None:
             return start
-        made = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], given=value.shape), n)).copy()
-        made[..., self.given] = value
-        return made
+        starts = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], given=value.shape), n)).copy()
+        starts[..., self.given] = value
+        return starts
 
 
 class _Parts:
@@ -588,12 +588,12 @@ class ClosedForm:
 
     def refuse(self, why: str = "") -> NoReturn:
         """Raise `NoClosedFormError`: why there is none, or what else stands in its way."""
-        way = (
+        alternative = (
             ""
             if self.mechanism.floating
             else "; inverse_kinematics(T) solves numerically, all_inverse_kinematics(T, method='numeric') from many starts"
         )
-        raise NoClosedFormError(f"{self.mechanism.name!r} has no closed form for this frame: {why or self.why}{way}")
+        raise NoClosedFormError(f"{self.mechanism.name!r} has no closed form for this frame: {why or self.why}{alternative}")
 
 
 def closed_form(

@@ -115,16 +115,20 @@ def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -
 
 def _found(chain: AxisChain, given: int | None, asks: str) -> list[Way]:
     """One way that solves a chain, or two where `_family` wants them; none where none is found."""
-    found: list[Way] = []
+    decompositions: list[Way] = []
     spare = asks == "pose" and len(Setting(chain, given).asked) < 6
     for setting in Setting(chain, given).orders():
-        for way in _ways(setting, asks):
-            if (_rough(way) and found) or any(way.name == other.name for other in found) or not _finds_again(way):
+        for candidate in _ways(setting, asks):
+            if (
+                (_rough(candidate) and decompositions)
+                or any(candidate.name == other.name for other in decompositions)
+                or not _finds_again(candidate)
+            ):
                 continue
-            found = [*(other for other in found if spare or not _rough(other)), way]
-            if not _rough(way) and sum(not _rough(other) for other in found) > spare:
-                return sorted(found, key=_rough)[:2]
-    return sorted(found, key=_rough)[:2]
+            decompositions = [*(other for other in decompositions if spare or not _rough(other)), candidate]
+            if not _rough(candidate) and sum(not _rough(other) for other in decompositions) > spare:
+                return sorted(decompositions, key=_rough)[:2]
+    return sorted(decompositions, key=_rough)[:2]
 
 
 def _family(ways: list[Way], asks: str) -> Family:
@@ -137,13 +141,13 @@ def _family(ways: list[Way], asks: str) -> Family:
     given = first.setting.given
     held = () if given is None else (given,)
     solve = first.solve if len(ways) == 1 else _joined(first, ways[1])
-    misfit = max(way.misfit for way in ways)
+    misfit = max(candidate.misfit for candidate in ways)
     return Family(first.name, solve, misfit > EXACT, asks, held)
 
 
-def _rough(way: Way) -> bool:
+def _rough(candidate: Way) -> bool:
     """Whether the answers want refining."""
-    return way.misfit > EXACT
+    return candidate.misfit > EXACT
 
 
 def _joined(first: Way, second: Way) -> Solve:
@@ -152,10 +156,10 @@ def _joined(first: Way, second: Way) -> Solve:
     there, back = [one.index(k) for k in other], [other.index(k) for k in one]
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        found = list(first.solve(displacement, free))
+        branches = list(first.solve(displacement, free))
         for branch in second.solve(displacement, [free[k] for k in there]):
-            found.append(Branch(tuple(branch.joints[k] for k in back), branch.miss))
-        return found
+            branches.append(Branch(tuple(branch.joints[k] for k in back), branch.miss))
+        return branches
 
     return solve
 
@@ -170,33 +174,33 @@ def _ways(setting: Setting, asks: str) -> Iterator[Way]:
         yield from planar_runs(setting)
         yield from plane_first(setting)
         return
-    found = position_only(setting) if asks == "position" else orientation_only(setting)
-    if found is not None:
-        yield found
+    candidates = position_only(setting) if asks == "position" else orientation_only(setting)
+    if candidates is not None:
+        yield candidates
 
 
-def _finds_again(way: Way) -> bool:
+def _finds_again(candidate: Way) -> bool:
     """Whether every position at random is among the branches for its own pose."""
-    setting = way.setting
+    setting = candidate.setting
     trials = setting.random(TRIALS)
     truth = np.array([_numbers(values, setting) for values in trials], dtype=float)
     poses = np.array([setting.reached(values) for values in trials])
     held = truth if setting.given is not None else np.broadcast_to(_numbers(values_at(setting.chain), setting), truth.shape)
-    found = _branches(way, poses, np.ascontiguousarray(held.astype(float)))
-    miss = np.abs(found - truth[:, None]).max(axis=-1)
+    branches = _branches(candidate, poses, np.ascontiguousarray(held.astype(float)))
+    miss = np.abs(branches - truth[:, None]).max(axis=-1)
     return bool(np.all(np.any(miss < NEAR, axis=1)))
 
 
-def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
+def _branches(candidate: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
     """Branches (k, K, m) as numbers."""
-    setting = way.setting
+    setting = candidate.setting
 
     def run(pose: Array, numbers: Array) -> Array:
         given = setting.given
         free = values_at(setting.chain)
         if given is not None:
             free[given] = _values(numbers, setting)[given]
-        return np.array([_numbers(branch.joints, setting) for branch in way.solve(pose, free)], dtype=object)
+        return np.array([_numbers(branch.joints, setting) for branch in candidate.solve(pose, free)], dtype=object)
 
     kernel = Kernel(trace(run, "trial", {"pose": (4, 4), "held": (held.shape[1],)}), "numpy")
     with np.errstate(all="ignore"):
@@ -205,19 +209,19 @@ def _branches(way: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
 
 def _numbers(values: Any, setting: Setting) -> list[Any]:
     """Cosines and sines, and ways in lengths of the chain, one after the other."""
-    found = []
+    scalars = []
     for value, translates in zip(values, setting.chain.translates, strict=True):
-        found += [value / setting.chain.size] if translates else [value.c, value.s]
-    return found
+        scalars += [value / setting.chain.size] if translates else [value.c, value.s]
+    return scalars
 
 
 def _values(numbers: Array, setting: Setting) -> list[Any]:
     """The inverse of `_numbers`."""
-    found, place = [], 0
+    joint_values, place = [], 0
     for translates in setting.chain.translates:
-        found.append(numbers[place] * setting.chain.size if translates else Turn(numbers[place], numbers[place + 1]))
+        joint_values.append(numbers[place] * setting.chain.size if translates else Turn(numbers[place], numbers[place + 1]))
         place += 1 if translates else 2
-    return found
+    return joint_values
 
 
 #: Families of six revolute joints.
@@ -331,9 +335,9 @@ def recognised(
         return chain, None, f"{tree.names[given]!r}, whose value is given, does not move this frame"
     place = None if given is None else chain.coordinates.index(given)
     why = _hopeless(chain, asks, place)
-    found = None if why else _search(chain, asks, place)
-    if found is not None or why:
-        return (chain, None, why) if found is None else (*found, "")
+    decomposition = None if why else _search(chain, asks, place)
+    if decomposition is not None or why:
+        return (chain, None, why) if decomposition is None else (*decomposition, "")
     return chain, None, _unsolved(chain) if place is None else _other_to_give(tree, chain, place, asks)
 
 
@@ -364,9 +368,9 @@ def _count(asks: str) -> int:
 
 def _too_many(joints: int, asks: str, given: int | None) -> str:
     rest = "" if given is None else ", one of them given,"
-    what = f"an {asks}" if asks == "orientation" else f"a {asks}"
+    goal = f"an {asks}" if asks == "orientation" else f"a {asks}"
     return (
-        f"{joints} joints{rest} for {what}, which {_count(asks)} determine, leave infinitely many solutions;"
+        f"{joints} joints{rest} for {goal}, which {_count(asks)} determine, leave infinitely many solutions;"
         " given={joint: value} holds a joint"
     )
 
@@ -410,8 +414,8 @@ def screws(chain: AxisChain, values: Any) -> np.ndarray[Any, np.dtype[np.float64
         columns.append((point, along, translates))
         pose = np.asarray(pose @ np.asarray(axis.displacement(turn), dtype=float), dtype=float)
     tip = (pose @ chain.home)[:3, 3] / chain.size
-    made = [
+    rows = [
         np.concatenate([along, np.zeros(3)]) if translates else np.concatenate([np.cross(along, tip - point), along])
         for point, along, translates in columns
     ]
-    return np.stack(made, axis=1)
+    return np.stack(rows, axis=1)

@@ -38,7 +38,7 @@ def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]
     if len(axes) == 1:
         return [(_last(last, rotation),)]
     aim = rotation @ last.along
-    found: list[tuple[Turn, ...]] = []
+    solutions: list[tuple[Turn, ...]] = []
     if len(axes) == 2:
         middles: list[tuple[Turn, ...]] = [()]
     else:
@@ -49,8 +49,8 @@ def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]
         rest = axes[0].rotation(first).T @ rotation
         if middle:
             rest = axes[1].rotation(middle[0]).T @ rest
-        found.append((first, *middle, _last(last, rest)))
-    return found
+        solutions.append((first, *middle, _last(last, rest)))
+    return solutions
 
 
 def _last(axis: Axis, rotation: Array) -> Turn:
@@ -64,8 +64,8 @@ def beside(axis: FloatArray) -> FloatArray:
     flat = [k for k in range(3) if axis[k] == 0.0]
     if flat:
         return np.asarray(np.eye(3)[flat[0]])
-    made = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-    return np.asarray(made / np.linalg.norm(made))
+    normal = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    return np.asarray(normal / np.linalg.norm(normal))
 
 
 def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Turn, Any]]:
@@ -88,31 +88,31 @@ def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Tu
         w = h[1]
     x = rotation(w)
     first, second, miss = cone(h[1], h[2], h[0], v, free[1])
-    found: list[tuple[Turn, Turn, Turn, Any]] = []
+    solutions: list[tuple[Turn, Turn, Turn, Any]] = []
     right = abs(float(h[0] @ h[1])) < 1e-15 and abs(float(h[1] @ h[2])) < 1e-15
     aside = v - h[0] * inner(h[0], v)
     two = inner(aside, aside) - DEGENERATE**2
     for middle in (first, second):
-        if right and found:  # (where the first angle is free, both are one answer)
-            one, before, three, _ = found[0]
-            found.append(
+        if right and solutions:  # (where the first angle is free, both are one answer)
+            one, before, three, _ = solutions[0]
+            solutions.append(
                 (choose(two, one.opposite(), one), choose(two, middle, before), choose(two, three.opposite(), three), miss)
             )
             break
         one = align(h[0], turned(h[1], middle, h[2]), v, free[0], DEGENERATE**2)
         rest = unturned(h[1], middle, unturned(h[0], one, x))
         three, _ = direction(inner(w, rest), inner(h[2], cross(w, rest)), free[2])
-        found.append((one, middle, three, miss))
-    return found
+        solutions.append((one, middle, three, miss))
+    return solutions
 
 
 def turned_back(rotation: Array, *turns: tuple[FloatArray, Turn]) -> Any:
     """The function that gives Rot(k_j)' ... Rot(k_1)' R v for a constant vector v; the turns come in the order 1 ... j."""
 
     def apply(v: FloatArray) -> Array:
-        made = np.asarray(rotation @ v)
+        turned_vector = np.asarray(rotation @ v)
         for axis, turn in turns:
-            made = unturned(axis, turn, made)
-        return made
+            turned_vector = unturned(axis, turn, turned_vector)
+        return turned_vector
 
     return apply

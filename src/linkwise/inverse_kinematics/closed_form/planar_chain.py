@@ -35,15 +35,15 @@ class RotationFirst(Way):
         setting = self.setting
         axes, left = setting.written(displacement, free)
         turning = [axis for axis in axes if not axis.translates]
-        found = []
+        branches = []
         for turns in orientations(turning, left[:3, :3]):
             values = {axis.joint: turn for axis, turn in zip(turning, turns, strict=True)}
             ways, missing = _ways(axes, values, left[:3, 3])
             sliding = [axis for axis in axes if axis.translates]
             shares = _shares(ways, missing, [axis.fallback for axis in sliding])
             values |= {axis.joint: share for axis, share in zip(sliding, shares, strict=True)}
-            found.append(setting.branch(values, free))
-        return found
+            branches.append(setting.branch(values, free))
+        return branches
 
 
 def rotation_first(setting: Setting) -> RotationFirst | None:
@@ -92,7 +92,7 @@ def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
     usable = abs(volume) - FLAT
     require(usable)
     scale = 1.0 / select(usable, volume, 1.0)
-    made = [inner(missing, normal) * scale for normal in normals]
+    lengths = [inner(missing, normal) * scale for normal in normals]
     sizes = [inner(normal, normal) for normal in normals]
     flat = [*_two_shares(ways[0], ways[1], missing - ways[2] * free[2], free[1]), free[2]]
     last = _two_shares(ways[1], ways[2], missing - ways[0] * free[0], free[2])
@@ -101,7 +101,7 @@ def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
     best = [select(sizes[0] - sizes[2], x, y) for x, y in zip(by_first, flat, strict=True)]
     most = select(sizes[0] - sizes[2], sizes[0], sizes[2])
     best = [select(sizes[1] - most, x, y) for x, y in zip(by_middle, best, strict=True)]
-    return [select(usable, x, y) for x, y in zip(made, best, strict=True)]
+    return [select(usable, x, y) for x, y in zip(lengths, best, strict=True)]
 
 
 def _two_shares(one: Array, other: Array, missing: Array, free: Any) -> list[Any]:
@@ -154,19 +154,19 @@ class PlanarRun(Way):
         before, run, after = axes[: self.start], axes[self.start : self.start + 3], axes[self.start + 3 :]
         turning = next(axis for axis in run if not axis.translates)
         beside = [axis for axis in [*before, turning, *after] if not axis.translates]
-        found = []
+        branches = []
         for turns in orientations(beside, left[:3, :3]):
             values: dict[int, Any] = {axis.joint: turn for axis, turn in zip(beside, turns, strict=True)}
             values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.translates}
-            rest, way = _rest(before, after, values, left)
-            for joint, direction in way.items():
+            rest, directions = _rest(before, after, values, left)
+            for joint, direction in directions.items():
                 values[joint] = over(-inner(turning.along, rest[:3, 3]), inner(turning.along, direction), free[joint])
                 rest = transform(rest[:3, :3], rest[:3, 3] + direction * values[joint])
             inside = [free[axis.joint] for axis in run]
             for branch in self.plane.solve(rest, inside):
-                made = values | {axis.joint: value for axis, value in zip(run, branch.joints, strict=True)}
-                found.append(self.setting.branch(made, free))
-        return found
+                all_values = values | {axis.joint: value for axis, value in zip(run, branch.joints, strict=True)}
+                branches.append(self.setting.branch(all_values, free))
+        return branches
 
 
 def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
@@ -175,7 +175,7 @@ def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: A
     for axis in before:
         back = inverse(axis.displacement(values[axis.joint]))
         rest = back @ rest
-        ways = {joint: back[:3, :3] @ way for joint, way in ways.items()}
+        ways = {joint: back[:3, :3] @ direction for joint, direction in ways.items()}
         if axis.translates:
             ways[axis.joint] = -axis.along
     for axis in reversed(after):
@@ -262,11 +262,11 @@ class PlaneFirst(Way):
         place = left[:3, :3] @ last.point + left[:3, 3] - first.point
         height = inner(normal, last.point - first.point)
         size = self.setting.chain.size
-        found = []
+        branches = []
         for turn in component(first.along, normal, place, height, first.fallback.back(), size=size)[:2]:
             rest = np.asarray(inverse(first.displacement(turn.back())) @ left)
-            found += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(rest, list(free)[1:])]
-        return found
+            branches += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(rest, list(free)[1:])]
+        return branches
 
 
 def plane_first(setting: Setting) -> Iterator[PlaneFirst]:

@@ -93,20 +93,20 @@ class Regional:
 
     def solve(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The four branches, over scalars."""
-        how = {
+        solvers = {
             "1 and 2 parallel": self._first_parallel,
             "2 and 3 parallel": self._last_parallel,
             "1 and 2 meet": self._first_meet,
             "2 and 3 meet": self._last_meet,
             "general": self._general,
         }
-        return how[self.kind](point, place, free)
+        return solvers[self.kind](point, place, free)
 
     def _first_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The height along both axes gives the last angle, the distance from the first axis the second."""
         (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
         out, to, start = place - p1, point - p3, p3 - p2
-        found = []
+        solutions = []
         lasts = component(h3, h1, to, inner(h1, out - start) - inner(h1, p2 - p1), free[2], size=size)
         flat = out - h1 * inner(h1, out)
         for last in lasts[:2]:
@@ -116,14 +116,14 @@ class Regional:
             seconds = length_between(h2, level, -side, inner(flat, flat), free[1], size=size * size)
             for second in seconds[:2]:
                 first = align(h1, side + turned(h2, second, level), flat, free[0], DEGENERATE * size * size)
-                found.append((first, second, last, lasts[2] + seconds[2]))
-        return found
+                solutions.append((first, second, last, lasts[2] + seconds[2]))
+        return solutions
 
     def _last_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The height along the parallel axes gives the first angle; the other two joints then work in a plane."""
         (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
         out, to, start = place - p1, point - p3, p3 - p2
-        found = []
+        solutions = []
         firsts = component(h1, h2, out, inner(h2, p2 - p1 + start + to), free[0].back(), size=size)
         for first in (turn.back() for turn in firsts[:2]):
             rest = unturned(h1, first, out) - (p2 - p1)
@@ -131,32 +131,32 @@ class Regional:
             lasts = length_between(h3, flat, -side, inner(rest, rest), free[2], size=size * size)
             for last in lasts[:2]:
                 second = align(h2, side + turned(h3, last, flat), rest, free[1], DEGENERATE * size * size)
-                found.append((first, second, last, firsts[2] + lasts[2]))
-        return found
+                solutions.append((first, second, last, firsts[2] + lasts[2]))
+        return solutions
 
     def _first_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The distance from where they meet gives the last angle; the others turn one vector into another."""
         (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
         out = place - p1
         lasts = length_between(h3, point - p3, p1 - p3, inner(out, out), free[2], size=size * size)
-        found = []
+        solutions = []
         for last in lasts[:2]:
             u = (p3 - p1) + turned(h3, last, point - p3)
             pairs = two_axes(h1, h2, u, out, free[0], free[1], size=size)
-            found += [(first, second, last, lasts[2] + miss) for first, second, miss in pairs]
-        return found
+            solutions += [(first, second, last, lasts[2] + miss) for first, second, miss in pairs]
+        return solutions
 
     def _last_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The same seen from the point: its distance from where the last two meet gives the first angle."""
         (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
         to, out = point - p3, place - p1
         firsts = length_between(h1, p3 - p1, out, inner(to, to), free[0], size=size * size)
-        found = []
+        solutions = []
         for first in firsts[:2]:
             rest = unturned(h1, first, out) - (p3 - p1)
             pairs = two_axes(h2, h3, to, rest, free[1], free[2], size=size)
-            found += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
-        return found
+            solutions += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
+        return solutions
 
     def _general(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The distance from the common normal of the first two axes, and the height, give a quartic in the last angle.
@@ -167,9 +167,9 @@ class Regional:
         and h2 . u are; x^2 + y^2 = |u|^2 - (h2 . u)^2 is the quartic.
         """
         (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
-        way = np.asarray(p2 - p1, dtype=float)
-        a = float(np.linalg.norm(way))
-        n, c = way / a, float(np.asarray(h1, dtype=float) @ np.asarray(h2, dtype=float))
+        offset = np.asarray(p2 - p1, dtype=float)
+        a = float(np.linalg.norm(offset))
+        n, c = offset / a, float(np.asarray(h1, dtype=float) @ np.asarray(h2, dtype=float))
         m = np.asarray(h1, dtype=float) - c * np.asarray(h2, dtype=float)
         s = float(np.linalg.norm(m))
         m = m / s
@@ -183,14 +183,14 @@ class Regional:
         conic = np.outer(x, x) + np.outer(y, y) + np.outer(high, high)
         conic[2, :] = conic[2, :] - 0.5 * square
         conic[:, 2] = conic[:, 2] - 0.5 * square
-        found = []
+        solutions = []
         for last in conic_on_circle(conic * (1.0 / size**2), free[2]):
             u = fixed + cosine * last.c + sine * last.s
             wanted = n * (x[0] * last.c + x[1] * last.s + x[2]) + m * (y[0] * last.c + y[1] * last.s + y[2])
             second = align(h2, u, wanted, free[1], (DEGENERATE * size) ** 2)
-            first = align(h1, way + turned(h2, second, u), out, free[0], DEGENERATE * size * size)
-            found.append((first, second, last, 0.0))
-        return found
+            first = align(h1, offset + turned(h2, second, u), out, free[0], DEGENERATE * size * size)
+            solutions.append((first, second, last, 0.0))
+        return solutions
 
 
 def _row(c: Any, s: Any, one: Any) -> Array:
@@ -260,14 +260,14 @@ def three_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, 
     """Every branch of E_a E_b E_c p = t."""
     a, b, c = axes
     start, end = side(c, b, p, size), side(a, b, t, size)
-    found = []
+    solutions = []
     for at_a, at_c in solve_pair(end, start, plan, size):
         middle = one_joint(b, start.point(at_c), end.point(at_a), size)
         steps = _steps(b, middle, start, at_c, end, at_a, size)
         value = end.value(end.moved(at_a, steps[2], size))
         middle = moved(middle, steps[0], b.translates, size)
-        found.append((-value if a.translates else value.back(), middle, start.value(start.moved(at_c, steps[1], size))))
-    return found
+        solutions.append((-value if a.translates else value.back(), middle, start.value(start.moved(at_c, steps[1], size))))
+    return solutions
 
 
 def two_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, size: float) -> list[tuple[Any, Any]]:
@@ -275,12 +275,12 @@ def two_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, si
     b, c = axes
     start = side(c, b, p, size)
     goal = still(b, t, size) - start.rest
-    found = []
+    solutions = []
     for at in only_place(start, goal, plan, size):
         middle = one_joint(b, start.point(at), t, size)
         steps = _steps(b, middle, start, at, t, None, size)
-        found.append((moved(middle, steps[0], b.translates, size), start.value(start.moved(at, steps[1], size))))
-    return found
+        solutions.append((moved(middle, steps[0], b.translates, size), start.value(start.moved(at, steps[1], size))))
+    return solutions
 
 
 def _steps(b: Axis, middle: Any, start: Side, at_c: Any, end: Any, at_a: Any, size: float) -> Array:

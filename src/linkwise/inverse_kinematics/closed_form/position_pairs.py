@@ -254,24 +254,24 @@ def solve_pair(a: Side, c: Side, plan: EquationOrder, size: float) -> list[tuple
         to_a, to_c = normal_of(c.matrix, range_of(a.matrix)), normal_of(a.matrix, range_of(c.matrix))
         first = _places(a, to_a @ a.matrix, inner(to_a, rest), plan.straight[0], size)
         second = _places(c, to_c @ c.matrix, -inner(to_c, rest), plan.straight[1], size)
-        found = [(at_a, at_c) for at_a in first for at_c in second]
+        solutions = [(at_a, at_c) for at_a in first for at_c in second]
     elif plan.way == "a first":
-        found = _one_then_other(a, c, rest, plan.straight, size)
+        solutions = _one_then_other(a, c, rest, plan.straight, size)
     else:
         pairs = _one_then_other(c, a, -rest, (plan.straight[1], plan.straight[0]), size)
-        found = [(at_a, at_c) for at_c, at_a in pairs]
-    return found
+        solutions = [(at_a, at_c) for at_c, at_a in pairs]
+    return solutions
 
 
 def _one_then_other(one: Side, other: Side, rest: Array, straight: tuple[bool, bool], size: float) -> list[tuple[Any, Any]]:
     """``one.matrix @ y = other.matrix @ y' + rest`` where the matrix of the other has rank one."""
     onto = range_of(other.matrix)
     across = pair(-onto[1], onto[0])
-    found = []
+    solutions = []
     for at in _places(one, across @ one.matrix, inner(across, rest), straight[0], size):
         left = inner(onto, one.matrix @ one.y(at) - rest)
-        found += [(at, there) for there in _places(other, onto @ other.matrix, left, straight[1], size)]
-    return found
+        solutions += [(at, there) for there in _places(other, onto @ other.matrix, left, straight[1], size)]
+    return solutions
 
 
 def _places(side: Side, row: Array, value: Any, straight: bool, size: float) -> list[Any]:
@@ -303,12 +303,12 @@ def _by_conic(one: Side, other: Side, rest: Array) -> list[tuple[Any, Any]]:
         places: list[Any] = list(conic_on_circle(conic, one.start.plus(one.axis.fallback)))
     else:
         places = list(conic_on_parabola(conic))
-    found = []
+    solutions = []
     for at in places:
         y = onto[:2] @ np.array([at.c, at.s, 1.0] if one.curve == CIRCLE else [*one.y(at), 1.0], dtype=object)
         there = direction(y[0], y[1], other.start.plus(other.axis.fallback))[0] if other.curve == CIRCLE else y[1]
-        found.append((at, there))
-    return found
+        solutions.append((at, there))
+    return solutions
 
 
 def _both_slide(a: Side, c: Side, rest: Array) -> list[tuple[Any, Any]]:

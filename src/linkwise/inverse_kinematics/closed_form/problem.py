@@ -101,10 +101,10 @@ def values_at(chain: AxisChain, numbers: Sequence[float] | FloatArray | None = N
 
 def product(axes: Sequence[Axis], values: Sequence[Any]) -> Array:
     """The displacement (4, 4) of several joints, one after the other."""
-    made = np.eye(4)
+    total = np.eye(4)
     for axis, value in zip(axes, values, strict=True):
-        made = made @ axis.displacement(value)
-    return made
+        total = total @ axis.displacement(value)
+    return total
 
 
 class Branch(NamedTuple):
@@ -153,8 +153,8 @@ def mirrored(solve: Solve) -> Solve:
     """What solves a chain, from what solves the chain read from its end."""
 
     def run(displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        found = solve(inverse(displacement), list(free)[::-1])
-        return [Branch(tuple(branch.joints[::-1]), branch.miss) for branch in found]
+        branches = solve(inverse(displacement), list(free)[::-1])
+        return [Branch(tuple(branch.joints[::-1]), branch.miss) for branch in branches]
 
     return run
 

@@ -42,9 +42,9 @@ def errors(reached: Array, wanted: Array) -> tuple[Any, Any]:
 
     The angle is taken as twice the sine of its half, from the difference of the matrices: exact where it is small.
     """
-    way = wanted[:3, 3] - reached[:3, 3]
+    offset = wanted[:3, 3] - reached[:3, 3]
     turn = (wanted[:3, :3] - reached[:3, :3]).ravel()
-    return root(inner(way, way)), root(0.5 * inner(turn, turn))
+    return root(inner(offset, offset)), root(0.5 * inner(turn, turn))
 
 
 def refined(
@@ -80,9 +80,9 @@ def refined(
 
 def _gap(reached: Array, wanted: Array, size: float) -> Array:
     """What is left of the way, in sizes of the chain, and of the turn (rad, to first order), six numbers."""
-    way = (wanted[:3, 3] - reached[:3, 3]) * (1.0 / size)
+    offset = (wanted[:3, 3] - reached[:3, 3]) * (1.0 / size)
     turn = 0.5 * sum(cross(reached[:3, k], wanted[:3, k]) for k in range(3))
-    return np.concatenate([way, turn])
+    return np.concatenate([offset, turn])
 
 
 def _better(best: Array, least: Any, q: Array, missed: Any) -> tuple[Array, Any]:
@@ -168,12 +168,12 @@ def ordered(keys: Sequence[Any], rows: Sequence[Sequence[Any]]) -> list[list[Any
     K. E. Batcher's sorting network by merging ("Sorting networks and their applications", 1968), as D. E. Knuth writes it
     for any number (*The Art of Computer Programming* 3, algorithm 5.2.2M).
     """
-    found = [[key, *row] for key, row in zip(keys, rows, strict=True)]
-    for i, j in _network(len(found)):
-        swap = found[i][0] - found[j][0]
-        pairs = [(select(swap, b, a), select(swap, a, b)) for a, b in zip(found[i], found[j], strict=True)]
-        found[i], found[j] = [a for a, _ in pairs], [b for _, b in pairs]
-    return [row[1:] for row in found]
+    keyed = [[key, *row] for key, row in zip(keys, rows, strict=True)]
+    for i, j in _network(len(keyed)):
+        swap = keyed[i][0] - keyed[j][0]
+        pairs = [(select(swap, b, a), select(swap, a, b)) for a, b in zip(keyed[i], keyed[j], strict=True)]
+        keyed[i], keyed[j] = [a for a, _ in pairs], [b for _, b in pairs]
+    return [row[1:] for row in keyed]
 
 
 def _network(count: int) -> Iterator[tuple[int, int]]:
@@ -261,18 +261,18 @@ class ClosedFormProgram:
         for place in self._held():
             start[place] = q0[place]
         free = self._turns(start)
-        found, determined = self._found(wanted, start, free)
-        placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in found]
+        branches, determined = self._found(wanted, start, free)
+        placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
         misses = [self._missed(q, wanted) for q, _ in placed]
         good = [
-            select(tol - way, select(tol - turn, inside, 0.0), 0.0)
-            for (_, inside), (way, turn) in zip(placed, misses, strict=True)
+            select(tol - distance, select(tol - turn, inside, 0.0), 0.0)
+            for (_, inside), (distance, turn) in zip(placed, misses, strict=True)
         ]
         turns = [self._turns(q) for q, _ in placed]
         good = unlike(turns, good)
         keys = []
-        for (q, _), (way, turn), fits in zip(placed, misses, good, strict=True):
-            worse = way + turn
+        for (q, _), (distance, turn), fits in zip(placed, misses, good, strict=True):
+            worse = distance + turn
             keys.append(select(fits, inner(q - q0, q - q0), select(FAR - worse, FAR * (1.0 + worse), FAR * FAR)))
         rows = ordered(keys, [[fits, *miss, *q] for (q, _), miss, fits in zip(placed, misses, good, strict=True)])
         count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
@@ -307,7 +307,7 @@ class ClosedFormProgram:
         As many exact equations as unknowns lose a solution, or leave its unknown free, at singular poses only, where one row
         stands for all. Of more equations than unknowns one that was left out may have determined it.
         """
-        worse = [way + turn for way, turn in misses]
+        worse = [distance + turn for distance, turn in misses]
         rows = ROWS[self.family.asks]
         spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
@@ -335,18 +335,18 @@ class ClosedFormProgram:
         """
         goal, near = self.chain.displacement(wanted), self.family.near
         with conditions() as collected:
-            found = self.family.solve(goal, free)
+            branches = self.family.solve(goal, free)
         determined: Any = 1.0
         for condition in dict.fromkeys(c for k, c in enumerate(collected) if k not in self._always_free):
             determined = select(condition, determined, 0.0)
         if near is None or near.misfit <= EXACT:
-            return found, determined
+            return branches, determined
         for _ in range(CORRECTIONS):
-            found = [
+            branches = [
                 self.family.solve(self._corrected(goal, near, branch, start, free), free)[k]
-                for k, branch in enumerate(found)
+                for k, branch in enumerate(branches)
             ]
-        return found, determined
+        return branches, determined
 
     def _corrected(self, goal: Array, near: AxisChain, branch: Branch, start: Array, free: list[Any]) -> Array:
         """The displacement for the chain nearby, by how both chains differ in a branch."""
@@ -377,17 +377,17 @@ class ClosedFormProgram:
 
     def _missed(self, q: Array, wanted: Array) -> tuple[Any, Any]:
         """How far coordinates (n,) are from the pose, in position and in orientation, by the forward pass."""
-        way, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
-        return 0.0 if self.family.asks == "orientation" else way, 0.0 if self.family.asks == "position" else turn
+        distance, turn = errors(np.asarray(forward_kinematics(self.tree, q, link=self.link)), wanted)
+        return 0.0 if self.family.asks == "orientation" else distance, 0.0 if self.family.asks == "position" else turn
 
     def _turns(self, q: Array) -> list[Any]:
         """The joints of the chain at coordinates (n,): a Turn where they turn, the way where they slide."""
-        chain, found = self.chain, list[Any]()
+        chain, joint_values = self.chain, list[Any]()
         for k, place in enumerate(chain.coordinates):
             ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
             own = q[place] * ratio if ratio != 1.0 else q[place]
-            found.append(own + shift if chain.translates[k] else _turn(own, shift))
-        return found
+            joint_values.append(own + shift if chain.translates[k] else _turn(own, shift))
+        return joint_values
 
     def _placed(
         self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array

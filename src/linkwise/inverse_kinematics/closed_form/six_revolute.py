@@ -58,20 +58,20 @@ def spherical(chain: AxisChain) -> Family | None:
 
 def _wrist_last(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
     """Joints 4 to 6 turn about a point: the first three bring it to its place (D. L. Pieper, 1968)."""
-    found = regional(chain, (0, 1, 2))
-    if found is None:
+    region = regional(chain, (0, 1, 2))
+    if region is None:
         return None
-    arm, chain = found
+    arm, chain = region
     h, point = chain.axes, chain.points[3]
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         rotation = displacement[:3, :3]
         place = rotation @ point + displacement[:3, 3]
-        found = []
+        region = []
         for *turns, miss in arm.solve(point, place, free[:3]):
             rest = turned_back(rotation, *zip(h[:3], turns, strict=True))
-            found += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], rest, free[3:])]
-        return found
+            region += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], rest, free[3:])]
+        return region
 
     return solve, arm.exact, chain
 
@@ -90,7 +90,7 @@ def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
         back = inverse(displacement)
         rotation, shift = back[:3, :3], back[:3, 3]
         arm = regional_pair(chain, (4, 5), kind, rotation @ h[0], rotation @ p[0] + shift)
-        found = []
+        branches = []
         for five, six, one, miss in arm.solve(rotation @ point + shift, point, [free[4], free[5], free[0]]):
 
             def rest(v: Any, five: Any = five, six: Any = six, one: Any = one) -> Array:
@@ -98,8 +98,8 @@ def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
                 return unturned(h[0], one, displacement[:3, :3] @ seen)
 
             triples = orient(h[1:4], rest, free[1:4])
-            found += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
-        return found
+            branches += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+        return branches
 
     return solve, kind != "general", chain
 
@@ -163,15 +163,15 @@ class Planar:
         w = beside(h)
         seen = rotation(w)
         whole, _ = direction(inner(w, seen), inner(h, cross(w, seen)), Turn(1.0, 0.0))
-        found: list[tuple[Turn, Turn, Turn, Any]] = []
+        branches: list[tuple[Turn, Turn, Turn, Any]] = []
         free = [_signed(turn, sign) for turn, sign in zip(free, self.signs, strict=True)]
         seconds = length_between(h, self.fore, -self.upper, inner(flat, flat), free[1], size=size * size)
         for second in seconds[:2]:
             first = align(h, self.upper + turned(h, second, self.fore), flat, free[0], DEGENERATE * size * size)
             third = whole.minus(first.plus(second))
             one, two, three = (_signed(turn, sign) for turn, sign in zip((first, second, third), self.signs, strict=True))
-            found.append((one, two, three, seconds[2]))
-        return found
+            branches.append((one, two, three, seconds[2]))
+        return branches
 
     def reachable(self, k: Array, y: Array, z: Array, free: Turn, size: float) -> Turn:
         """The angle nearest to `free` for which Rot(k, angle)' y + z is neither too far from the first axis nor too near.
@@ -229,7 +229,7 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         rotation = displacement[:3, :3]
         g, place = rotation @ h[5], rotation @ p6 + displacement[:3, 3] - p1
-        found = []
+        branches = []
         for one, five, miss in _one_and_five(g, place, free):
             level, spare = unturned(h[4], five, up), _near(one, five, free, displacement)
             six = align(h[5], rotation.T @ turned(h[0], one, up), level, spare, DEGENERATE**2)
@@ -240,8 +240,8 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
             wrist = p6 + unturned(h[5], six, p5 - p6 + unturned(h[4], five, plane.wrist - p5))
             spot = unturned(h[0], one, rotation @ wrist + displacement[:3, 3] - p1) + p1 - plane.origin
             triples = plane.solve(spot, rest, free[1:4])
-            found += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
-        return found
+            branches += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+        return branches
 
     def _one_and_five(g: Array, place: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
         a = np.array([_row(up, -h[0], v) for v in (g, place)], dtype=object)
@@ -250,15 +250,15 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
         e = np.array([constant[0] - fixed[0], float(up @ (p5 - p1)) + constant[1] - fixed[1]], dtype=object)
         if b[1].any():
             return two_angles(a, -b, e, (free[0], free[4]))
-        found = []
+        pairs = []
         across, _ = direction(
             a[0, 0], a[0, 1], free[0]
         )  # (the wrist then folds back towards axis 1: joints 2 to 4 reach it)
         pair = [linear(a[1, 0], a[1, 1], e[1], spare, size=chain.size)[k] for k, spare in enumerate((free[0], across))]
         for one in pair:
             fives = cone(h[4], h[5], up, unturned(h[0], one, g), free[4])
-            found += [(one, five, 0.0) for five in fives[:2]]
-        return found
+            pairs += [(one, five, 0.0) for five in fives[:2]]
+        return pairs
 
     def _near(one: Turn, five: Turn, free: Sequence[Any], displacement: Array) -> Turn:
         """Joint 6 where it is free, for its axis is parallel to the three: as it was, if they can reach then."""
@@ -287,7 +287,7 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         rotation, shift = displacement[:3, :3], displacement[:3, 3]
         n = rotation @ up
-        found = []
+        branches = []
         for one, three, miss in _one_and_three(n, shift, free):
             tip = unturned(h[0], one, n)
             lifted = turned(h[2], three, up)
@@ -301,8 +301,8 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
 
             spot = unturned(h[2], three, unturned(h[1], two, seen) + p2 - p3) + p3 - plane.origin
             triples = plane.solve(spot, rest, free[3:])
-            found += [Branch((one, two, three, *others), miss + more) for *others, more in triples]
-        return found
+            branches += [Branch((one, two, three, *others), miss + more) for *others, more in triples]
+        return branches
 
     def _one_and_three(n: Array, shift: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
         lever = p2 - p1
@@ -312,11 +312,11 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
         fixed = [inner(u, n - _across(h[0], n)) for u in (h[1], lever)]
         e = np.array([float(h[1] @ level) - fixed[0], height - float(away @ level) - fixed[1]], dtype=object)
         if not b[1].any():
-            found = []
+            pairs = []
             for one in linear(a[1, 0], a[1, 1], e[1], free[0], size=chain.size)[:2]:
                 threes = cone(h[2], up, h[1], unturned(h[0], one, n), free[2])
-                found += [(one, three, 0.0) for three in threes[:2]]
-            return found
+                pairs += [(one, three, 0.0) for three in threes[:2]]
+            return pairs
         sign = np.array([[-1.0], [1.0]])
         return two_angles(a, sign * b, e, (free[0], free[2]))
 

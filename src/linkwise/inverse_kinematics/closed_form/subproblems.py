@@ -237,11 +237,11 @@ def conic_on_circle(conic: Array, free: Turn) -> list[Turn]:
     Where fewer points are real, those that come instead do not fulfil the equation: what is built on them has to be checked.
     """
     scaled = _scaled(conic - 0.5 * (conic[0, 0] + conic[1, 1]) * CIRCLE)
-    found: list[Turn] = []
+    roots: list[Turn] = []
     for line in _lines(scaled, CIRCLE):
         first, second, _ = linear(line[0], line[1], -line[2], free)
-        found += [_along_circle(scaled, first), _along_circle(scaled, second)]
-    return found
+        roots += [_along_circle(scaled, first), _along_circle(scaled, second)]
+    return roots
 
 
 def conic_on_parabola(conic: Array) -> list[Any]:
@@ -403,19 +403,19 @@ def two_angles(a: Array, b: FloatArray, e: Array, free: tuple[Turn, Turn]) -> li
     flat = int(np.argmin(sizes))
     if not sizes[flat]:
         other = 1 - flat
-        found = []
+        pairs = []
         firsts = linear(a[flat, 0], a[flat, 1], e[flat], free[0])
         for x in firsts[:2]:
             rest = e[other] - a[other, 0] * x.c - a[other, 1] * x.s
             seconds = linear(b[other, 0], b[other, 1], rest, free[1])
-            found += [(x, y, firsts[2] + seconds[2]) for y in seconds[:2]]
-        return found
+            pairs += [(x, y, firsts[2] + seconds[2]) for y in seconds[:2]]
+        return pairs
     inverse = np.linalg.inv(b)
     slope, start = -(inverse @ a), inverse @ e
     lines = [np.array([slope[k, 0], slope[k, 1], start[k]], dtype=object) for k in range(2)]
-    found = []
+    pairs = []
     for x in conic_on_circle(np.outer(lines[0], lines[0]) + np.outer(lines[1], lines[1]) - UNIT, free[0]):
         v = [start[k] + slope[k, 0] * x.c + slope[k, 1] * x.s for k in range(2)]
         y, size = direction(v[0], v[1], free[1])
-        found.append((x, y, abs(size - 1.0)))
-    return found
+        pairs.append((x, y, abs(size - 1.0)))
+    return pairs

@@ -77,8 +77,8 @@ def nearest_in_box(
     apart = np.eye(len(own)) - rows.T @ rows
     unit = _unit(rows.T @ (wanted / gains) + apart @ own, low, high)
     wanted, own, low, high = wanted / unit, own / unit, low / unit, high / unit
-    found, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ own), low, high)
-    return unit * _polished(found, held, task, wanted, own, low, high)
+    point, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ own), low, high)
+    return unit * _polished(point, held, task, wanted, own, low, high)
 
 
 def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
@@ -165,11 +165,11 @@ def solved(
     if limits == "qp":
         library()
     low, high = bounds if limits == "scale" else task.endless
-    rates, given, tells = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
+    rates, twists, tells = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
     if limits == "qp":
-        _bounded(task, states, wanted, secondary, bounds, (rates, given, tells))
+        _bounded(task, states, wanted, secondary, bounds, (rates, twists, tells))
     low, high = bounds if limits else task.endless
-    fields = {"rates": rates, "given": given, "tells": tells, "low": low, "high": high, "limits": limits}
+    fields = {"rates": rates, "given": twists, "tells": tells, "low": low, "high": high, "limits": limits}
     return VelocitySolution.of(task=task, states=states, q=states[0], wanted=wanted, secondary=secondary, **fields)
 
 
@@ -182,7 +182,7 @@ def _bounded(
     results: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
     """Solve again, each by its quadratic program, where bounds are passed, in place."""
-    rates, given, tells = results
+    rates, twists, tells = results
     low, high = (np.broadcast_to(bound, rates.shape) for bound in bounds)
     passed = np.any((rates > high * (1.0 + SLACK)) | (rates < low * (1.0 + SLACK)), axis=-1)
     np.clip(rates, low, high, out=rates, where=~passed[..., None])
@@ -191,8 +191,8 @@ def _bounded(
     batch = rates.shape[:-1]
     *some, asked, beside = (np.broadcast_to(part, (*batch, part.shape[-1]))[passed] for part in (*states, wanted, secondary))
     rates[passed] = _nearest(task, some, asked, beside, low[passed], high[passed])
-    given[passed] = motion_kernel(task.mechanism, task.order, task.link, task.frame)(*some, rates[passed])
-    left = np.where(np.isin(np.arange(6), task.rows), given[passed] - asked, 0.0)
+    twists[passed] = motion_kernel(task.mechanism, task.order, task.link, task.frame)(*some, rates[passed])
+    left = np.where(np.isin(np.arange(6), task.rows), twists[passed] - asked, 0.0)
     tells[passed, :2] = 1.0, np.nan
     tells[passed, 4], tells[passed, 5] = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
 

@@ -282,17 +282,17 @@ def _solved(
     x = x + beside * secondary_scale
     triples = zip(x, low, high, strict=True)
     x = np.array([greatest(least(value, most), fewest) for value, fewest, most in triples], dtype=object)
-    given = forward(x)
-    linear, angular = rows.lengths(given - scale * wanted)
+    twist = forward(x)
+    linear, angular = rows.lengths(twist - scale * wanted)
     tells = [scale, secondary_scale, inverse.damping, inverse.smallest, linear, angular]
-    return x, given, np.array(tells, dtype=object)
+    return x, twist, np.array(tells, dtype=object)
 
 
 def _among(places: list[int], values: Array, others: Array) -> Array:
     """All joints' values (n,), some of them replaced."""
-    made = np.array(others, dtype=object)
-    made[places] = values
-    return made
+    rows = np.array(others, dtype=object)
+    rows[places] = values
+    return rows
 
 
 def _outside(x: Array, low: Array, high: Array) -> Any:

@@ -108,8 +108,8 @@ def function(tape: Tape) -> Callable[..., Any]:
     """The NumPy lowering as a Python function."""
     space: dict[str, Any] = {}
     exec(compile(source(tape), f"<linkwise {tape.name}>", "exec"), space)
-    made: Callable[..., Any] = space["computed"]
-    return made
+    compiled_function: Callable[..., Any] = space["computed"]
+    return compiled_function
 
 
 def loop(tape: Tape, dtype: str, made: Callable[..., Any] | None = None) -> Any:
@@ -197,22 +197,22 @@ def _rounds(program: IterationProgram) -> Callable[..., FloatArray]:
             np.broadcast_to(x, (*batch, *x.shape[x.ndim - d :])).reshape(prod(batch), *x.shape[x.ndim - d :])
             for x, d in zip(cores, (1, 1, 2, 1), strict=True)
         ]
-        made = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
-        rest = np.arange(len(made))
+        rows = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
+        rest = np.arange(len(rows))
         for attempt in range(flat[2].shape[1] + 1):
             q, tasks = (flat[1] if attempt == 0 else flat[2][:, attempt - 1])[rest].copy(), rest
             aux, lost = np.zeros((len(rest), sizes["aux"])), []
             while tasks.size:
                 q, aux, status = step(flat[0][tasks], flat[1][tasks], flat[3][tasks], q, aux)
                 over = status != 0
-                made[tasks[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
+                rows[tasks[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
                 lost.append(tasks[over & ~(status > 0)])
                 q, aux, tasks = q[~over], aux[~over], tasks[~over]
             rest = np.sort(np.concatenate([*lost, rest[:0]]))
-        made = made.reshape(*batch, made.shape[1])
+        rows = rows.reshape(*batch, rows.shape[1])
         if out is None:
-            return made
-        out[...] = made
+            return rows
+        out[...] = rows
         return out
 
     return run

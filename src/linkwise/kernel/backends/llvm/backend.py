@@ -63,17 +63,17 @@ def _entry(tape: Tape, code: Code) -> Entry:
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:
     """A float32 loop that compiles the real one when it is first run, and gives it its place."""
-    lock, found = threading.Lock(), list[Any]()
+    lock, entries = threading.Lock(), list[Any]()
 
     def run(args: int, dimensions: int, steps: int, data: int) -> None:
         with lock:
-            if not found:
-                found.extend(_single(tape))
+            if not entries:
+                entries.extend(_single(tape))
                 memory = owner()
                 if memory is not None:
-                    memory.held += found
-                    memory.set_loop(0, found[0])
-        found[0](args, dimensions, steps, data)
+                    memory.held += entries
+                    memory.set_loop(0, entries[0])
+        entries[0](args, dimensions, steps, data)
 
     return LOOP(run)
 

@@ -67,15 +67,15 @@ def _lanes(program: IterationProgram, t: Text) -> list[str]:
     """Beginning a lane, writing one out, and the loop over tasks."""
     sizes = program.sizes
     state = sizes["parameters"] + sizes["q0"] + sizes["settings"]
-    made = sizes["q0"] + sizes["aux"] + 1
+    row_length = sizes["q0"] + sizes["aux"] + 1
     zeros = f"@zeros = internal constant [{sizes['aux']} x double] zeroinitializer"
     align = max(64, t.vector_size)
     width, whole = t.width, (1 << t.width) - 1
     main = f"""
 define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 entry:
-  %in = alloca [{state + made - 1} x {t.vector}], align {align}
-  %out = alloca [{made} x {t.vector}], align {align}
+  %in = alloca [{state + row_length - 1} x {t.vector}], align {align}
+  %out = alloca [{row_length} x {t.vector}], align {align}
   %task.of = alloca [{width} x i64], align 8
   %attempt.of = alloca [{width} x i64], align 8
   %count = load i64, ptr %dimensions

@@ -109,11 +109,11 @@ def _clear_instruction_cache(start: int, size: int) -> None:
 
 def _sections(code: bytes) -> list[_Section]:
     table, size, count = struct.unpack_from("<Q", code, 40)[0], *struct.unpack_from("<HH", code, 58)
-    found = []
+    sections = []
     for k in range(count):
         _, kind, flags, _, offset, length, link_, info, align, _ = struct.unpack_from("<IIQQQQIIQQ", code, table + k * size)
-        found.append(_Section(kind, flags, offset, length, link_, info, max(1, align)))
-    return found
+        sections.append(_Section(kind, flags, offset, length, link_, info, max(1, align)))
+    return sections
 
 
 def _laid_out(sections: list[_Section], start: int, *, writable: bool) -> int:
@@ -132,7 +132,7 @@ def _symbol(code: bytes, section: _Section, index: int) -> tuple[int, int, int, 
 
 def _symbols(code: bytes, sections: list[_Section]) -> dict[str, int]:
     """Places of the global symbols."""
-    found = {}
+    symbols = {}
     for section in sections:
         if section.kind != _SYMBOLS:
             continue
@@ -141,8 +141,8 @@ def _symbols(code: bytes, sections: list[_Section]) -> dict[str, int]:
             name, info, home, value = _symbol(code, section, k)
             if info >> 4 == 1 and 0 < home < len(sections):
                 end = code.index(b"\0", names + name)
-                found[code[names + name : end].decode()] = sections[home].place + value
-    return found
+                symbols[code[names + name : end].decode()] = sections[home].place + value
+    return symbols
 
 
 def _relocate(

@@ -415,8 +415,8 @@ class _Loop:
             lanes = t.emit(f"select i1 {short}, i64 {left}, i64 {t.width}")
             block = t.at(t.vector, f"%{buffer}", t.emit(f"mul i64 {block_number}, {self.sizes[buffer]}"))
             values = ("%args", "%steps", "%cores", first, lanes, block, "%stage")
-            given = [f"{argument.split()[0]} {value}" for argument, value in zip(ARGUMENTS, values, strict=True)]
-            t.do(f"call void @{name}_{t.tag}({', '.join(given)})")
+            operands = [f"{argument.split()[0]} {value}" for argument, value in zip(ARGUMENTS, values, strict=True)]
+            t.do(f"call void @{name}_{t.tag}({', '.join(operands)})")
 
     def _runtime(self, name: str) -> None:
         address = self.t.emit(f"getelementptr ptr, ptr @runtime, i64 {RUNTIME.index(name)}")

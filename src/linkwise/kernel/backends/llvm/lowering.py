@@ -41,11 +41,11 @@ class Host:
 def host() -> Host:
     """Find out what this machine's vector unit can do."""
     llvm = binding()
-    found = llvm.get_host_cpu_features()
-    wide = 64 if found.get("avx512f") else 32 if found.get("avx") else 16
-    fma = bool(found.get("fma") or found.get("avx512f") or "aarch64" in llvm.get_default_triple())
+    features = llvm.get_host_cpu_features()
+    wide = 64 if features.get("avx512f") else 32 if features.get("avx") else 16
+    fma = bool(features.get("fma") or features.get("avx512f") or "aarch64" in llvm.get_default_triple())
     version = ".".join(map(str, llvm.llvm_version_info))
-    return Host(llvm.get_host_cpu_name(), found.flatten(), version, wide, fma)
+    return Host(llvm.get_host_cpu_name(), features.flatten(), version, wide, fma)
 
 
 @cache
@@ -129,7 +129,7 @@ def object_code(tape: Tape, dtype: str, lanes: int | None = None) -> bytes:
 def compiled(text: str) -> bytes:
     """Compile LLVM text to an object file."""
     llvm = binding()
-    made = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(text)
     machine = target_machine()
-    made.triple, made.data_layout = machine.triple, str(machine.target_data)
-    return bytes(machine.emit_object(made))
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    return bytes(machine.emit_object(module))

@@ -75,10 +75,10 @@ def machine_key(digest: str, dtype: str) -> str:
 @cache
 def _llvm_version() -> str:
     """What tells one LLVM from another, read without loading it."""
-    found = find_spec("llvmlite")
-    if found is None or found.origin is None:
+    spec = find_spec("llvmlite")
+    if spec is None or spec.origin is None:
         return ""
-    return Path(found.origin).with_name("_version.py").read_text(encoding="utf-8")
+    return Path(spec.origin).with_name("_version.py").read_text(encoding="utf-8")
 
 
 @cache

@@ -66,9 +66,9 @@ class Space:
     def of(cls, program: RolloutProgram) -> Space:
         """Lay out the work space of a program: the state, the stage's inputs and outputs, the law's inputs."""
         whole = program.nq + program.nv
-        made = whole + program.stage.input_count
-        law = made + len(program.stage.results)
-        return cls(0, whole, 4 * whole, made, law, law + (program.law.input_count if program.law else 0))
+        outputs = whole + program.stage.input_count
+        law = outputs + len(program.stage.results)
+        return cls(0, whole, 4 * whole, outputs, law, law + (program.law.input_count if program.law else 0))
 
 
 def rollout(program: RolloutProgram, make: Text) -> list[str]:
@@ -263,8 +263,8 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
         q: FloatArray, qd: FloatArray, reads: Sequence[FloatArray], *, start: float, step: float, steps: int, record: int
     ) -> Recorded:
         function = _ROLLOUT(code.address("rollout"))  # (the code lives as long as this function)
-        given = [_rows(array) for array in reads]
-        made = Recorded.empty(len(q), steps // record + 1, program.nq, program.nv)
+        inputs = [_rows(array) for array in reads]
+        recorded = Recorded.empty(len(q), steps // record + 1, program.nq, program.nv)
         work, align = _work_space(program)
         width = llvm.host().text("double").width
         across = min(len(q), max(width, AT_ONCE // max(1, steps) // width * width)) or 1
@@ -275,8 +275,8 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
             now = (q[rows], qd[rows])
             for first in range(0, max(1, steps), along):
                 here = slice(first // record, None)
-                out = [array[rows, here] for array in (made.q, made.qd, made.qdd, made.tau)]
-                part = [array if len(array) == 1 else array[rows] for array in given]
+                out = [array[rows, here] for array in (recorded.q, recorded.qd, recorded.qdd, recorded.tau)]
+                part = [array if len(array) == 1 else array[rows] for array in inputs]
                 words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
                 words += [_bits(number) for stage in program.scaled(step) for number in stage]
                 words += [word for array in (*now, *part, *out) for word in _port(array)]
@@ -284,7 +284,7 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
                 function(table.ctypes.data)
                 now = (out[0][:, along // record :], out[1][:, along // record :])
         del work
-        return made
+        return recorded
 
     return run
 
@@ -302,8 +302,8 @@ def _work_space(program: RolloutProgram) -> tuple[FloatArray, int]:
 
 def _rows(array: npt.ArrayLike) -> FloatArray:
     """The same with the numbers of a row side by side; strides of zero, where something is repeated, are kept."""
-    found = np.asarray(array, dtype=np.float64)
-    return found if found.strides[-1] == found.itemsize or found.shape[-1] == 1 else np.ascontiguousarray(found)
+    rows = np.asarray(array, dtype=np.float64)
+    return rows if rows.strides[-1] == rows.itemsize or rows.shape[-1] == 1 else np.ascontiguousarray(rows)
 
 
 def _port(array: FloatArray) -> tuple[int, int, int, int]:

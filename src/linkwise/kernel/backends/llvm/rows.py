@@ -169,15 +169,15 @@ def _interleaved(t: Text, columns: list[str]) -> list[list[str]]:
     pairs = [[_shuffle(t, a, b, t.width, _zipped(t.width, odd)) for odd in (0, 1)] for a, b in _twos(columns)]
     if len(pairs) == 1:
         return [[value] for value in pairs[0]]
-    made = []
+    instructions = []
     for left, right in zip(*pairs, strict=True):
         vectors = []
         for half in range(2):
             starts = range(half * t.width // 2, (half + 1) * t.width // 2, 2)
             indices = [index for k in starts for index in (k, k + 1, t.width + k, t.width + k + 1)]
             vectors.append(_shuffle(t, left, right, t.width, indices))
-        made.append(vectors)
-    return made
+        instructions.append(vectors)
+    return instructions
 
 
 def _twos(values: list[str]) -> list[tuple[str, str]]:

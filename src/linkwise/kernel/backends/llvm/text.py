@@ -129,8 +129,8 @@ class Text:
 
     def call(self, intrinsic: str, *args: str) -> str:
         """Emit the call of an intrinsic function on vectors."""
-        given = ", ".join(f"{self.vector} {arg}" for arg in args)
-        return self.emit(f"call {self.vector} @llvm.{intrinsic}.{self.suffix}({given})")
+        operands = ", ".join(f"{self.vector} {arg}" for arg in args)
+        return self.emit(f"call {self.vector} @llvm.{intrinsic}.{self.suffix}({operands})")
 
     def fma(self, x: str, y: str, z: str) -> str:
         """Emit x y + z, fused where the host can."""
