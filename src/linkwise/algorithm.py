@@ -209,10 +209,10 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
 
 def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the elements of an input or output along the coordinates: ``q1``, ``qd1``, whatever the joints are called."""
-    own = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
-    if name not in own or shape != ((tree.nq if name == "q" else tree.nv),):
+    base_names = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
+    if name not in base_names or shape != ((tree.nq if name == "q" else tree.nv),):
         return ()
-    return (*(own[name] if tree.floating else ()), *(f"{name}{k}" for k in range(1, tree.n + 1)))
+    return (*(base_names[name] if tree.floating else ()), *(f"{name}{k}" for k in range(1, tree.n + 1)))
 
 
 P = ParamSpec("P")

@@ -135,18 +135,18 @@ class Aligner:
             if self._tried > MOST or len(self._whole) > MOST_WHOLE:
                 self.gave_up = not self._whole
                 return None
-            own = self._mark(state, k)
-            if own in self._hopeless or not self._allowed(state) or self._places(state)[1] > self.tol:
+            marks = self._mark(state, k)
+            if marks in self._hopeless or not self._allowed(state) or self._places(state)[1] > self.tol:
                 continue
             self.reached = max(self.reached, k + 1)
             if k + 1 < len(self.first):
-                levels.append((self._candidates(state, k + 1), own))
+                levels.append((self._candidates(state, k + 1), marks))
                 continue
             self._whole.append(state)
             if self.accept is None or self.accept(self._alignment(state), self.tol):
                 return state
-            if own is not None:
-                self._hopeless.add(own)
+            if marks is not None:
+                self._hopeless.add(marks)
         return None
 
     def _mark(self, state: _State, k: int) -> tuple[int, float] | None:

@@ -60,15 +60,15 @@ def center_of_mass_jacobian(tree: Tree, q: Array, *, link: int | str = "base") -
     jac = blank(3, tree.nv)
     for k, joint in enumerate(joints):
         for freedom in joint.freedoms:
-            own = carried[k][3] * freedom.linear + cross(freedom.angular, carried[k][:3])
-            jac[:, freedom.speed] = (poses[k][:3, :3] @ own) * (1.0 / mass)
+            momentum = carried[k][3] * freedom.linear + cross(freedom.angular, carried[k][:3])
+            jac[:, freedom.speed] = (poses[k][:3, :3] @ momentum) * (1.0 / mass)
     return jac
 
 
 def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], link: int | str = "base") -> Array:
     """First moment and mass (4,) of a link with all that it carries, or of everything, about the world origin."""
-    total, *own = _moments(tree, bodies, link)
-    carried = summed_inward(bodies, joints, own, _to_parent)
+    total, *moments = _moments(tree, bodies, link)
+    carried = summed_inward(bodies, joints, moments, _to_parent)
     for body, joint, moment in zip(bodies.bodies, joints, carried, strict=True):
         if body.parent < 0:
             total = total + _to_parent(joint, moment)

@@ -84,12 +84,12 @@ def effort_derivatives(
 ) -> tuple[Array, Array, Array]:
     """The three derivatives (nv, nv) of bodies whose joint transforms are known."""
     moved = motions(bodies, joints, qd, qdd, tree.gravity)
-    own = momenta(bodies, [motion.velocity for motion in moved], qd)
+    momentum_of_each = momenta(bodies, [motion.velocity for motion in moved], qd)
     inertia, momentum = (
         composite_inertias(bodies, joints),
-        summed_inward(bodies, joints, own, JointTransform.momentum_to_parent),
+        summed_inward(bodies, joints, momentum_of_each, JointTransform.momentum_to_parent),
     )
-    force = _composite_forces(bodies, joints, moved, own, qd, qdd)
+    force = _composite_forces(bodies, joints, moved, momentum_of_each, qd, qdd)
     change = {f.speed: _change(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
     by_q, by_qd, mass = blank(tree.nv, tree.nv), blank(tree.nv, tree.nv), blank(tree.nv, tree.nv)
     for k, joint in enumerate(joints):

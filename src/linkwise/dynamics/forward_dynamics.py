@@ -81,8 +81,8 @@ def _outward(
     for k, (body, here) in enumerate(zip(bodies.bodies, kept, strict=True)):
         carrier = acceleration[body.parent] if body.parent >= 0 else falling
         carried = joints[k].motion_from_parent(carrier) + across[k]
-        own = here.pivot.solve(here.effort - here.response.T @ carried)
-        for freedom, value in zip(joints[k].freedoms, own, strict=True):
+        accelerations = here.pivot.solve(here.effort - here.response.T @ carried)
+        for freedom, value in zip(joints[k].freedoms, accelerations, strict=True):
             qdd[freedom.speed] = value
         acceleration.append(carried + joints[k].rate(qdd))
     return qdd

@@ -211,8 +211,8 @@ def recursion_of_points(tree: Tree, points: PointMasses, q: Array, qd: Array, qd
     for k in reversed(range(len(bodies.bodies))):
         body, state = bodies.bodies[k], states[k]
         for freedom in state.joint.freedoms:
-            own = freedom.angular @ state.moment + freedom.linear @ state.force
-            tau[freedom.speed] = tau[freedom.speed] + own
+            effort = freedom.angular @ state.moment + freedom.linear @ state.force
+            tau[freedom.speed] = tau[freedom.speed] + effort
         if body.parent >= 0:
             _inward(state, states[body.parent])
     return tau

@@ -115,8 +115,8 @@ def _poses(tree: Tree, q: Sequence[Any]) -> dict[int, Array]:
     poses: dict[int, Array] = {-1: np.eye(4) if tree.floating else np.asarray(tree.base)}
     for k in tree.order:
         follower = tree.followers[k]
-        own = follower.ratio * joints[follower.coordinate] + follower.shift if follower.coordinate >= 0 else 0.0
-        poses[k] = np.asarray(poses[tree.parents[k]] @ tree.links[k].placement(own))
+        coordinate = follower.ratio * joints[follower.coordinate] + follower.shift if follower.coordinate >= 0 else 0.0
+        poses[k] = np.asarray(poses[tree.parents[k]] @ tree.links[k].placement(coordinate))
     return poses
 
 

@@ -82,10 +82,10 @@ def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list
 
 def momenta(bodies: Bodies, velocity: Sequence[Array], qd: Array) -> list[Array]:
     """The momentum matrix (3, 4) of each body, with half the spin of the rotors that it carries (see `coriolis_times`)."""
-    own = [momentum_matrix(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
+    matrices = [momentum_matrix(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
     for rotor in bodies.rotors:
-        own[rotor.body] = own[rotor.body] + np.pad(skew(0.5 * rotor.spin * qd[rotor.speed]), ((0, 0), (0, 1)))
-    return own
+        matrices[rotor.body] = matrices[rotor.body] + np.pad(skew(0.5 * rotor.spin * qd[rotor.speed]), ((0, 0), (0, 1)))
+    return matrices
 
 
 def pairs(

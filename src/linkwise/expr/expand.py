@@ -183,12 +183,12 @@ def _by_squares(monomial: Monomial) -> list[tuple[Monomial, float]] | None:
         if sine.op != "sin" or 0 <= power < 2:
             continue
         if power >= 2:
-            rest = _joined(monomial, ((sine, -2),))
-            return [(rest, 1.0), (_joined(rest, ((sine.args[0].cos(), 2),)), -1.0)]
+            quotient = _joined(monomial, ((sine, -2),))
+            return [(quotient, 1.0), (_joined(quotient, ((sine.args[0].cos(), 2),)), -1.0)]
         cosine = existing("cos", sine.args)
         if cosine is not None and powers.get(cosine, 0) >= 2:
-            rest = _joined(monomial, ((cosine, -2),))
-            return [(rest, 1.0), (_joined(rest, ((sine, 2),)), -1.0)]
+            quotient = _joined(monomial, ((cosine, -2),))
+            return [(quotient, 1.0), (_joined(quotient, ((sine, 2),)), -1.0)]
         if cosine is not None and powers.get(cosine, 0) < 0:
             return [(_joined(monomial, ((sine, 2),)), 1.0), (_joined(monomial, ((cosine, 2),)), 1.0)]
     return None

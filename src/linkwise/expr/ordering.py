@@ -111,11 +111,11 @@ def operations_needed(outputs: Iterable[Any]) -> list[Expr]:
         if node not in results:
             results.add(node)
             waiting += [arg for arg in node.args if arg.args and arg not in results]
-    own = sorted((node for node in results if node.key is None), key=lambda node: node.serial)
-    if len(own) == len(results):
-        return own
+    uncached = sorted((node for node in results if node.key is None), key=lambda node: node.serial)
+    if len(uncached) == len(results):
+        return uncached
     order: dict[Expr, None] = {}
-    for node in (*own, *roots):
+    for node in (*uncached, *roots):
         waiting = [node]
         while waiting:
             missing = [arg for arg in waiting[-1].args if arg.args and arg not in order]

@@ -70,20 +70,20 @@ class _Pairs:
 
     def _block(self, wanted: Sequence[Expr], small: Residues) -> None:
         """The pairs for some operations."""
-        own = np.array([[small[node]] for node in wanted], dtype=np.uint64)
+        outputs = np.array([[small[node]] for node in wanted], dtype=np.uint64)
         count = bisect_left(self._ages, self._age[wanted[-1]])
         prime, older, inverses = np.uint64(SMALL), self._values[None, :count], self._inverses[None, :count]
-        for node, x, y in self._found(wanted, _reduced(own * inverses)):
+        for node, x, y in self._found(wanted, _reduced(outputs * inverses)):
             product = self._residues[x] * self._residues[y] % LARGE
             if product in (self._residues[node], LARGE - self._residues[node]):
                 self._add(node, "mul", (x, y), product != self._residues[node])
-        for node, x, y in self._found(wanted, _reduced(own + (prime - older))):
+        for node, x, y in self._found(wanted, _reduced(outputs + (prime - older))):
             value, one, other = self._residues[node], self._residues[x], self._residues[y]
             if (one + other - value) % LARGE == 0:
                 self._add(node, "add", (x, y), False)
             elif (one - other - value) % LARGE == 0:
                 self._add(node, "sub", (x, y), False)
-        for node, x, y in self._found(wanted, _reduced(own + older)):
+        for node, x, y in self._found(wanted, _reduced(outputs + older)):
             value, one, other = self._residues[node], self._residues[x], self._residues[y]
             if (other - one - value) % LARGE == 0:
                 self._add(node, "sub", (y, x), False)
@@ -133,16 +133,16 @@ class _Choice:
         ways = self.pairs.of.get(node)
         if not ways or not self.uses[node]:
             return
-        own = self._own(node)
-        before = effort(own)
+        removable = self._own(node)
+        before = effort(removable)
         best, gain = None, 0
         for op, args, negated in ways:
             if before > 1 and all(map(self._lives, args)):
-                saved = before - 1 - effort(self._kept(own, args))
+                saved = before - 1 - effort(self._kept(removable, args))
                 if saved > gain and self.bounds.allows(node, op, args):
                     best, gain = (op, args, negated), saved
         if best is not None:
-            self._replace(node, own, best[1])
+            self._replace(node, removable, best[1])
             yield best
 
     def _lives(self, node: Expr) -> bool:
@@ -161,9 +161,9 @@ class _Choice:
                     waiting.append(arg)
         return freed
 
-    def _kept(self, own: Sequence[Expr], args: Sequence[Expr]) -> set[Expr]:
+    def _kept(self, removable: Sequence[Expr], args: Sequence[Expr]) -> set[Expr]:
         """Which of a node's own operations the operands of its replacement still need."""
-        candidates, kept = set(own), set[Expr]()
+        candidates, kept = set(removable), set[Expr]()
         waiting = list(args)
         while waiting:
             at = waiting.pop()
@@ -172,10 +172,10 @@ class _Choice:
                 waiting += self.args[at]
         return kept
 
-    def _replace(self, node: Expr, own: Sequence[Expr], args: tuple[Expr, ...]) -> None:
-        for at in own:
+    def _replace(self, node: Expr, removable: Sequence[Expr], args: tuple[Expr, ...]) -> None:
+        for at in removable:
             self.uses.subtract(self.args[at])
-        kept = self._kept(own, args)
+        kept = self._kept(removable, args)
         self.args[node] = args
         self.uses.update(args)
         for at in kept:

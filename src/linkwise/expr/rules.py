@@ -83,11 +83,11 @@ def _circle(x: Expr, y: Expr) -> Expr | None:
             sine = existing("sin", cosine.args)
             if sine is None or sine not in second.args:
                 continue
-            rest, other = _other(first, cosine), _other(second, sine)
-            if rest is cosine and other is sine:
+            remainder, other = _other(first, cosine), _other(second, sine)
+            if remainder is cosine and other is sine:
                 return constant(1.0)
-            if rest.op == other.op == "mul" and cosine in rest.args and sine in other.args:
-                kept = _other(rest, cosine)
+            if remainder.op == other.op == "mul" and cosine in remainder.args and sine in other.args:
+                kept = _other(remainder, cosine)
                 return kept if kept is _other(other, sine) else None
     return None
 

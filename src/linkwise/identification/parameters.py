@@ -83,9 +83,9 @@ def _named(names: tuple[str, ...], known: str | Iterable[str]) -> set[str]:
 def _without(base: BaseParameters, fixed: Flags, names: tuple[str, ...], values: FloatArray) -> BaseParameters:
     """The base parameters of those that are not fixed: a smaller set of columns spans what is left."""
     left = np.where(fixed, 0.0, base.matrix)
-    own = [int(c) for c in base.columns if not fixed[c]]
-    order = [*own, *(int(c) for c in np.flatnonzero(left.any(axis=0)) if c not in own)]
-    kept = own + [c for c in independent_columns(left, order) if c not in own]
+    free_columns = [int(c) for c in base.columns if not fixed[c]]
+    order = [*free_columns, *(int(c) for c in np.flatnonzero(left.any(axis=0)) if c not in free_columns)]
+    kept = free_columns + [c for c in independent_columns(left, order) if c not in free_columns]
     columns = np.array(sorted(kept), dtype=np.int64)
     matrix = _tidy(np.linalg.lstsq(left[:, columns], left, rcond=None)[0]) if len(columns) else np.zeros((0, len(names)))
     return BaseParameters(

@@ -270,11 +270,11 @@ def rebuilt(mechanism: M, unknowns: Unknowns, values: FloatArray, deviations: Fl
 def _distributed(mechanism: Tree, unknowns: Unknowns, values: FloatArray) -> FloatArray:
     """All parameters (P,): the base parameters' own columns take what the others, which stay, do not give."""
     base, free = unknowns.base, parameter_values(mechanism).copy()
-    own = np.zeros(len(free), dtype=bool)
-    own[base.columns] = True
+    single = np.zeros(len(free), dtype=bool)
+    single[base.columns] = True
     for _ in range(len(mechanism.links) + 1):
-        free[base.columns] = values - base.matrix[:, ~own] @ free[~own]
-        lacking = [k for k in _massless(mechanism, free) if not own[len(LINK) * k]]
+        free[base.columns] = values - base.matrix[:, ~single] @ free[~single]
+        lacking = [k for k in _massless(mechanism, free) if not single[len(LINK) * k]]
         if not lacking:
             break
         free[[len(LINK) * k for k in lacking]] += NEEDED

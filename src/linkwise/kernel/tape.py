@@ -207,8 +207,8 @@ def trace(
     scalars = [node for array in named.values() for node in array.ravel()]
     named_elements = dict(labels or {})
     if parameters:
-        scalars, own = made_anew(scalars, parameters)
-        symbols["parameters"] = np.array(own, dtype=object)
+        scalars, renamed = made_anew(scalars, parameters)
+        symbols["parameters"] = np.array(renamed, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
     shorter = _in_shapes(outputs, shortened(scalars) if shorten else scalars)
     return replace(

@@ -87,11 +87,11 @@ def _to_world(turns: dict[int, Turned], split: int, k: int, vector: Array) -> Ar
 def _to_frame(path: Sequence[int], turns: dict[int, Turned], local: FloatArray, k: int, vector: Array) -> Array:
     """A vector (3,) from the axes of the stage of body k to those of the frame on the last body of the path."""
     last = turns[k]
-    for own in (turns[j] for j in path[path.index(k) + 1 :]):
-        if own.stage > last.stage:
-            carrier = own.carrier or last
-            vector = own.fixed.T @ (vector if carrier.turning is None else carrier.turning.T @ vector)
-        last = own
+    for turned_body in (turns[j] for j in path[path.index(k) + 1 :]):
+        if turned_body.stage > last.stage:
+            carrier = turned_body.carrier or last
+            vector = turned_body.fixed.T @ (vector if carrier.turning is None else carrier.turning.T @ vector)
+        last = turned_body
     return np.asarray(local.T @ last.to_body(vector))
 
 

@@ -109,11 +109,11 @@ def turned(body: Body, parent: Turned, q: Array) -> Turned:
         return Turned(parent.stage + 1, parent, fixed, body.motion(q)[:3, :3], np.eye(3))
     if not body.turn:
         return replace(parent, after=fixed)
-    own, sense = q[body.position], None if parent.angle is None else _about_z(fixed)
+    angle_of_joint, sense = q[body.position], None if parent.angle is None else _about_z(fixed)
     if sense is None:
-        return _standing(Turned(parent.stage + 1, parent, fixed, None, np.eye(3), own, body.angle))
+        return _standing(Turned(parent.stage + 1, parent, fixed, None, np.eye(3), angle_of_joint, body.angle))
     sign, constant = sense
-    angle = parent.angle + own if sign > 0 else parent.angle - own
+    angle = parent.angle + angle_of_joint if sign > 0 else parent.angle - angle_of_joint
     constant = parent.constant + (constant + sign * body.angle)
     return _standing(replace(parent, after=np.diag([1.0, sign, sign]), angle=angle, constant=constant))
 
@@ -163,22 +163,22 @@ def levers(bodies: Bodies, path: Sequence[int], turns: dict[int, Turned], q: Arr
     last = path[-1] if path else -1
     results = {last: turns[last].from_body(point)}
     for k in reversed(path):
-        body, own, parent = bodies.bodies[k], turns[k], turns[bodies.bodies[k].parent]
-        inner = results[k] + _slide(body, own, q)
+        body, turn, parent = bodies.bodies[k], turns[k], turns[bodies.bodies[k].parent]
+        inner = results[k] + _slide(body, turn, q)
         shift = parent.after @ body.placement[:3, 3]
-        if own.carrier is parent:
-            results[body.parent] = parent.turned(shift + own.fixed @ inner)
+        if turn.carrier is parent:
+            results[body.parent] = parent.turned(shift + turn.fixed @ inner)
         else:
             results[body.parent] = parent.turned(shift) + inner
     return results
 
 
-def _slide(body: Body, own: Turned, q: Array) -> Array:
+def _slide(body: Body, turn: Turned, q: Array) -> Array:
     """How far the joint has moved the body's origin, in the axes of its stage."""
     if body.joint is not None:
         return np.asarray(body.motion(q)[:3, 3])
     if body.advances:
-        return own.from_body(np.array([0.0, 0.0, body.pitch * q[body.position]]))
+        return turn.from_body(np.array([0.0, 0.0, body.pitch * q[body.position]]))
     return np.zeros(3)
 
 

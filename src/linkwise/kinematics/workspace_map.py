@@ -392,11 +392,11 @@ def climb(
         tried = postures.changed(rng, np.repeat(q, tries, axis=0), step)
         p, w, valid = postures.evaluate(tried)
         got = np.where(valid[:, None], scores(p, w), -np.inf).reshape(count, tries, -1)
-        own = got[np.arange(count), :, np.arange(count)]
-        best = np.argmax(own, axis=1)
-        gained = own[np.arange(count), best] > value
+        slopes = got[np.arange(count), :, np.arange(count)]
+        best = np.argmax(slopes, axis=1)
+        gained = slopes[np.arange(count), best] > value
         q = np.where(gained[:, None], tried.reshape(count, tries, -1)[np.arange(count), best], q)
-        value = np.where(gained, own[np.arange(count), best], value)
+        value = np.where(gained, slopes[np.arange(count), best], value)
     return value, q
 
 

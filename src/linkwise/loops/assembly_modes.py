@@ -394,13 +394,15 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
     q, error, taken = closed_near(task, starts)
     others = random_starts(task, STARTS, seed) if (error > CLOSED).any() else starts[:0]
     for first in range(0, len(others), _AT_ONCE):
-        rest = np.flatnonzero(error > CLOSED)
-        if not rest.size:
+        open_rows = np.flatnonzero(error > CLOSED)
+        if not open_rows.size:
             break
         positions, found_error, found_taken = closed_near(task, others[first : first + _AT_ONCE])
         closed, gaps = np.flatnonzero(found_error <= CLOSED), np.linalg.norm(task.residual(positions), axis=-1)
         best = int(closed[0]) if closed.size else int(np.argmin(gaps))
-        better = rest[gaps[best] < np.linalg.norm(task.residual(q[rest]), axis=-1)] if not closed.size else rest
+        better = (
+            open_rows[gaps[best] < np.linalg.norm(task.residual(q[open_rows]), axis=-1)] if not closed.size else open_rows
+        )
         base = slice(task.base, None)  # (a floating base stays where it is)
         q[better, base], error[better], taken[better] = positions[best, base], found_error[best], found_taken[best]
     return shaped(q, np.where(error <= CLOSED, CONVERGED, UNREACHABLE), error, taken, batch)

@@ -109,8 +109,8 @@ def _could(tree: Tree, jacobians: FloatArray, rank: int, chosen: Sequence[int]) 
         return f"{members(tree.names[k] for k in automatic(tree, jacobians, rank, chosen))} could, for instance"
     able = []
     for k in range(tree.n):
-        rest = [j for j in range(tree.n) if j != k]
-        if any(rank_of(np.linalg.svd(jac[:, rest], compute_uv=False)) == rank for jac in jacobians):
+        others = [j for j in range(tree.n) if j != k]
+        if any(rank_of(np.linalg.svd(jac[:, others], compute_uv=False)) == rank for jac in jacobians):
             able.append(tree.names[k])
     return f"{members(able)} could"
 
@@ -152,15 +152,15 @@ class BranchFollower:
             q, error, code = self.step(u, start)
         reasons = np.where(code == OUTSIDE, LIMITS, CONVERGED)
         taken = np.full(len(q), STEPS, dtype=np.intp)
-        rest = np.flatnonzero((code != DONE) & (code != OUTSIDE))
-        if rest.size:
-            q[rest], reasons[rest], more = self._farther(u[rest], start[rest])
-            taken[rest] += more
-            error[rest] = self.task.error(q[rest])
-            closed = error[rest] <= CLOSED
-            there = reasons[rest] == CONVERGED
-            beyond = there & closed & self._beyond(q[rest])
-            reasons[rest] = np.where(beyond, LIMITS, np.where(there & ~closed, STALLED, reasons[rest]))
+        unfinished = np.flatnonzero((code != DONE) & (code != OUTSIDE))
+        if unfinished.size:
+            q[unfinished], reasons[unfinished], more = self._farther(u[unfinished], start[unfinished])
+            taken[unfinished] += more
+            error[unfinished] = self.task.error(q[unfinished])
+            closed = error[unfinished] <= CLOSED
+            there = reasons[unfinished] == CONVERGED
+            beyond = there & closed & self._beyond(q[unfinished])
+            reasons[unfinished] = np.where(beyond, LIMITS, np.where(there & ~closed, STALLED, reasons[unfinished]))
         return q, reasons, error, taken
 
     def _farther(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
@@ -182,13 +182,13 @@ class BranchFollower:
         q, error, taken = closed_near(self.task, held, self.passive)
         reasons = np.where(error <= CLOSED, CONVERGED, _WALK)
         q[:, self.task.base + self.driven] = held[:, self.task.base + self.driven]
-        rest = np.flatnonzero(reasons == _WALK)
-        if rest.size:
-            best, closed, more = closed_near(self.task, start[rest])
-            taken[rest] += more
-            reasons[rest[closed > CLOSED]] = STALLED
-            keep = (closed <= CLOSED) | (closed < error[rest])
-            q[rest[keep]] = best[keep]
+        open_rows = np.flatnonzero(reasons == _WALK)
+        if open_rows.size:
+            best, closed, more = closed_near(self.task, start[open_rows])
+            taken[open_rows] += more
+            reasons[open_rows[closed > CLOSED]] = STALLED
+            keep = (closed <= CLOSED) | (closed < error[open_rows])
+            q[open_rows[keep]] = best[keep]
         return q, reasons, taken
 
     def _walked(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
@@ -199,24 +199,24 @@ class BranchFollower:
         done, pace, taken = np.zeros(count), np.full(count, 0.5), np.zeros(count, dtype=np.intp)
         ends = np.full(count, TOGGLE, dtype=np.intp)
         for _ in range(ROUNDS):
-            rest = np.flatnonzero((done < 1.0) & (pace * length >= SHORTEST))
-            if not rest.size:
+            active = np.flatnonzero((done < 1.0) & (pace * length >= SHORTEST))
+            if not active.size:
                 break
-            share = np.minimum(done[rest] + pace[rest], 1.0)
-            wanted = np.where(share[:, None] < 1.0, first[rest] + share[:, None] * (u[rest] - first[rest]), u[rest])
+            share = np.minimum(done[active] + pace[active], 1.0)
+            wanted = np.where(share[:, None] < 1.0, first[active] + share[:, None] * (u[active] - first[active]), u[active])
             with np.errstate(all="ignore"):
-                found, _, code = self.step(wanted, q[rest])
-            taken[rest] += STEPS
+                found, _, code = self.step(wanted, q[active])
+            taken[active] += STEPS
             good = (code == DONE) | (code == OUTSIDE)
-            short = np.flatnonzero(~good & (pace[rest] * length[rest] <= HOP))
+            short = np.flatnonzero(~good & (pace[active] * length[active] <= HOP))
             if short.size:
-                hop = np.minimum(done[rest[short]] + HOP / length[rest[short]], 1.0)
-                over, reached = self._hopped(first[rest[short]], u[rest[short]], hop, q[rest[short]])
+                hop = np.minimum(done[active[short]] + HOP / length[active[short]], 1.0)
+                over, reached = self._hopped(first[active[short]], u[active[short]], hop, q[active[short]])
                 sure = short[reached]
                 found[sure], share[sure], good[sure] = over[reached], hop[reached], True
-            q[rest[good]], done[rest[good]] = found[good], share[good]
-            pace[rest] *= np.where(good, 2.0, 0.25)
-            ends[rest] = np.where(code == OPEN, STALLED, TOGGLE)
+            q[active[good]], done[active[good]] = found[good], share[good]
+            pace[active] *= np.where(good, 2.0, 0.25)
+            ends[active] = np.where(code == OPEN, STALLED, TOGGLE)
         left = done < 1.0
         reasons = np.where(left, np.where(pace * length >= SHORTEST, ITERATIONS, ends), CONVERGED)
         ended = np.flatnonzero(left & (reasons != ITERATIONS))
@@ -421,10 +421,10 @@ class Linkage:
         if self._rank == mechanism.n:
             raise ArgumentError(f"{mechanism.name!r} has no degree of freedom (see mobility); there is nothing to drive")
         chosen = driven_coordinates(self._task, jacobians, driven)
-        rest = tuple(k for k in range(mechanism.n) if k not in chosen)
-        able = [jac for jac in jacobians if rank_of(np.linalg.svd(jac[:, rest], compute_uv=False)) == self._rank]
-        self.rows = independent_columns(np.swapaxes(np.array(able), -1, -2)[:, list(rest)], self._rank)
-        self._system = LinkageEquations(mechanism, chosen, rest, self.rows, self._task.rows, self._task.columns)
+        passive = tuple(k for k in range(mechanism.n) if k not in chosen)
+        able = [jac for jac in jacobians if rank_of(np.linalg.svd(jac[:, passive], compute_uv=False)) == self._rank]
+        self.rows = independent_columns(np.swapaxes(np.array(able), -1, -2)[:, list(passive)], self._rank)
+        self._system = LinkageEquations(mechanism, chosen, passive, self.rows, self._task.rows, self._task.columns)
 
     def _positions(self, seed: int) -> tuple[int, FloatArray]:
         """The rank of the closure equations around q0, and closed positions (k, nq) with this rank, there and elsewhere."""

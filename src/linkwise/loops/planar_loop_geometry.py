@@ -140,10 +140,10 @@ def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict
     """
     at = [k for k, step in enumerate(steps) if step.coordinate != FIXED and step.coordinate not in values]
     a, b, c = (steps[k] for k in at)
-    one, two, rest = (along(steps[i + 1 : j], values) for i, j in ((at[0], at[1]), (at[1], at[2]), (at[2], len(steps))))
+    one, two, remaining = (along(steps[i + 1 : j], values) for i, j in ((at[0], at[1]), (at[1], at[2]), (at[2], len(steps))))
     p1, k1 = times(one[0], b.place) + one[1] - a.place, one[0]
-    home = times(rest[0], a.place) + rest[1]
-    whole = back(rest[0])
+    home = times(remaining[0], a.place) + remaining[1]
+    whole = back(remaining[0])
     if c.translates:
         h = times(whole, times(back(two[0]), b.place - two[1]) - home)
         e = times(whole, c.place)

@@ -70,22 +70,24 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
             raise ArgumentError(f"subtree: joint {joint!r} follows {leader!r}, but only one is in the subtree of {link!r}")
     first = tree.nq - tree.n
     held = {name: at[first + i] for i, name in enumerate(tree.names) if i not in free}
-    rest = lock(tree, held, Floating().placement(at[:first]) if tree.floating else None)
-    names = [rest.link_names[k] for k in inside]
-    poses = {BASE: np.asarray(rest.base)}
-    for k in rest.order:
+    held_tree = lock(tree, held, Floating().placement(at[:first]) if tree.floating else None)
+    names = [held_tree.link_names[k] for k in inside]
+    poses = {BASE: np.asarray(held_tree.base)}
+    for k in held_tree.order:
         if k not in inside:
-            poses[rest.link_names[k]] = poses[_parent(rest, k)] @ rest.links[k].placement()
-    base = poses[_parent(rest, root)]
+            poses[held_tree.link_names[k]] = poses[_parent(held_tree, k)] @ held_tree.links[k].placement()
+    base = poses[_parent(held_tree, root)]
     places = {name: (BASE, np.asarray(inverse(base) @ pose)) for name, pose in poses.items()}
-    parts = [part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(rest) if part.name in names]
+    parts = [
+        part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(held_tree) if part.name in names
+    ]
     parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
-    driven = {rest.followers[k].coordinate for k in inside}
-    motors = [_moved(motor, places) for motor, drive in _motors(rest) if drive.coordinate in driven]
-    loops = [_joined(loop, places) for loop in rest.loops if loop.first in names or loop.second in names]
-    tool = rest.link_names[rest.tool_index]
+    driven = {held_tree.followers[k].coordinate for k in inside}
+    motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.coordinate in driven]
+    loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
+    tool = held_tree.link_names[held_tree.tool_index]
     ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))
-    return rest.replace(links=parts, motors=motors, loops=loops, base=base, **ends)
+    return held_tree.replace(links=parts, motors=motors, loops=loops, base=base, **ends)
 
 
 def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
@@ -96,9 +98,9 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
     pose = np.eye(4) if at is None else rigid_poses("attach: at", at)
     places = {name: (prefix + name, np.eye(4)) for name in other.link_names}
     places[BASE] = (BASE if index < 0 else tree.link_names[index], np.asarray(frame @ pose @ other.base))
-    own = {*tree.link_names, *(link.coordinate_name for link in tree.links)}
+    names_here = {*tree.link_names, *(link.coordinate_name for link in tree.links)}
     theirs = {prefix + name for link in other.links for name in (str(link.name), link.coordinate_name)}
-    if both := own & theirs:
+    if both := names_here & theirs:
         raise ArgumentError(
             f"attach: both mechanisms have {members(sorted(both))}; expected a prefix that makes them differ"
         )
@@ -127,8 +129,8 @@ def _parent(tree: Tree, k: int) -> str:
 
 def _links(tree: Tree) -> list[Link]:
     """The links, with the names of their parents and of the carriers of their motors."""
-    own = iter(tree.drives)
-    motors = [_named(tree, next(own)) if link.motor else None for link in tree.links]
+    drives = iter(tree.drives)
+    motors = [_named(tree, next(drives)) if link.motor else None for link in tree.links]
     return [link.replace(parent=_parent(tree, k), motor=motors[k]) for k, link in enumerate(tree.links)]
 
 

@@ -127,15 +127,15 @@ def grouped(
     """
     known = Quantities(rotor_speeds(bodies))
     here, ground = _gathered(known, bodies, columns)
-    own = {block.body: block for block in reversed(columns.blocks)}
+    blocks = {block.body: block for block in reversed(columns.blocks)}
     result, leading, others = [np.zeros((0, columns.count))], [], []
     loads: dict[int, Array] = {}
     for k in reversed(range(len(bodies.bodies))):
         body, gathered = bodies.bodies[k], here[k]
-        kept, where, rest = _told(conditions[k].rows, gathered, own.get(k), point)
+        kept, where, remaining = _told(conditions[k].rows, gathered, blocks.get(k), point)
         result.append(kept)
         leading += where
-        others.append(rest)
+        others.append(remaining)
         constant = conditions[k].constant
         if constant is not None:
             row = load[k] * (constant @ gathered[:-1])
@@ -156,31 +156,31 @@ def grouped(
     return rows[np.argsort(taken)], np.sort(taken)
 
 
-def _told(conditions: Array, gathered: Array, own: Block | None, point: Point) -> tuple[Array, list[int], Array]:
+def _told(conditions: Array, gathered: Array, block: Block | None, point: Point) -> tuple[Array, list[int], Array]:
     """What the conditions tell of a body's own link, the columns that this takes, and what they tell of others alone."""
-    if own is None or conditions.dtype == object or own.matrix.dtype != object:
-        return reduced(conditions @ gathered, own.asked if own else [], point)
+    if block is None or conditions.dtype == object or block.matrix.dtype != object:
+        return reduced(conditions @ gathered, block.asked if block else [], point)
     leading, there, others = reduced(conditions, range(TEN), {})
     if len(leading) <= TEN // 2:
-        return reduced(conditions @ gathered, own.asked, point)
-    kept, where = _echelon(leading[:, :TEN], own, point)
-    return tidied((kept @ own.back)[:, there] @ tidied(leading @ gathered)), where, others @ gathered
+        return reduced(conditions @ gathered, block.asked, point)
+    kept, where = _echelon(leading[:, :TEN], block, point)
+    return tidied((kept @ block.back)[:, there] @ tidied(leading @ gathered)), where, others @ gathered
 
 
-def _echelon(conditions: Array, own: Block, point: Point) -> tuple[Array, list[int]]:
+def _echelon(conditions: Array, block: Block, point: Point) -> tuple[Array, list[int]]:
     """The reduced echelon form (r, 10) of conditions A on a link with symbols, and the columns that lead.
 
     From what is not felt, of which there is less: vectors x with A x = 0, brought to 1 in the columns that do not lead.
     """
     _, singular, basis = np.linalg.svd(conditions)
     hidden = reduced(basis[int((singular > INDEPENDENT).sum()) :], range(TEN), {})[0]
-    vectors, free, _ = reduced(hidden @ own.back.T, own.order[::-1], point)
-    where = [k for k in own.order if k not in free]
+    vectors, free, _ = reduced(hidden @ block.back.T, block.order[::-1], point)
+    where = [k for k in block.order if k not in free]
     result = blank(len(where), TEN)
     for row, column in enumerate(where):
         result[row, column] = 1.0
         result[row, free] = -vectors[:, column]
-    return result, [own.start + k for k in where]
+    return result, [block.start + k for k in where]
 
 
 def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> tuple[list[Array], Array]:

@@ -96,8 +96,8 @@ class Quantities:
     def joined(self, screw: Array, place: int) -> Array:
         """The matrix on all quantities for v + S u in the place of v."""
         result = np.eye(self.count).astype(object)
-        own, squared = self.of_rotor(place), self.of_pair(place, place)
-        result[:TEN, own] = np.stack([energies(screw, unit) for unit in np.eye(6)], axis=1)
+        products, squared = self.of_rotor(place), self.of_pair(place, place)
+        result[:TEN, products] = np.stack([energies(screw, unit) for unit in np.eye(6)], axis=1)
         result[:TEN, squared] = energies(screw, screw)
         for other in range(len(self.rotors)):
             result[self.of_rotor(other), self.of_pair(other, place)] = screw * (2.0 if other == place else 1.0)
@@ -185,10 +185,10 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
     down, six = passed_on(known, body).T, _seen(body.placement)
     turning, turned = _rates(freedom.screw)
     rate = known.moved(turning.T, turned) - known.kept()
-    motions, own = np.array(parent.motions), np.concatenate([freedom.screw, np.zeros(m)])
+    motions, screw = np.array(parent.motions), np.concatenate([freedom.screw, np.zeros(m)])
     motions = np.concatenate([motions[:, :6] @ six.T, motions[:, 6:]], axis=1)
     if place is not None:
-        motions = np.concatenate([motions[:, :6] + np.outer(motions[:, 6 + place], own[:6]), motions[:, 6:]], axis=1)
+        motions = np.concatenate([motions[:, :6] + np.outer(motions[:, 6 + place], screw[:6]), motions[:, 6:]], axis=1)
     step = np.pad(turned, ((0, m), (0, m)))
     motions = _closed(motions, step, point)
     held = _closed(parent.quantities @ down.T, rate, point)
@@ -199,12 +199,12 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
     rows = [held @ rate.T, changes @ rate.T, pulls]
     alone: list[Array] = []
     if place is None:
-        alone = [known.product(own, own)[None]]
-        rows.append(_products(known, own, motions))
+        alone = [known.product(screw, screw)[None]]
+        rows.append(_products(known, screw, motions))
     conditions = np.pad(np.concatenate(rows), ((0, 0), (0, 1)))
     if place is None:
         conditions = np.concatenate([conditions, np.append(alone[0][0], 1.0)[None]])
-        motions = np.concatenate([motions, own[None]])
+        motions = np.concatenate([motions, screw[None]])
     reach = _Reach(
         independent(motions, point),
         independent(np.concatenate([held, *rows[3:], *alone]), point),

@@ -118,8 +118,8 @@ def _check_motion(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, qd: Floa
 
 def _inertia(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike) -> FloatArray:
     """How much inertia there is (...,), kg m2."""
-    own = np.diagonal(kernel_of(mechanism, "mass_matrix")(q), axis1=-2, axis2=-1)
-    return np.asarray((own * free.units**2).sum(axis=-1))
+    diagonal = np.diagonal(kernel_of(mechanism, "mass_matrix")(q), axis1=-2, axis2=-1)
+    return np.asarray((diagonal * free.units**2).sum(axis=-1))
 
 
 def _check_supported(

@@ -159,11 +159,11 @@ def parts(shift: Array, path: Way, turned: bool) -> tuple[list[tuple[Array, Any]
     turned : bool
         Whether these axes are turned about z against the body's own: then the way has one part, across z.
     """
-    result, rest = [], np.array(shift)
+    result, remainder = [], np.array(shift)
     for axis, mass in path:
         places: Sequence[int] = (0, 1) if turned else (axis,)
-        part = np.zeros_like(rest)
+        part = np.zeros_like(remainder)
         for place in places:
-            part[place], rest[place] = rest[place], 0.0
+            part[place], remainder[place] = remainder[place], 0.0
         result.append((part, mass))
-    return result, rest
+    return result, remainder

@@ -50,8 +50,8 @@ def _paired(value: Any) -> Any:
     sympy = sympy_module()
     terms: dict[Any, Any] = {}
     for term in sympy.Add.make_args(value):
-        coefficient, rest = term.as_coeff_Mul()
-        terms[rest] = coefficient
+        coefficient, factor = term.as_coeff_Mul()
+        terms[factor] = coefficient
     count = len(terms)
     waiting = list(terms)
     while waiting:
@@ -67,8 +67,8 @@ def _merged(term: Any, terms: dict[Any, Any]) -> list[Any] | None:
     if term not in terms:
         return None
     for square, other in _squares(term):
-        rest, k = term / square, terms[term]
-        for partner, sign, result in ((rest * other, 1, rest), (rest, -1, rest * other)):
+        factor, k = term / square, terms[term]
+        for partner, sign, result in ((factor * other, 1, factor), (factor, -1, factor * other)):
             if partner != term and terms.get(partner) == sign * k:
                 del terms[term], terms[partner]
                 total = terms.pop(result, 0) + (k if sign == 1 else -k)

@@ -70,12 +70,12 @@ class AxisCluster(Way):
         axes, left = self.setting.written(displacement, free)
         branches, size = [], self.setting.chain.size
         for others in place_point(*positions(axes, self.start, self.stop, left), self.plan, size):
-            rest = left[:3, :3]
+            remainder = left[:3, :3]
             for axis in axes[: self.start]:
-                rest = axis.rotation(others[axis.joint]).T @ rest
+                remainder = axis.rotation(others[axis.joint]).T @ remainder
             for axis in reversed(axes[self.stop :]):
-                rest = rest @ axis.rotation(others[axis.joint]).T
-            for turns in orientations(axes[self.start : self.stop], rest):
+                remainder = remainder @ axis.rotation(others[axis.joint]).T
+            for turns in orientations(axes[self.start : self.stop], remainder):
                 values = others | {axis.joint: turn for axis, turn in zip(axes[self.start : self.stop], turns, strict=True)}
                 branches.append(self.setting.branch(values, free))
         return branches

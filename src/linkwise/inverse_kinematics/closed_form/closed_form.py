@@ -185,21 +185,21 @@ class Completion:
         Damping holds up the iteration where the Jacobian is nearly singular.
         """
         distance, angle, _ = system.checking(tasks, q)
-        rest = np.flatnonzero(((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR))
-        wanted = tasks[rest, :16].reshape(-1, 4, 4)
-        for _ in range(STEPS if rest.size else 0):
-            reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q[rest])
+        near = np.flatnonzero(((distance > tol) | (angle > tol)) & (distance < NEAR * self.size) & (angle < NEAR))
+        wanted = tasks[near, :16].reshape(-1, 4, 4)
+        for _ in range(STEPS if near.size else 0):
+            reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q[near])
             gap, rates = (
                 pose_error(reached, wanted),
-                np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[rest])),
+                np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[near])),
             )
             gap[:, :3] /= self.size
             rates[:, :3] /= self.size
             inverse = np.linalg.pinv(rates[:, self.rows][..., self.columns], rcond=RANK)
             step = (inverse @ gap[:, self.rows, None])[..., 0]
-            moved = q[rest]
+            moved = q[near]
             moved[:, self.columns] += step * (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
-            q[rest] = moved
+            q[near] = moved
         return q
 
     def _merged(

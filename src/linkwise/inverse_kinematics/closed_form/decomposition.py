@@ -255,9 +255,9 @@ def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     """
     count = len(chain)
     if asks == "pose" and count == 7 and not any(chain.translates) and joint in (0, 6):
-        rest = part(chain, [k for k in range(7) if k != joint])
+        remaining = part(chain, [k for k in range(7) if k != joint])
         for recognise in SIX:
-            family = recognise(rest)
+            family = recognise(remaining)
             if family is not None:
                 name = _renumbered(family.name) if joint == 0 else family.name
                 near = None if family.near is None else _with(family.near, chain, joint)
@@ -284,11 +284,11 @@ def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Se
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         back = inverse(axis.displacement(free[joint]))
-        rest = np.asarray(back @ displacement if joint == 0 else displacement @ back)
+        remaining = np.asarray(back @ displacement if joint == 0 else displacement @ back)
         asked = [value for k, value in enumerate(free) if k != joint]
         return [
             Branch((*branch.joints[:joint], free[joint], *branch.joints[joint:]), branch.miss)
-            for branch in family.solve(rest, asked)
+            for branch in family.solve(remaining, asked)
         ]
 
     return solve
@@ -367,10 +367,10 @@ def _count(asks: str) -> int:
 
 
 def _too_many(joints: int, asks: str, given: int | None) -> str:
-    rest = "" if given is None else ", one of them given,"
+    condition = "" if given is None else ", one of them given,"
     goal = f"an {asks}" if asks == "orientation" else f"a {asks}"
     return (
-        f"{joints} joints{rest} for {goal}, which {_count(asks)} determine, leave infinitely many solutions;"
+        f"{joints} joints{condition} for {goal}, which {_count(asks)} determine, leave infinitely many solutions;"
         " given={joint: value} holds a joint"
     )
 
@@ -378,8 +378,8 @@ def _too_many(joints: int, asks: str, given: int | None) -> str:
 def _other_to_give(tree: Tree, chain: AxisChain, given: int, asks: str) -> str:
     others = [tree.names[chain.coordinates[k]] for k in joints_to_give(chain, asks)]
     name = tree.names[chain.coordinates[given]]
-    rest = f"{members(others)} can be given" if others else "nor with another"
-    return f"with {name!r} given its equations do not separate; {rest}"
+    advice = f"{members(others)} can be given" if others else "nor with another"
+    return f"with {name!r} given its equations do not separate; {advice}"
 
 
 def _unsolved(chain: AxisChain) -> str:

@@ -46,10 +46,10 @@ def orientations(axes: Sequence[Axis], rotation: Array) -> list[tuple[Turn, ...]
     for middle in middles:
         carried = axes[1].carried(middle[0], last.along) if middle else last.along
         first = align(axes[0].along, carried, aim, axes[0].fallback, LEAST * LEAST)
-        rest = axes[0].rotation(first).T @ rotation
+        remainder = axes[0].rotation(first).T @ rotation
         if middle:
-            rest = axes[1].rotation(middle[0]).T @ rest
-        solutions.append((first, *middle, _last(last, rest)))
+            remainder = axes[1].rotation(middle[0]).T @ remainder
+        solutions.append((first, *middle, _last(last, remainder)))
     return solutions
 
 
@@ -100,8 +100,8 @@ def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Tu
             )
             break
         one = align(h[0], turned(h[1], middle, h[2]), v, free[0], DEGENERATE**2)
-        rest = unturned(h[1], middle, unturned(h[0], one, x))
-        three, _ = direction(inner(w, rest), inner(h[2], cross(w, rest)), free[2])
+        remainder = unturned(h[1], middle, unturned(h[0], one, x))
+        three, _ = direction(inner(w, remainder), inner(h[2], cross(w, remainder)), free[2])
         solutions.append((one, middle, three, miss))
     return solutions
 

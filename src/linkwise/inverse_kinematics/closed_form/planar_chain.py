@@ -158,12 +158,12 @@ class PlanarRun(Way):
         for turns in orientations(beside, left[:3, :3]):
             values: dict[int, Any] = {axis.joint: turn for axis, turn in zip(beside, turns, strict=True)}
             values |= {axis.joint: 0.0 for axis in [*before, *after] if axis.translates}
-            rest, directions = _rest(before, after, values, left)
+            remaining, directions = _rest(before, after, values, left)
             for joint, direction in directions.items():
-                values[joint] = over(-inner(turning.along, rest[:3, 3]), inner(turning.along, direction), free[joint])
-                rest = transform(rest[:3, :3], rest[:3, 3] + direction * values[joint])
+                values[joint] = over(-inner(turning.along, remaining[:3, 3]), inner(turning.along, direction), free[joint])
+                remaining = transform(remaining[:3, :3], remaining[:3, 3] + direction * values[joint])
             inside = [free[axis.joint] for axis in run]
-            for branch in self.plane.solve(rest, inside):
+            for branch in self.plane.solve(remaining, inside):
                 all_values = values | {axis.joint: value for axis, value in zip(run, branch.joints, strict=True)}
                 branches.append(self.setting.branch(all_values, free))
         return branches
@@ -171,18 +171,18 @@ class PlanarRun(Way):
 
 def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: Array) -> tuple[Array, dict[int, Array]]:
     """What the run has to make (4, 4), and for each joint that slides beside it the change of its position per length."""
-    rest, ways = left, dict[int, Array]()
+    remaining, ways = left, dict[int, Array]()
     for axis in before:
         back = inverse(axis.displacement(values[axis.joint]))
-        rest = back @ rest
+        remaining = back @ remaining
         ways = {joint: back[:3, :3] @ direction for joint, direction in ways.items()}
         if axis.translates:
             ways[axis.joint] = -axis.along
     for axis in reversed(after):
         if axis.translates:
-            ways[axis.joint] = -(rest[:3, :3] @ axis.along)
-        rest = rest @ inverse(axis.displacement(values[axis.joint]))
-    return rest, ways
+            ways[axis.joint] = -(remaining[:3, :3] @ axis.along)
+        remaining = remaining @ inverse(axis.displacement(values[axis.joint]))
+    return remaining, ways
 
 
 def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
@@ -264,8 +264,8 @@ class PlaneFirst(Way):
         size = self.setting.chain.size
         branches = []
         for turn in component(first.along, normal, place, height, first.fallback.back(), size=size)[:2]:
-            rest = np.asarray(inverse(first.displacement(turn.back())) @ left)
-            branches += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(rest, list(free)[1:])]
+            remaining = np.asarray(inverse(first.displacement(turn.back())) @ left)
+            branches += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(remaining, list(free)[1:])]
         return branches
 
 

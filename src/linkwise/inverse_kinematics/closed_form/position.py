@@ -126,11 +126,11 @@ class Regional:
         solutions = []
         firsts = component(h1, h2, out, inner(h2, p2 - p1 + start + to), free[0].back(), size=size)
         for first in (turn.back() for turn in firsts[:2]):
-            rest = unturned(h1, first, out) - (p2 - p1)
-            rest, flat, side = (v - h2 * inner(h2, v) for v in (rest, to, start))
-            lasts = length_between(h3, flat, -side, inner(rest, rest), free[2], size=size * size)
+            remainder = unturned(h1, first, out) - (p2 - p1)
+            remainder, flat, side = (v - h2 * inner(h2, v) for v in (remainder, to, start))
+            lasts = length_between(h3, flat, -side, inner(remainder, remainder), free[2], size=size * size)
             for last in lasts[:2]:
-                second = align(h2, side + turned(h3, last, flat), rest, free[1], DEGENERATE * size * size)
+                second = align(h2, side + turned(h3, last, flat), remainder, free[1], DEGENERATE * size * size)
                 solutions.append((first, second, last, firsts[2] + lasts[2]))
         return solutions
 
@@ -153,8 +153,8 @@ class Regional:
         firsts = length_between(h1, p3 - p1, out, inner(to, to), free[0], size=size * size)
         solutions = []
         for first in firsts[:2]:
-            rest = unturned(h1, first, out) - (p3 - p1)
-            pairs = two_axes(h2, h3, to, rest, free[1], free[2], size=size)
+            remainder = unturned(h1, first, out) - (p3 - p1)
+            pairs = two_axes(h2, h3, to, remainder, free[1], free[2], size=size)
             solutions += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
         return solutions
 

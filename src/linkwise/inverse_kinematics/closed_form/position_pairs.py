@@ -113,8 +113,8 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
         foot = point - along * start
         arm = foot - hub
         matrix = pair([0.0, inner(between.along, along)], [scale, 0.0])
-        rest = pair(inner(between.along, arm), scale * inner(arm, arm))
-        return Side(axis, PARABOLA, matrix, rest, 0.0, start, foot)
+        constant = pair(inner(between.along, arm), scale * inner(arm, arm))
+        return Side(axis, PARABOLA, matrix, constant, 0.0, start, foot)
     reach = point - axis.point
     middle = axis.point + along * inner(along, reach)
     start, radius = direction(inner(e, reach), inner(f, reach), NO_TURN, LEAST * size)
@@ -125,8 +125,8 @@ def side(axis: Axis, between: Axis, point: Array, size: float) -> Side:
     matrix = pair(
         [inner(between.along, e), inner(between.along, f)], [2.0 * scale * inner(base, e), 2.0 * scale * inner(base, f)]
     )
-    rest = pair(inner(between.along, arm), scale * (inner(arm, arm) + radius * radius))
-    return Side(axis, CIRCLE, matrix, rest, radius, start, middle)
+    constant = pair(inner(between.along, arm), scale * (inner(arm, arm) + radius * radius))
+    return Side(axis, CIRCLE, matrix, constant, radius, start, middle)
 
 
 def pair(first: Any, second: Any) -> Array:
@@ -243,33 +243,35 @@ def plan_of_two(c: Array) -> EquationOrder | None:
 
 def solve_pair(a: Side, c: Side, plan: EquationOrder, size: float) -> list[tuple[Any, Any]]:
     """The places of a and c on their curves, every branch: ``a.matrix @ y_a + a.rest = c.matrix @ y_c + c.rest``."""
-    rest = c.rest - a.rest
+    difference = c.rest - a.rest
     if plan.way == "a by conic":
-        return _by_conic(a, c, rest)
+        return _by_conic(a, c, difference)
     if plan.way == "c by conic":
-        return [(at_a, at_c) for at_c, at_a in _by_conic(c, a, -rest)]
+        return [(at_a, at_c) for at_c, at_a in _by_conic(c, a, -difference)]
     if plan.way == "slides":
-        return _both_slide(a, c, rest)
+        return _both_slide(a, c, difference)
     if plan.way == "both":
         to_a, to_c = normal_of(c.matrix, range_of(a.matrix)), normal_of(a.matrix, range_of(c.matrix))
-        first = _places(a, to_a @ a.matrix, inner(to_a, rest), plan.straight[0], size)
-        second = _places(c, to_c @ c.matrix, -inner(to_c, rest), plan.straight[1], size)
+        first = _places(a, to_a @ a.matrix, inner(to_a, difference), plan.straight[0], size)
+        second = _places(c, to_c @ c.matrix, -inner(to_c, difference), plan.straight[1], size)
         solutions = [(at_a, at_c) for at_a in first for at_c in second]
     elif plan.way == "a first":
-        solutions = _one_then_other(a, c, rest, plan.straight, size)
+        solutions = _one_then_other(a, c, difference, plan.straight, size)
     else:
-        pairs = _one_then_other(c, a, -rest, (plan.straight[1], plan.straight[0]), size)
+        pairs = _one_then_other(c, a, -difference, (plan.straight[1], plan.straight[0]), size)
         solutions = [(at_a, at_c) for at_c, at_a in pairs]
     return solutions
 
 
-def _one_then_other(one: Side, other: Side, rest: Array, straight: tuple[bool, bool], size: float) -> list[tuple[Any, Any]]:
+def _one_then_other(
+    one: Side, other: Side, difference: Array, straight: tuple[bool, bool], size: float
+) -> list[tuple[Any, Any]]:
     """``one.matrix @ y = other.matrix @ y' + rest`` where the matrix of the other has rank one."""
     onto = range_of(other.matrix)
     across = pair(-onto[1], onto[0])
     solutions = []
-    for at in _places(one, across @ one.matrix, inner(across, rest), straight[0], size):
-        left = inner(onto, one.matrix @ one.y(at) - rest)
+    for at in _places(one, across @ one.matrix, inner(across, difference), straight[0], size):
+        left = inner(onto, one.matrix @ one.y(at) - difference)
         solutions += [(at, there) for there in _places(other, onto @ other.matrix, left, straight[1], size)]
     return solutions
 
@@ -284,13 +286,13 @@ def _places(side: Side, row: Array, value: Any, straight: bool, size: float) -> 
     return list(quadratic(row[0], row[1], -value))
 
 
-def _by_conic(one: Side, other: Side, rest: Array) -> list[tuple[Any, Any]]:
+def _by_conic(one: Side, other: Side, difference: Array) -> list[tuple[Any, Any]]:
     """``one.matrix @ y = other.matrix @ y' + rest`` where the matrix of the other can be inverted."""
     p, q, r, s = other.matrix.ravel()
     back = np.array([[s, -q], [-r, p]], dtype=object) * over(1.0, p * s - q * r, 0.0)
     scale = one.radius if one.curve == CIRCLE else 1.0
     onto = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], dtype=object)
-    onto[:2, :2], onto[:2, 2] = (back @ one.matrix) * scale, -(back @ rest)
+    onto[:2, :2], onto[:2, 2] = (back @ one.matrix) * scale, -(back @ difference)
     if other.curve == CIRCLE:
         conic = np.outer(onto[0], onto[0]) + np.outer(onto[1], onto[1])
         conic[2, 2] = conic[2, 2] - other.radius * other.radius
@@ -311,11 +313,11 @@ def _by_conic(one: Side, other: Side, rest: Array) -> list[tuple[Any, Any]]:
     return solutions
 
 
-def _both_slide(a: Side, c: Side, rest: Array) -> list[tuple[Any, Any]]:
+def _both_slide(a: Side, c: Side, difference: Array) -> list[tuple[Any, Any]]:
     """Two sliding joints about one that turns: s_a is linear in s_c, so that the squares leave a quadratic equation."""
-    ratio, shift = over(c.matrix[0, 1], a.matrix[0, 1], 0.0), over(rest[0], a.matrix[0, 1], 0.0)
+    ratio, shift = over(c.matrix[0, 1], a.matrix[0, 1], 0.0), over(difference[0], a.matrix[0, 1], 0.0)
     scale = a.matrix[1, 0]
-    both = quadratic(scale * (ratio * ratio - 1.0), 2.0 * scale * ratio * shift, scale * shift * shift - rest[1])
+    both = quadratic(scale * (ratio * ratio - 1.0), 2.0 * scale * ratio * shift, scale * shift * shift - difference[1])
     return [(ratio * s + shift, s) for s in both]
 
 

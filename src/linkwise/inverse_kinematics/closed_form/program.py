@@ -385,8 +385,8 @@ class ClosedFormProgram:
         chain, joint_values = self.chain, list[Any]()
         for k, place in enumerate(chain.coordinates):
             ratio, shift = float(chain.ratios[k]), float(chain.shifts[k])
-            own = q[place] * ratio if ratio != 1.0 else q[place]
-            joint_values.append(own + shift if chain.translates[k] else _turn(own, shift))
+            coordinate = q[place] * ratio if ratio != 1.0 else q[place]
+            joint_values.append(coordinate + shift if chain.translates[k] else _turn(coordinate, shift))
         return joint_values
 
     def _placed(

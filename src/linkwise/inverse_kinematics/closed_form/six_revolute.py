@@ -69,8 +69,8 @@ def _wrist_last(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
         place = rotation @ point + displacement[:3, 3]
         region = []
         for *turns, miss in arm.solve(point, place, free[:3]):
-            rest = turned_back(rotation, *zip(h[:3], turns, strict=True))
-            region += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], rest, free[3:])]
+            remainder = turned_back(rotation, *zip(h[:3], turns, strict=True))
+            region += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], remainder, free[3:])]
         return region
 
     return solve, arm.exact, chain

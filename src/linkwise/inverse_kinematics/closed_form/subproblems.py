@@ -342,8 +342,8 @@ def _longest(m: Array) -> Array:
     rows = list(m)
     best, size = rows[0], inner(rows[0], rows[0])
     for row in rows[1:]:
-        own = inner(row, row)
-        best, size = chosen(own - size, row, best), select(own - size, own, size)
+        square = inner(row, row)
+        best, size = chosen(square - size, row, best), select(square - size, square, size)
     return np.asarray(best)
 
 
@@ -406,8 +406,8 @@ def two_angles(a: Array, b: FloatArray, e: Array, free: tuple[Turn, Turn]) -> li
         pairs = []
         firsts = linear(a[flat, 0], a[flat, 1], e[flat], free[0])
         for x in firsts[:2]:
-            rest = e[other] - a[other, 0] * x.c - a[other, 1] * x.s
-            seconds = linear(b[other, 0], b[other, 1], rest, free[1])
+            remainder = e[other] - a[other, 0] * x.c - a[other, 1] * x.s
+            seconds = linear(b[other, 0], b[other, 1], remainder, free[1])
             pairs += [(x, y, firsts[2] + seconds[2]) for y in seconds[:2]]
         return pairs
     inverse = np.linalg.inv(b)

@@ -198,17 +198,17 @@ def _rounds(program: IterationProgram) -> Callable[..., FloatArray]:
             for x, d in zip(cores, (1, 1, 2, 1), strict=True)
         ]
         rows = np.empty((len(flat[0]), sizes["q"] + sizes["aux"] + 1))
-        rest = np.arange(len(rows))
+        active = np.arange(len(rows))
         for attempt in range(flat[2].shape[1] + 1):
-            q, tasks = (flat[1] if attempt == 0 else flat[2][:, attempt - 1])[rest].copy(), rest
-            aux, lost = np.zeros((len(rest), sizes["aux"])), []
+            q, tasks = (flat[1] if attempt == 0 else flat[2][:, attempt - 1])[active].copy(), active
+            aux, lost = np.zeros((len(active), sizes["aux"])), []
             while tasks.size:
                 q, aux, status = step(flat[0][tasks], flat[1][tasks], flat[3][tasks], q, aux)
                 over = status != 0
                 rows[tasks[over]] = np.concatenate([q[over], aux[over], status[over, None]], axis=1)
                 lost.append(tasks[over & ~(status > 0)])
                 q, aux, tasks = q[~over], aux[~over], tasks[~over]
-            rest = np.sort(np.concatenate([*lost, rest[:0]]))
+            active = np.sort(np.concatenate([*lost, active[:0]]))
         rows = rows.reshape(*batch, rows.shape[1])
         if out is None:
             return rows

@@ -92,21 +92,21 @@ class _Angle:
         inverse = self.t.op("fdiv", self.t.number(1.0), total)
         quotient = self.t.op("fmul", least, inverse)
         excess = self.t.fma(total_low, inverse, self._excess(total, inverse, self.t.number(1.0)))
-        rest = self.t.fma(self.t.negative(quotient), excess, self._excess(least, inverse, quotient))
-        rest = self.t.fma(least_low, inverse, rest)
+        correction = self.t.fma(self.t.negative(quotient), excess, self._excess(least, inverse, quotient))
+        correction = self.t.fma(least_low, inverse, correction)
         z = self.t.op("fmul", quotient, quotient)
         # The derivative of the arc tangent, 1/(1 + z), is 1 - z nearly enough for the rest.
-        rest = self.t.fma(self.t.negative(z), rest, rest)
-        rest = self.t.fma(self.t.op("fmul", quotient, z), self._polynomial(z, ATAN), rest)
+        correction = self.t.fma(self.t.negative(z), correction, correction)
+        correction = self.t.fma(self.t.op("fmul", quotient, z), self._polynomial(z, ATAN), correction)
         flip = self._xor(self._sign_where(swapped), self._sign_of(x))
-        quotient, rest = self._signed(quotient, flip), self._signed(rest, flip)
+        quotient, correction = self._signed(quotient, flip), self._signed(correction, flip)
         k = self._eighths(swapped, x, reduced, flip)
         first = self.t.op("fmul", k, self.t.number(QUARTER_PI[0]))
         result = self.t.op("fadd", first, quotient)
         lost = self.t.op("fadd", self.t.op("fsub", first, result), quotient)  # exact, for |first| >= |quotient| or first = 0
-        rest = self.t.op("fadd", rest, lost)
-        rest = self.t.fma(k, self.t.number(QUARTER_PI[1]), rest)
-        return self._signed(self.t.op("fadd", result, rest), self._sign_of(y))
+        correction = self.t.op("fadd", correction, lost)
+        correction = self.t.fma(k, self.t.number(QUARTER_PI[1]), correction)
+        return self._signed(self.t.op("fadd", result, correction), self._sign_of(y))
 
     def single(self, y: str, x: str) -> str:
         """The angle to single precision, of coordinates that are singles."""
@@ -200,10 +200,10 @@ class _Angle:
         if self.t.has_fma:
             return self.t.fma(x, y, self.t.negative(rounded))
         (x_high, x_low), (y_high, y_low) = self._split(x), self._split(y)
-        rest = self.t.op("fsub", self.t.op("fmul", x_high, y_high), rounded)
+        correction = self.t.op("fsub", self.t.op("fmul", x_high, y_high), rounded)
         for one, other in ((x_high, y_low), (x_low, y_high), (x_low, y_low)):
-            rest = self.t.op("fadd", rest, self.t.op("fmul", one, other))
-        return rest
+            correction = self.t.op("fadd", correction, self.t.op("fmul", one, other))
+        return correction
 
     def _split(self, x: str) -> tuple[str, str]:
         """The number as a sum of two of 26 bits (G. W. Veltkamp; in Dekker's paper)."""

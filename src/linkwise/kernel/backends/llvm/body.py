@@ -240,11 +240,11 @@ def _part(tape: Tape, t: Text, plan: Plan, number: int) -> str:
     return _function(t, f"part{number}_{t.tag}", ("in", "out", "space"))
 
 
-def _function(t: Text, name: str, pointers: tuple[str, ...], rest: str = "") -> str:
+def _function(t: Text, name: str, pointers: tuple[str, ...], attributes: str = "") -> str:
     """A function of the lines written."""
     lines = t.lines if t.lines[0] == "entry:" else ["entry:", *t.lines]
     arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
-    return "\n".join([f"define internal void @{name}({arguments}{rest}) noinline #0 {{", *lines, "}"])
+    return "\n".join([f"define internal void @{name}({arguments}{attributes}) noinline #0 {{", *lines, "}"])
 
 
 class _Writer:

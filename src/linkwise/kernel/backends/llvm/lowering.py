@@ -89,8 +89,8 @@ def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
     if plan.together > 1:
         return [entry(tape, wide, plan)]
     text = narrow.text("double")
-    own = text.width != wide.width
-    parts = [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)] if own else []
+    differs = text.width != wide.width
+    parts = [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)] if differs else []
     return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
 
 

@@ -90,7 +90,7 @@ def _by_quadrant(t: Text, shifted: str, s: str, c: str) -> tuple[str, str]:
 
 def _reduced_without_fma(t: Text, minus_k: str, x: str) -> str:
     """The same reduction where there is no fused multiply-add: pi/2 in parts of 33 bits, whose products with k are exact."""
-    *leading, rest = _split_half_pi()
+    *leading, last = _split_half_pi()
     value, lost = x, t.number(0.0)
     for part in leading:
         product = t.op("fmul", minus_k, t.number(part))
@@ -102,19 +102,19 @@ def _reduced_without_fma(t: Text, minus_k: str, x: str) -> str:
         error = t.op("fadd", left, t.op("fsub", product, virtual))
         lost = t.op("fadd", lost, error)
         value = total
-    lost = t.op("fadd", lost, t.op("fmul", minus_k, t.number(rest)))
+    lost = t.op("fadd", lost, t.op("fmul", minus_k, t.number(last)))
     return t.op("fadd", value, lost)
 
 
 def _split_half_pi() -> list[float]:
     """pi/2 as three parts of 33 bits and a remainder."""
-    rest = sum((Fraction(part) for part in HALF_PI), Fraction(0))
+    remainder = sum((Fraction(part) for part in HALF_PI), Fraction(0))
     parts = []
     for _ in range(3):
-        bits = struct.unpack("<q", struct.pack("<d", float(rest)))[0]
+        bits = struct.unpack("<q", struct.pack("<d", float(remainder)))[0]
         parts.append(float(struct.unpack("<d", struct.pack("<q", bits & ~((1 << 20) - 1)))[0]))  # 20 bits cleared
-        rest -= Fraction(parts[-1])
-    return [*parts, float(rest)]
+        remainder -= Fraction(parts[-1])
+    return [*parts, float(remainder)]
 
 
 #: From here on arguments are huge.
