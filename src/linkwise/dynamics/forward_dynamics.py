@@ -51,7 +51,7 @@ def articulated_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, le
     R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", Int. J. Robotics Research 2(1),
     1983, in body axes.
     """
-    bodies, joints = carried_axes(bodies, q, tips=False)
+    bodies, joints = carried_axes(bodies, q, tips=False, frames=bool(loads))
     velocity = velocities(bodies, joints, qd)
     across = [motion_cross(v, joint.rate(qd)) + joint.bias(qd) for joint, v in zip(joints, velocity, strict=True)]
     held = [coriolis_times(p, v) for p, v in zip(momenta(bodies, velocity, qd), velocity, strict=True)]

@@ -29,11 +29,11 @@ class _Lag(NamedTuple):
     turn: Array
 
 
-def carried_axes(moving: Bodies, q: Array, tips: bool = True) -> tuple[Bodies, list[JointTransform]]:
+def carried_axes(moving: Bodies, q: Array, tips: bool = True, frames: bool = False) -> tuple[Bodies, list[JointTransform]]:
     """The bodies in axes that turn with the joint or not, whichever is shorter, and how these axes sit on each other.
 
-    Joint axes stay along z, so freedoms are as before. Inertias, rotors and the frames of links and tool are in the new
-    axes, which makes some of them functions of q.
+    Joint axes stay along z, so freedoms are as before. Inertias, rotors and the tool's frame are in the new axes, which
+    makes some of them functions of q; so are the links' frames where they are asked for, and else left out.
 
     Parameters
     ----------
@@ -44,6 +44,8 @@ def carried_axes(moving: Bodies, q: Array, tips: bool = True) -> tuple[Bodies, l
     tips : bool
         Whether that may be done for bodies that carry none. It pays where forces follow from speeds and accelerations, not
         where composite inertias are passed on.
+    frames : bool
+        Whether the links' frames are asked for.
     """
     still = resting(moving, tips)
     bodies: list[Body] = []
@@ -60,7 +62,7 @@ def carried_axes(moving: Bodies, q: Array, tips: bool = True) -> tuple[Bodies, l
             bodies.append(body)
             joints.append(joint)
             lags.append(None)
-    return _described(moving, bodies, lags), joints
+    return _described(moving if frames else replace(moving, frames=()), bodies, lags), joints
 
 
 def resting(bodies: Bodies, tips: bool = True) -> set[int]:
