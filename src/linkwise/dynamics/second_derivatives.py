@@ -39,15 +39,7 @@ def inverse_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, qdd: Ar
     array([[ 0.   , -0.479],
            [ 0.   , -0.24 ]])
     """
-    by_q_qd = _by_vector(lambda x: inverse_dynamics_derivatives(tree, q, x, qdd)[0], qd)
-    by_qd_qd = _by_vector(lambda x: inverse_dynamics_derivatives(tree, q, x, qdd)[1], qd)
-    by_q_q = tangent_derivative(tree, lambda x: inverse_dynamics_derivatives(tree, x, qd, qdd)[0], q)
-    return (
-        by_q_q,
-        by_q_qd,
-        by_qd_qd,
-        tangent_derivative(tree, lambda x: inverse_dynamics_derivatives(tree, x, qd, qdd)[2], q),
-    )
+    return _second_derivatives(tree, lambda at, speeds: inverse_dynamics_derivatives(tree, at, speeds, qdd), q, qd)
 
 
 @algorithm(
@@ -69,14 +61,18 @@ def forward_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, tau: Ar
     >>> [table.shape for table in tables]
     [(2, 2, 2), (2, 2, 2), (2, 2, 2), (2, 2, 2)]
     """
-    by_q_qd = _by_vector(lambda x: forward_dynamics_derivatives(tree, q, x, tau)[0], qd)
-    by_qd_qd = _by_vector(lambda x: forward_dynamics_derivatives(tree, q, x, tau)[1], qd)
-    by_q_q = tangent_derivative(tree, lambda x: forward_dynamics_derivatives(tree, x, qd, tau)[0], q)
+    return _second_derivatives(tree, lambda at, speeds: forward_dynamics_derivatives(tree, at, speeds, tau), q, qd)
+
+
+def _second_derivatives(
+    tree: Tree, first: Callable[[Array, Array], tuple[Array, Array, Array]], q: Array, qd: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Of the first derivatives by q, qd and a third quantity: by q and q, q and qd, qd and qd, and the third and q."""
     return (
-        by_q_q,
-        by_q_qd,
-        by_qd_qd,
-        tangent_derivative(tree, lambda x: forward_dynamics_derivatives(tree, x, qd, tau)[2], q),
+        tangent_derivative(tree, lambda x: first(x, qd)[0], q),
+        _by_vector(lambda x: first(q, x)[0], qd),
+        _by_vector(lambda x: first(q, x)[1], qd),
+        tangent_derivative(tree, lambda x: first(x, qd)[2], q),
     )
 
 
