@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.expr.node import Expr
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
-from linkwise.spatial.scalar import Array, atan2, cos_sin, root, select
+from linkwise.spatial.scalar import Array, atan2, cos_sin, root, select, sign
 
 _ON_SCALARS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -21,6 +21,7 @@ _ON_SCALARS: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "abs": abs,
     "sqrt": root,
+    "sign": sign,
     "sin": lambda angle: cos_sin(angle)[1],
     "cos": lambda angle: cos_sin(angle)[0],
     "atan2": atan2,

@@ -39,7 +39,6 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
     if hasattr(angle, "cos"):
         return angle.cos(), angle.sin()
     sympy = sympy_module()
-
     return sympy.cos(angle), sympy.sin(angle)
 
 
@@ -77,9 +76,21 @@ def root(square: Any) -> Any:
         return square.sqrt()
     if hasattr(square, "free_symbols"):
         sympy = sympy_module()
-
         return sympy.sqrt(square)
     return np.sqrt(float(square))
+
+
+def sign(value: Any) -> Any:
+    """-1, 0 or 1 by the sign of a scalar of any kind; NaN for NaN.
+
+    Examples
+    --------
+    >>> sign(-2.0), sign(0.0)
+    (-1.0, 0.0)
+    """
+    if is_number(value):
+        return float(np.sign(value))
+    return value.sign() if hasattr(value, "sign") else sympy_module().sign(value)
 
 
 def atan2(y: Any, x: Any) -> Any:
@@ -96,14 +107,13 @@ def atan2(y: Any, x: Any) -> Any:
     >>> atan2(sympy.Symbol("y"), 2)
     atan2(y, 2)
     """
-    if _is_number(y) and _is_number(x):
+    if is_number(y) and is_number(x):
         y, x = float(y), float(x)
         return math.nan if math.isinf(y) and math.isinf(x) else math.atan2(y + 0.0, x + 0.0)
     expression = _expression(y, x)
     if expression is not None:
         return expression.apply("atan2", y, x)
     sympy = sympy_module()
-
     return sympy.atan2(y, x)
 
 
@@ -121,13 +131,12 @@ def select(c: Any, x: Any, y: Any) -> Any:
     >>> select(q, q, 0)
     Piecewise((q, q > 0), (0, True))
     """
-    if _is_number(c):
+    if is_number(c):
         return x if c > 0 else y
     expression = _expression(c, x, y)
     if expression is not None:
         return expression.apply("select", c, x, y)
     sympy = sympy_module()
-
     return sympy.Piecewise((x, c > 0), (y, True))
 
 
@@ -151,12 +160,8 @@ def greatest(a: Any, b: Any) -> Any:
 
 def _number_first(a: Any, b: Any) -> tuple[Any, Any]:
     """The operands of `least` and `greatest`, which then need not ask at run time whether the first one is NaN."""
-    a, b = (float(value) if _is_number(value) else value for value in (a, b))
+    a, b = (float(value) if is_number(value) else value for value in (a, b))
     return (b, a) if isinstance(b, float) else (a, b)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (float, int, np.floating, np.integer))
 
 
 def _expression(*operands: Any) -> Any:
