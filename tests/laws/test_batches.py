@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.algorithm import ALGORITHMS, find
-from support.random_mechanisms import arguments, craft, parts, sample
+from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
@@ -187,8 +187,7 @@ def test_single_precision_is_near_double(mech: Mechanism, name: str) -> None:
     double = parts(mech.kernel(name)(*(arg.astype(np.float64) for arg in args)))
     errors = [np.abs(a - b).max() / np.abs(b).max() for a, b in zip(single, double, strict=True)]
     print(errors)
-    solves = name in {"forward_dynamics", "forward_dynamics_derivatives", "inverse_operational_space_inertia"}
-    condition = np.linalg.cond(mech.mass_matrix(args[0])).max() if solves else 1.0
+    condition = np.linalg.cond(mech.mass_matrix(args[0])).max() if name in SOLVE_WITH_MASS_MATRIX else 1.0
     assert max(errors) <= max(5e-6, 6e-8 * condition)
     assert max(errors) > 0 or not mech.kernel(name).operations, "it does work in single precision"
 

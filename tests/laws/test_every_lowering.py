@@ -12,7 +12,7 @@ import pytest
 from linkwise import Mechanism
 from linkwise.algorithm import ALGORITHMS, find
 from support.compilers import C
-from support.random_mechanisms import arguments, craft, parts, sample
+from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, craft, parts, sample
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
@@ -76,8 +76,7 @@ def test_all_ways_agree(which: str, library: Any, name: str) -> None:
         way: max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(result, wanted, strict=True))
         for way, result in found.items()
     }
-    solves = name in {"forward_dynamics", "forward_dynamics_derivatives", "inverse_operational_space_inertia"}
-    condition = np.linalg.cond(mech.mass_matrix(args[0])) if solves else 1.0
+    condition = np.linalg.cond(mech.mass_matrix(args[0])) if name in SOLVE_WITH_MASS_MATRIX else 1.0
     print(errors)
     assert max(errors.values()) <= max(BOUND, 10 * np.finfo(float).eps * condition)
     assert [np.shape(array) for array in found["python"]] == [array.shape for array in wanted]

@@ -188,6 +188,14 @@ FLOATING = (*(f"floating {seed}" for seed in SEEDS[:3]), *(f"floating rotors {se
 COUPLED = (*(f"coupled {seed}" for seed in SEEDS[:3]), "coupled rotors 4", "coupled floating rotors 5")
 FREE = (*FIXED, *FLOATING)
 VARIANTS = (*FREE, *COUPLED)
+
+#: Algorithms that solve with the mass matrix: rounding may grow by its condition number.
+SOLVE_WITH_MASS_MATRIX = {
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "forward_dynamics_second_derivatives",
+    "inverse_operational_space_inertia",
+}
 """For laws that hold for all: motors on joints; rotors on links; the base afloat; both; joints that follow others."""
 
 
