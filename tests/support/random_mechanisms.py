@@ -193,6 +193,7 @@ VARIANTS = (*FREE, *COUPLED)
 SOLVE_WITH_MASS_MATRIX = {
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_external_derivatives",
     "forward_dynamics_second_derivatives",
     "inverse_operational_space_inertia",
 }
