@@ -26,7 +26,8 @@ from linkwise.kernel.tape import Shape
 from linkwise.model.coupling import coupling
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
-from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_EFFORTS, BASE_SPEEDS, Tree
+from linkwise.model.quantities import QUANTITIES
+from linkwise.model.tree import Tree
 
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -209,10 +210,11 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
 
 def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     """Names of the elements of an input or output along the coordinates: ``q1``, ``qd1``, whatever the joints are called."""
-    base_names = {"q": BASE_COORDINATES, "qd": BASE_SPEEDS, "qdd": BASE_ACCELERATIONS, "tau": BASE_EFFORTS}
-    if name not in base_names or shape != ((tree.nq if name == "q" else tree.nv),):
+    size = tree.nq if name == "q" else tree.nv
+    if name not in QUANTITIES or shape != (size,):
         return ()
-    return (*(base_names[name] if tree.floating else ()), *(f"{name}{k}" for k in range(1, tree.n + 1)))
+    first = [label for label, _ in tree.columns(name)[: size - tree.n]]
+    return (*first, *(f"{name}{k}" for k in range(1, tree.n + 1)))
 
 
 P = ParamSpec("P")

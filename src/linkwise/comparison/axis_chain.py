@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.errors import ArgumentError, members
+from linkwise.model.assembly import separated
 from linkwise.model.formatting.table import degrees, number, plain
 from linkwise.model.mimic import Follower
 from linkwise.model.tree import TOOL, Tree
@@ -102,6 +103,9 @@ def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
     ArgumentError
         Where no joint moves on the way, or a joint follows one that is not on the way.
     """
+    mechanism.require_joint_rates("a comparison")
+    link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    mechanism = separated(mechanism)
     pose = np.asarray(mechanism.base, dtype=float)
     axes: list[JointAxis] = []
     for k in mechanism.path(link):
@@ -114,7 +118,7 @@ def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
             line = (direction, pose[:3, 3], part.pitch, turns)
             follower = mechanism.followers[k]
             axes.append(JointAxis(part.coordinate_name, part.joint, *line, follower, limits, leads=part.mimic is None))
-        pose = np.asarray(pose @ part.motion(0.0) @ part.after, dtype=float)
+        pose = np.asarray(pose @ part.motion() @ part.after, dtype=float)
     if not axes:
         named = mechanism.frame_name(link)
         if link == TOOL:

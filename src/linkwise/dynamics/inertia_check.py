@@ -83,8 +83,9 @@ def _summed(tree: Tree, q: FloatArray) -> FloatArray:
 
 def _lacking(tree: Tree, speed: int, pivot: float) -> Problem:
     joint = speed - (tree.nv - tree.n)
-    if joint < 0:
+    if joint < 0 and tree.floating and speed < tree.manifold_joints[0].v.stop:
         expected = "a mass and moments of inertia about all axes, on a link that is fixed to the base or beyond its joints"
         return Problem("floating base", "mass", pivot, expected)
     expected = "a mass, an inertia or a rotor inertia moved by this joint; otherwise its acceleration is undefined"
-    return Problem(f"joint {tree.names[joint]!r}", "inertia", pivot, expected)
+    name = tree.names[joint] if joint >= 0 else next(at.name for at in tree.manifold_joints if speed < at.v.stop)
+    return Problem(f"joint {name!r}", "inertia", pivot, expected)

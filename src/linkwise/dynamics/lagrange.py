@@ -17,10 +17,10 @@ from linkwise.dynamics.inverse_dynamics import friction_torque
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, is_parameter, symbol
+from linkwise.kinematics.configuration import configuration_rate
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree
-from linkwise.spatial.rotation import cross, skew
+from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array
 
 
@@ -72,9 +72,9 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     for k in range(tree.nv):
         unit = [float(i == k) for i in range(tree.nv)]
         tau[k] = tau[k] - slope @ np.array(_motion(tree, x, unit), dtype=object)
-    if tree.floating:
-        p, h, v, w = (np.array(part, dtype=object) for part in (momentum[:3], momentum[3:6], speed[:3], speed[3:6]))
-        tau[:3], tau[3:6] = tau[:3] + cross(w, p), tau[3:6] + cross(w, h) + cross(v, p)
+    for at in tree.manifold_joints:
+        parts = (np.array(part[at.v], dtype=object) for part in (speed, momentum))
+        tau[at.v] = tau[at.v] + at.joint.coadjoint(*parts)
     values = dict(zip([*x, *speed, *rise], [*q, *qd, *qdd], strict=True))
     return np.asarray(substitute(tau, values) + friction_torque(tree, qd))
 
@@ -98,31 +98,29 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
             omega = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
             kinetic = kinetic + motor.inertia * spin * (np.asarray(motor.axis) @ omega)
     if tree.floating:
-        moment = np.asarray(tree.base) @ Floating().placement(np.array(q[:7])) @ moment
+        base = tree.manifold_joints[0]
+        moment = np.asarray(tree.base) @ base.joint.placement(np.array(q[base.q])) @ moment
     return kinetic + np.asarray(tree.gravity) @ moment[:3]
 
 
 def _motion(tree: Tree, q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:
-    """Dq/dt (nq,): qd itself, but for the pose of a floating base."""
-    if not tree.floating:
-        return list(qd)
-    return [*Floating().q_dot(np.array(q[:7], dtype=object), np.array(qd[:6], dtype=object)), *qd[6:]]
+    """Dq/dt (nq,): qd itself, but for what has a quaternion."""
+    return list(configuration_rate(tree, np.array(q, dtype=object), np.array(qd, dtype=object)))
 
 
 def _poses(tree: Tree, q: Sequence[Any]) -> dict[int, Array]:
     """Pose (4, 4) of each link in the world, or in the axes of a floating base; -1 is the base."""
-    joints = q[tree.nq - tree.n :]
     poses: dict[int, Array] = {-1: np.eye(4) if tree.floating else np.asarray(tree.base)}
     for k in tree.order:
-        follower = tree.followers[k]
-        coordinate = follower.ratio * joints[follower.coordinate] + follower.shift if follower.coordinate >= 0 else 0.0
-        poses[k] = np.asarray(poses[tree.parents[k]] @ tree.links[k].placement(coordinate))
+        coordinates = tree.joint_coordinates(k, np.array(q, dtype=object))
+        poses[k] = np.asarray(poses[tree.parents[k]] @ tree.links[k].placement(coordinates))
     return poses
 
 
 def _rate(tree: Tree, pose: Array, q: Sequence[Any], qd: Sequence[Any]) -> Array:
     """The rate (3, 4) of a pose: by the joints, and by the velocity v + w x p of a floating base."""
-    moving = dict(zip(q[tree.nq - tree.n :], qd[tree.nv - tree.n :], strict=True))
+    first = tree.manifold_joints[0].q.stop if tree.floating else 0
+    moving = dict(zip(q[first:], _motion(tree, q, qd)[first:], strict=True))
     rate = np.array(rates(list(pose[:3].flat), moving), dtype=object).reshape(3, 4)
     if tree.floating:
         rate = rate + skew(np.array(qd[3:6], dtype=object)) @ pose[:3]
@@ -141,10 +139,8 @@ def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]
 def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
     """The speed of the joint that each motor drives."""
     speeds = qd[tree.nv - tree.n :]
-    joints = {
-        link.coordinate_name: follower for link, follower in zip(tree.links, tree.followers, strict=True) if link.moves
-    }
-    return [joints[drive.joint].ratio * speeds[joints[drive.joint].coordinate] for drive in tree.drives]
+    ratios = {link.coordinate_name: joint.ratio for link, joint in zip(tree.links, tree.followers, strict=True)}
+    return [ratios.get(drive.joint, 1.0) * speeds[drive.coordinate] for drive in tree.drives]
 
 
 # ── symbols to differentiate by, and numbers in their place ──────────────────────────────────────────

@@ -91,8 +91,11 @@ def linearize(
     batch = by_q.shape[:-2]
     unit = np.broadcast_to(np.eye(tree.nv), by_q.shape)
     turning = np.zeros(by_q.shape)
-    if tree.floating:
-        turning[..., :6, :6] = -_motion_cross(np.broadcast_to(moving, (*batch, tree.nv))[..., :6])
+    velocities = np.broadcast_to(moving, (*batch, tree.nv))
+    for joint in tree.manifold_joints:
+        twist = np.zeros((*batch, 6))
+        twist[..., 6 - joint.joint.nv :] = velocities[..., joint.v]
+        turning[..., joint.v, joint.v] = -_motion_cross(twist)[..., 6 - joint.joint.nv :, 6 - joint.joint.nv :]
     A = np.concatenate([np.concatenate([turning, unit], axis=-1), np.concatenate([by_q, by_qd], axis=-1)], axis=-2)
     return Linearization(A, np.concatenate([np.zeros(by_tau.shape), by_tau], axis=-2), effort, qdd)
 
@@ -151,6 +154,8 @@ def static_equilibrium(
     at = _open(tree, "static_equilibrium", q0)
     if tree.floating:
         raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
+    if free := [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]:
+        raise ArgumentError(f"static_equilibrium: {free[0]!r} of {tree.name!r} floats; lock({{{free[0]!r}: pose}}) holds it")
     tolerance = positive("static_equilibrium: tol", tol)
     held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
     q = np.array(np.broadcast_to(at, (*np.broadcast_shapes(at.shape[:-1], held.shape[:-1]), tree.nq)))

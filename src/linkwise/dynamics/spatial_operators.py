@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of, refuse_loops
+from linkwise.model.assembly import separated
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
@@ -101,6 +102,7 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     mechanism.require_numbers("spatial_operators")
     if mechanism.loops:
         refuse_loops(mechanism, "spatial_operators")
+    mechanism = separated(mechanism)
     if mechanism.coupled:
         subject = "joints that follow others"
         raise ArgumentError(f"{mechanism.name!r} has {subject}; the operators are those of trees whose joints are free")

@@ -12,8 +12,9 @@ import numpy as np
 
 from linkwise.errors import choices, members
 from linkwise.files.text import Source, quoted
-from linkwise.model.quantities import BASE_UNITS, GROUPS, UNITS
-from linkwise.model.tree import BASE_COORDINATES, BASE_SPEEDS
+from linkwise.model.joints.joint import UNITS
+from linkwise.model.quantities import GROUPS
+from linkwise.model.tree import ManifoldJoint, manifold_columns
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -25,30 +26,31 @@ class MotionColumn:
     units: tuple[str, ...]
 
 
-def base_names(group: str) -> tuple[str, ...]:
-    """What a floating base has in a group."""
-    return BASE_COORDINATES if group == "q" else BASE_SPEEDS
+def manifold_names(group: str, joints: Sequence[ManifoldJoint]) -> list[str]:
+    """Names of the columns of joints with quaternions in a group; accelerations are called as velocities are."""
+    return [name for name, _ in manifold_columns(joints, "q" if group == "q" else "qd")]
 
 
-def columns(group: str, n: int, names: Sequence[str], floating: bool) -> Iterator[MotionColumn]:
-    """The columns of a group in order: a floating base, then the joints by number or by name.
+def columns(group: str, n: int, names: Sequence[str], joints: Sequence[ManifoldJoint]) -> Iterator[MotionColumn]:
+    """The columns of a group in order: joints with quaternions, then the others by number or by name.
 
     Examples
     --------
-    >>> [column.names for column in columns("q", 1, ["arm"], False)]
+    >>> [column.names for column in columns("q", 1, ["arm"], ())]
     [('q1', 'q_arm', 'arm')]
     """
-    for name, unit in zip(base_names(group), BASE_UNITS[group], strict=True) if floating else ():
+    units = [unit for _, unit in manifold_columns(joints, group)]
+    for name, unit in zip(manifold_names(group, joints), units, strict=True):
         yield MotionColumn((f"{group}_{name}", *((name,) if group != "qdd" else ())), (unit,))
     for k in range(n):
         by_name = (f"{group}_{names[k]}", *((names[k],) if group == "q" else ())) if names else ()
         yield MotionColumn((f"{group}{k + 1}", *by_name), UNITS[group])
 
 
-def header(n: int, names: Sequence[str], floating: bool) -> list[str]:
+def header(n: int, names: Sequence[str], joints: Sequence[ManifoldJoint]) -> list[str]:
     """What a header says that Linkwise writes."""
     endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(n)]
-    base = {group: [f"_{name}" for name in base_names(group)] if floating else [] for group in GROUPS}
+    base = {group: [f"_{name}" for name in manifold_names(group, joints)] for group in GROUPS}
     return ["t", *(f"{group}{ending}" for group in GROUPS for ending in [*base[group], *endings])]
 
 
@@ -68,7 +70,7 @@ def name_and_unit(cell: str) -> tuple[str, str | None]:
 
 SEPARATORS = (";", "\t", ",")
 
-#: How far the length of a floating base's quaternion may be from 1 in a file (tables carry few digits).
+#: How far the length of a quaternion may be from 1 in a file (tables carry few digits).
 UNIT_QUATERNION = 1e-6
 
 #: Columns that are the motion of a joint, by its number or its name.
@@ -76,18 +78,23 @@ _NUMBERED, _NAMED = re.compile(r"q(d|dd)?[0-9]+"), re.compile(r"q(d|dd)?_")
 
 
 class CsvReader:
-    """Reads the columns t, q, qd and qdd of n joints, or fewer groups, and of a floating base if there is one.
+    """Reads the columns t, q, qd and qdd of n joints, or fewer groups, and of joints with quaternions if there are any.
 
     Other columns are left alone, but not those of further joints.
     """
 
     def __init__(
-        self, source: Source, n: int, names: Sequence[str], floating: bool = False, wanted: Sequence[str] = GROUPS
+        self,
+        source: Source,
+        n: int,
+        names: Sequence[str],
+        joints: Sequence[ManifoldJoint] = (),
+        wanted: Sequence[str] = GROUPS,
     ) -> None:
         self.source = source
         self.n = n
-        self.floating = floating
-        groups = [list(columns(group, n, names, floating)) for group in wanted]
+        self.joints = tuple(joints)
+        groups = [list(columns(group, n, names, joints)) for group in wanted]
         self.sizes = [len(group) for group in groups]
         self.wanted = [MotionColumn(("t", "time"), ("s",)), *(column for group in groups for column in group)]
         self.dt: float | None = None
@@ -162,17 +169,17 @@ class CsvReader:
         self.last = float(t[-1])
         ends = np.cumsum(self.sizes)[:-1]
         parts = [np.ascontiguousarray(part) for part in np.split(table[:, 1:], ends, axis=1)]
-        if self.floating:
-            self._check_quaternions(batch, parts[0][:, 3:7])
+        for at in self.joints:
+            self._check_quaternions(batch, parts[0], at.quaternion)
         return t.copy(), *parts
 
-    def _check_quaternions(self, batch: list[tuple[int, bytes]], quaternions: FloatArray) -> None:
+    def _check_quaternions(self, batch: list[tuple[int, bytes]], q: FloatArray, place: slice) -> None:
         """Refuse an orientation that is none."""
-        lengths = np.linalg.norm(quaternions, axis=1)
+        lengths = np.linalg.norm(q[:, place], axis=1)
         wrong = ~(np.abs(lengths - 1.0) <= UNIT_QUATERNION)
         if wrong.any():
             k = int(np.argmax(wrong))
-            names = ", ".join(self.header[at] for at in self.columns[4:8])
+            names = ", ".join(self.header[at] for at in self.columns[1 + place.start : 1 + place.stop])
             self.source.fail(batch[k][0], f"the quaternion {names} has the length {float(lengths[k]):.9g}; expected 1")
 
     def _table(self, batch: list[tuple[int, bytes]]) -> FloatArray:
@@ -204,10 +211,15 @@ def _positions_alone(missing: Sequence[MotionColumn], n: int) -> str:
 
 
 def render(
-    t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, names: Sequence[str] = (), floating: bool = False
+    t: FloatArray,
+    q: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
+    names: Sequence[str] = (),
+    joints: Sequence[ManifoldJoint] = (),
 ) -> Iterator[str]:
     """The text of a .csv file, in parts."""
-    joints = q.shape[1] - len(base_names("q")) * floating
-    yield ",".join(header(joints, names, floating)) + "\n"
+    n = q.shape[1] - len(manifold_names("q", joints))
+    yield ",".join(header(n, names, joints)) + "\n"
     for row in np.column_stack((t, q, qd, qdd)):
         yield ",".join(map(repr, row.tolist())) + "\n"

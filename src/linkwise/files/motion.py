@@ -14,13 +14,16 @@ from linkwise.files import csv_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.files.text import BOM, Source, open_file, refused, uneven_motion
 from linkwise.model.quantities import units
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree, floating_base
 from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import unmasked
 
 #: Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv).
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+#: Whether a base floats, or all joints with quaternions.
+Floating = bool | Sequence[ManifoldJoint]
 
 
 _JOINTS_ONLY = "a .MOT file holds the motion of joints only, and the base floats; the motion must be a .csv"
@@ -44,8 +47,8 @@ class Motion:
         The file.
     n : int
         Number of joint coordinates.
-    floating : bool
-        Whether the motion is that of a floating base too.
+    joints : tuple of ManifoldJoint
+        The joints with quaternions, a floating base among them.
     dt : float or None
         Time step, s, of a .MOT file; a .csv file says every time instead.
     size : int
@@ -63,15 +66,16 @@ class Motion:
     [([0.0, 0.5], [[0.0], [0.1]])]
     """
 
-    def __init__(self, path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> None:
-        if n < (0 if floating else 1):
-            raise ArgumentError(f"n is {n!r}; expected the number of joint coordinates, {0 if floating else 1} or more")
+    def __init__(self, path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False) -> None:
+        least = 0 if floating else 1
+        if n < least:
+            raise ArgumentError(f"n is {n!r}; expected the number of joint coordinates, {least} or more")
         if names and len(names) != n:
             raise ArgumentError(f"there are {len(names)} names for {n} joint coordinates")
         self.path = Path(path)
         self.n = n
         self.names = tuple(names)
-        self.floating = floating
+        self.joints = manifold_of(floating)
         self.size = 0
         self.consumed = 0
         with open_file(self.path) as file:
@@ -105,13 +109,13 @@ class Motion:
         start = file.read(4096).removeprefix(BOM).lstrip()
         file.seek(0)
         if start[:1] in b"+-.0123456789" or start[:3].lower() == b"nan" or self.path.suffix.lower() == ".mot":
-            if self.floating:
+            if self.joints:
                 raise refused(self.path, _JOINTS_ONLY)
             return spacelib_mot.MotReader(Source(self.path, file), self.n)
-        return csv_motion.CsvReader(Source(self.path, file), self.n, self.names, self.floating)
+        return csv_motion.CsvReader(Source(self.path, file), self.n, self.names, self.joints)
 
 
-def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> Motion:
+def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False) -> Motion:
     """Open a joint motion: SpaceLib .MOT, or .csv with a header; recognised by content.
 
     Parameters
@@ -122,8 +126,8 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
         Number of joint coordinates.
     names : sequence of str
         Names of the moving links (n,); a .csv may call its columns by them.
-    floating : bool
-        Whether the base floats: a .csv then has columns of the base too.
+    floating : bool or sequence of ManifoldJoint
+        Whether the base floats: a .csv then has columns of the base too. Or `Mechanism.manifold_joints`, the base among them.
 
     Returns
     -------
@@ -148,7 +152,7 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
 
 
 def positions(
-    path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False
+    path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False
 ) -> tuple[FloatArray, FloatArray] | None:
     r"""The times (k,) and positions (k, nq) of a .csv that has neither speeds nor accelerations; None where it has others.
 
@@ -168,14 +172,14 @@ def positions(
     """
     with open_file(path) as file:
         try:
-            reader = csv_motion.CsvReader(Source(Path(path), file), n, names, floating, wanted=("q",))
+            reader = csv_motion.CsvReader(Source(Path(path), file), n, names, manifold_of(floating), wanted=("q",))
         except FileError:
             return None
         t, q = zip(*reader.blocks(), strict=True)
     return np.concatenate(t), np.concatenate(q)
 
 
-def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: bool = False) -> list[FileProblem]:
+def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False) -> list[FileProblem]:
     """The first thing that is wrong with a motion file, with its line; empty when it can be read to its end.
 
     Examples
@@ -195,7 +199,7 @@ def check_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floatin
 
 
 def save_motion(
-    path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = (), floating: bool = False
+    path: str | Path, t: Any, q: Any, qd: Any, qdd: Any, *, names: Sequence[str] = (), floating: Floating = False
 ) -> None:
     """Write a joint motion, as the suffix says: ``.mot`` for SpaceLib, or ``.csv``.
 
@@ -209,8 +213,9 @@ def save_motion(
         Joint coordinates (rad or m), their rates and accelerations, (k, n) each; those of a floating base before them.
     names : sequence of str
         What a .csv calls the columns of the joints; ``q1``, ``q2``, ... where none are given.
-    floating : bool
-        Whether the motion is that of a floating base too: q has 7 columns more than joints, qd and qdd 6. Not in a .MOT.
+    floating : bool or sequence of ManifoldJoint
+        Whether the motion is that of a floating base too: q has 7 columns more than joints, qd and qdd 6; or
+        `Mechanism.manifold_joints`. Not in a .MOT.
 
     Raises
     ------
@@ -228,32 +233,40 @@ def save_motion(
     columns = [np.asarray(unmasked(name, values), dtype=np.float64) for name, values in (("q", q), ("qd", qd), ("qdd", qdd))]
     at, rate, acceleration = columns
     shape = at.shape
-    _check_shapes([values.shape for values in columns], names, floating)
+    joints = manifold_of(floating)
+    _check_shapes([values.shape for values in columns], names, joints)
     times = np.asarray(unmasked("t", t), dtype=np.float64)
     suffix = Path(path).suffix.lower()
     if not all(np.all(np.isfinite(values)) for values in (times, *columns)):
         raise ArgumentError("a motion holds finite numbers only")
     if suffix == ".mot":
-        if floating:
+        if joints:
             raise refused(path, _JOINTS_ONLY)
         write_text(path, spacelib_mot.render(_step(path, times, shape[0]), at, rate, acceleration))
     elif suffix == ".csv":
-        write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names, floating))
+        write_text(path, csv_motion.render(_times(times, shape[0]), at, rate, acceleration, names, joints))
     else:
         raise refused(path, f"cannot tell the format from the suffix {suffix!r}; expected '.mot' or '.csv'")
 
 
-def _check_shapes(shapes: Sequence[tuple[int, ...]], names: Sequence[str], floating: bool) -> None:
+def manifold_of(floating: Floating) -> tuple[ManifoldJoint, ...]:
+    """The joints with quaternions of a motion."""
+    if isinstance(floating, bool):
+        return (floating_base(),) if floating else ()
+    return tuple(floating)
+
+
+def _check_shapes(shapes: Sequence[tuple[int, ...]], names: Sequence[str], joints: Sequence[ManifoldJoint]) -> None:
     """As many instants in each, as many columns as there are speeds, and a name for each joint."""
     at, rate, acceleration = shapes
-    more = 7 if floating else 0
-    joints = at[1] - more if len(at) == 2 else -1
-    speeds = (at[0], joints + more - floating)
-    if not all(at) or joints < (0 if floating else 1) or rate != speeds or acceleration != speeds:
-        wanted = "(k, n + 7), (k, n + 6) and (k, n + 6)" if floating else "(k, n) for all three"
+    more, less = sum(at.joint.nq for at in joints), sum(at.joint.nv for at in joints)
+    n = at[1] - more if len(at) == 2 else -1
+    speeds = (at[0], n + less)
+    if not all(at) or n < (0 if joints else 1) or rate != speeds or acceleration != speeds:
+        wanted = f"(k, n + {more}), (k, n + {less}) and (k, n + {less})" if joints else "(k, n) for all three"
         raise ArgumentError(f"q, qd and qdd have the shapes {', '.join(map(str, shapes))}; expected {wanted}")
-    if names and len(names) != joints:
-        raise ArgumentError(f"there are {len(names)} names for {joints} joint coordinates")
+    if names and len(names) != n:
+        raise ArgumentError(f"there are {len(names)} names for {n} joint coordinates")
 
 
 def _times(times: FloatArray, k: int) -> FloatArray:

@@ -59,10 +59,13 @@ def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, flo
 
 def _slides(link: Link) -> float:
     """How far a joint shifts its link at most, m."""
-    advance = abs(float(getattr(link.joint_model, "advance", 0.0)))
-    if not advance:
-        return 0.0
-    return advance * (np.inf if link.limits is None else max(abs(limit + link.offset) for limit in link.limits))
+    if link.joint_model.parts is None:
+        return 0.0 if link.joint_model.is_rotation else np.inf
+    total = 0.0
+    for part, limits in zip(link.joint_model.parts, link.coordinate_limits, strict=True):
+        if advance := abs(float(part.advance)):
+            total += advance * (np.inf if limits is None else max(abs(limit + link.offset) for limit in limits))
+    return total
 
 
 def telling_reach(solver: Callable[Given, Solution]) -> Callable[Given, Solution]:
@@ -346,8 +349,9 @@ def numeric_solutions(
     >>> len(numeric_solutions(arm, T)), len(arm.all_inverse_kinematics(T))
     (3, 3)
     """
-    if mechanism.loops or mechanism.floating:
-        kind = "loops" if mechanism.loops else "a floating base"
+    if mechanism.loops or mechanism.manifold_joints:
+        joint = "" if mechanism.loops else mechanism.manifold_joints[0].joint.kind
+        kind = "loops" if mechanism.loops else "a floating base" if mechanism.floating else f"a {joint} joint"
         raise ArgumentError(f"{mechanism.name!r} has {kind}; many solutions are looked for on a fixed tree")
     goal = Pose(link, T, mask)
     goal.check(mechanism)

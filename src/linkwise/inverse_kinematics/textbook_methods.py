@@ -96,6 +96,7 @@ def goal(
     """
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base; a pose is solved for on a fixed one")
+    mechanism.require_joint_rates("this method")
     if mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has loops; a pose solved for on its tree alone would open them")
     if not mechanism.n:

@@ -1,8 +1,8 @@
 """Configurations and speeds: where a velocity leads, and what velocity leads from one configuration to another.
 
-A floating base is placed by its position and a unit quaternion (x, y, z, qw, qx, qy, qz), and moves with the velocity of
-its origin and its angular velocity, both in its own axes; joints add their coordinates and speeds behind. Without a floating
-base these are sums and differences.
+Joints with quaternions, a floating base and ball joints, come first: a floating one is placed by its position and a unit
+quaternion (x, y, z, qw, qx, qy, qz), and moves with the velocity of its origin and its angular velocity, both in its own
+axes. The other joints add their coordinates and speeds behind: for them these are sums and differences.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from linkwise.errors import ArgumentError
 from linkwise.expr.derivative import rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
-from linkwise.model.joints import Floating
 from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import generator, unmasked, vectors, whole
-
-BASE = Floating()
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"}, spread=False)
 def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     """Return the configuration (nq,) after the time dt (s) at constant speeds qd (nv,); the quaternion is normalised.
 
-    The floating base turns and moves along one screw: see `linkwise.model.joints.Floating`.
+    A floating base turns and moves along one screw: see `linkwise.model.joints.Floating`.
 
     Examples
     --------
@@ -40,9 +38,8 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     array([0.1, 0.4])
     """
     step = np.asarray(qd) * np.asarray(unmasked("dt", dt))
-    if not tree.floating:
-        return np.asarray(q + step)
-    return np.concatenate([BASE.integrate(q[: BASE.nq], step[: BASE.nv]), q[BASE.nq :] + step[BASE.nv :]])
+    joints = [at.joint.integrate(q[at.q], step[at.v]) for at in tree.manifold_joints]
+    return np.concatenate([*joints, q[tree.nq - tree.n :] + step[tree.nv - tree.n :]])
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"rate": "nq"}, spread=False)
@@ -56,9 +53,8 @@ def configuration_rate(tree: Tree, q: Array, qd: Array) -> Array:
     >>> ship.kernel("configuration_rate")(ship.neutral, [1.0, 0, 0, 0, 0, 0.2]) + 0.0
     array([1. , 0. , 0. , 0. , 0. , 0. , 0.1])
     """
-    if not tree.floating:
-        return np.asarray(qd)
-    return np.concatenate([BASE.q_dot(q[: BASE.nq], qd[: BASE.nv]), qd[BASE.nv :]])
+    joints = [at.joint.q_dot(q[at.q], qd[at.v]) for at in tree.manifold_joints]
+    return np.concatenate([*joints, qd[tree.nv - tree.n :]])
 
 
 def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array) -> Array:
@@ -107,18 +103,26 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
 
 def _velocities_between(tree: Tree, start: FloatArray, end: FloatArray) -> FloatArray:
     """The velocities (..., nv) from start to end, in float64."""
-    if not tree.floating:
-        return np.asarray(end - start)
-    base = BASE.difference(start[..., : BASE.nq], end[..., : BASE.nq])
-    return np.concatenate([base, end[..., BASE.nq :] - start[..., BASE.nq :]], axis=-1)
+    joints = [at.joint.difference(start[..., at.q], end[..., at.q]) for at in tree.manifold_joints]
+    first = tree.nq - tree.n
+    return np.concatenate([*joints, end[..., first:] - start[..., first:]], axis=-1)
+
+
+def with_unit_quaternions(tree: Tree, q: Array) -> Array:
+    """The configuration (nq,), or many (nq, ...), with its quaternions made unit quaternions."""
+    parts, end = [], 0
+    for at in tree.manifold_joints:
+        parts += [q[end : at.quaternion.start], unit_quaternion(q[at.quaternion])]
+        end = at.quaternion.stop
+    return np.concatenate([*parts, q[end:]])
 
 
 def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) -> FloatArray:
     """Return random coordinates, the same for the same seed.
 
-    Joints are spread evenly within their limits, or where there are none a turn, or 2 m, about zero. A floating base is
-    turned evenly in all ways (K. Shoemake, *Graphics Gems III*, 1992, section III.6) and placed within 1 m of its origin,
-    each way. Loops are not closed.
+    Joints are spread evenly within their limits, or where there are none a turn, or 2 m, about zero. A floating base and
+    ball joints are turned evenly in all ways (K. Shoemake, *Graphics Gems III*, 1992, section III.6), those with limits
+    within their cones, and what floats is placed within 1 m of its origin, each way. Loops are not closed.
 
     Parameters
     ----------
@@ -144,9 +148,7 @@ def random_configuration(tree: Tree, seed: int = 0, count: int | None = None) ->
     rng = generator("random_configuration: seed", seed)
     rows = 1 if count is None else whole("random_configuration: count", count, 0)
     parts = [random_coordinates(tree, np.stack([tree.q_min, tree.q_max], axis=1), 1.0, rows, rng)]
-    if tree.floating:
-        quaternion = rng.normal(size=(rows, 4))
-        parts[:0] = [rng.uniform(-1.0, 1.0, (rows, 3)), quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)]
+    parts[:0] = [at.joint.random(rng, rows, at.most) for at in tree.manifold_joints]
     q = np.concatenate(parts, axis=-1)
     return q[0] if count is None else q
 

@@ -99,7 +99,7 @@ def loop_seen(tree: Tree, loop: Loop, q: Array) -> tuple[Array, Array, Array]:
     """
     bodies, joints = _bodies(tree, q)
     sides = _sides(tree, bodies, loop, joints)
-    jac = blank(6, 6 * tree.floating + len(bodies.bodies) - int(tree.floating))
+    jac = blank(6, sum(body.nv for body in bodies.bodies))
     for side, sign in ((sides.first, -1.0), (sides.second, 1.0)):
         for k in side.path:
             for freedom in bodies.bodies[k].freedoms_at(joints):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.workspace_map import Cells, Grid, Postures, climb, grid_of, measured, pointing_of, ranges_of
+from linkwise.model.assembly import separated
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of, word_of
@@ -171,6 +172,9 @@ def workspace(
     """
     mechanism.require_numbers("workspace")
     _check(mechanism, samples, seed, limits, cells)
+    mechanism.require_joint_rates("workspace")
+    link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    mechanism = separated(mechanism)
     postures = Postures(
         mechanism, link, word_of(mask), bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges)
     )

@@ -122,7 +122,7 @@ class Postures:
             if link.moves:
                 coordinate = tree.followers[k].coordinate
                 return (coordinate, _along(placed @ link.before, link.axis)) if self.turning[coordinate] else None
-            placed = placed @ link.before @ link.motion(0.0) @ link.after
+            placed = placed @ link.before @ link.motion() @ link.after
         return None
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import Tree
@@ -97,6 +98,14 @@ class LoopEquations:
 def closing(mechanism: Tree) -> LoopEquations:
     """The closure equations of a mechanism with loops, without units; made once."""
     mechanism.require_numbers("what closes loops")
+    for loop in mechanism.loops:
+        ends = [name for name in (loop.first, loop.second) if name != "base"]
+        for at in mechanism.manifold_joints:
+            if sum(at.link in mechanism.path(name) for name in ends) == 1:
+                raise ArgumentError(
+                    f"the loop between {loop.first!r} and {loop.second!r} of {mechanism.name!r} runs through the"
+                    f" {at.joint.kind} joint {at.name!r}; cut it there instead, by a loop of the kind 'point'"
+                )
     return mechanism.memo("loop_solver", "equations", lambda: LoopEquations(mechanism, longest_offset(mechanism)))
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.model.assembly import separated
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import basis
@@ -308,6 +309,7 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
         raise ArgumentError(f"{tree.name!r} has no loops")
     if tree.coupled:
         raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
+    tree = separated(tree)
     frames = frames_at_zero(tree)
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))
 
@@ -318,7 +320,7 @@ def frames_at_zero(tree: Tree) -> dict[int, tuple[FloatArray, FloatArray]]:
     frames = {-1: (base, base)}
     for k in tree.order:
         acts = frames[tree.parents[k]][1] @ tree.links[k].before
-        frames[k] = (acts, np.asarray(acts @ tree.links[k].motion(0.0) @ tree.links[k].after, dtype=float))
+        frames[k] = (acts, np.asarray(acts @ tree.links[k].motion() @ tree.links[k].after, dtype=float))
     return frames
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import Floating
+from linkwise.model.joints import Joint
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
@@ -26,6 +26,9 @@ T = TypeVar("T", bound="Tree")
 
 BASE = "base"
 
+#: How far the length of a quaternion that is given may be from 1.
+UNIT_LENGTH = 1e-6
+
 #: Where things that were on a link are now: on that link, in that frame of it (4, 4).
 Places = Mapping[str, tuple[str, Array]]
 
@@ -41,13 +44,22 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     if base is not None and not tree.floating:
         raise ArgumentError("lock: base is the pose at which a floating base is held; this base is fixed already")
     leaders = {link.coordinate_name: link.mimic.joint for link in tree.links if link.mimic}
+    places = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves and not link.mimic}
     for name in joints:
-        if name not in tree.names:
+        if name not in places:
             follows = f"; {name!r} follows {leaders[name]!r}" if name in leaders else ""
-            raise ArgumentError(f"lock: no joint {name!r} has a coordinate; expected {choices(tree.names)}{follows}")
-    expected = "a finite number, rad or m"
-    values = {tree.names.index(n): number_within(f"lock: {n}", x, -np.inf, np.inf, expected) for n, x in joints.items()}
-    links = [_locked(tree, k, link, values) for k, link in enumerate(_links(tree))]
+            raise ArgumentError(f"lock: no joint {name!r} has a coordinate; expected {choices(places)}{follows}")
+    values: dict[int, float] = {}
+    links = _links(tree)
+    for name, value in joints.items():
+        k = places[name]
+        if (size := tree.links[k].joint_model.nq) > 1:
+            motion = tree.links[k].motion(_coordinates(tree.links[k].joint_model, f"lock: {name}", value))
+            links[k] = links[k].replace(before=links[k].before @ motion, **NO_JOINT)
+        first = tree.coordinates[k]
+        held = np.atleast_1d(value) if size > 1 else [number_within(f"lock: {name}", value, -np.inf, np.inf, "a finite number, rad or m")]
+        values |= dict(enumerate(held, first)) if first >= 0 else {}
+    links = [_locked(tree, k, link, values) for k, link in enumerate(links)]
     for drive in tree.drives:
         if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
             _add_mass(links, drive.carrier, drive.motor.locked)
@@ -63,14 +75,15 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     at = tree.neutral if q is None else vectors("subtree: q", q, tree.nq)
     if at.ndim != 1:
         raise ArgumentError(f"subtree: q has the shape {at.shape}; expected one configuration, ({tree.nq},)")
-    free = {tree.followers[k].coordinate for k in inside if not tree.links[k].mimic} - {-1}
+    free = {tree.coordinates[k] for k in inside if not tree.links[k].mimic} - {-1}
     for k, follower in enumerate(tree.followers):
         if k not in inside and follower.coordinate in free:
             joint, leader = tree.links[k].coordinate_name, tree.names[follower.coordinate]
             raise ArgumentError(f"subtree: joint {joint!r} follows {leader!r}, but only one is in the subtree of {link!r}")
-    first = tree.nq - tree.n
-    held = {name: at[first + i] for i, name in enumerate(tree.names) if i not in free}
-    held_tree = lock(tree, held, Floating().placement(at[:first]) if tree.floating else None)
+    outside = [k for k, part in enumerate(tree.links) if k not in inside and part.moves and not part.mimic]
+    held = {tree.links[k].coordinate_name: tree.joint_coordinates(k, at) for k in outside}
+    base_joint = tree.manifold_joints[0] if tree.floating else None
+    held_tree = lock(tree, held, None if base_joint is None else base_joint.joint.placement(at[base_joint.q]))
     names = [held_tree.link_names[k] for k in inside]
     poses = {BASE: np.asarray(held_tree.base)}
     for k in held_tree.order:
@@ -123,6 +136,32 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
     )
 
 
+def separated(tree: T) -> T:
+    """The mechanism with joints of one coordinate each, on links without mass, in the place of joints of several.
+
+    Coordinates, poses of links and dynamics are the same. Ball and floating joints stay.
+    """
+    if all(len(link.coordinate_names) < 2 or link.joint_model.parts is None for link in tree.links):
+        return tree
+    links: list[Link] = []
+    for link in _links(tree):
+        names, parts = link.coordinate_names, link.joint_model.parts or ()
+        if len(names) < 2 or not parts:
+            links.append(link)
+            continue
+        fields = {"limits": link.coordinate_limits}
+        fields |= {field: link.greatest(field) for field in ("qd_max", "qdd_max", "tau_max")}
+        parent, before = link.parent, link.before
+        for k, (name, part) in enumerate(zip(names, parts, strict=True)):
+            joint = {"joint": part.kind, "axis": part.axis, **{field: values[k] for field, values in fields.items()}}
+            if k < len(names) - 1:
+                links.append(Link(name=name, parent=parent, before=before, **joint))
+            else:
+                links.append(link.replace(joint_name=name, parent=parent, before=before, **joint))
+            parent, before = name, np.eye(4)
+    return tree.replace(links=links, motors=[motor for motor, _ in _motors(tree)], tool_link=tree.link_names[tree.tool_index])
+
+
 def _parent(tree: Tree, k: int) -> str:
     return BASE if tree.parents[k] < 0 else tree.link_names[tree.parents[k]]
 
@@ -149,10 +188,22 @@ def _named(tree: Tree, drive: Drive) -> Motor:
 def _locked(tree: Tree, k: int, link: Link, values: Mapping[int, float]) -> Link:
     """A link with its joint fixed, where its coordinate has a value."""
     follower = tree.followers[k]
-    if follower.coordinate not in values:
+    if follower.coordinate not in values or not link.moves:
         return link
     motion = link.motion(follower.ratio * values[follower.coordinate] + follower.shift)
     return link.replace(before=link.before @ motion, **NO_JOINT)
+
+
+def _coordinates(joint: Joint, item: str, value: Any) -> Array:
+    """The coordinates (nq,) of a joint that has several; a quaternion of length 1."""
+    q = vectors(item, value, joint.nq)
+    if q.ndim != 1:
+        raise ArgumentError(f"{item} has the shape {q.shape}; expected ({joint.nq},)")
+    if joint.quaternion is not None:
+        length = float(np.linalg.norm(q[joint.quaternion]))
+        if not abs(length - 1.0) <= UNIT_LENGTH:
+            raise ArgumentError(f"{item} has a quaternion of the length {length:.9g}; expected 1")
+    return q
 
 
 def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:

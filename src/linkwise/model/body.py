@@ -18,8 +18,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
-from linkwise.model.joints import Floating, Joint
-from linkwise.model.joints.joint import OneScrew
+from linkwise.model.joints import Joint
 from linkwise.model.symbolic import any_nonzero, has_symbols
 from linkwise.model.tree import Tree
 from linkwise.spatial.matrix_method import velocity_matrix
@@ -64,7 +63,7 @@ class Body:
     parent : int
         Index of the parent body, -1 for the ground (whose frame is the world frame).
     link : int
-        The link whose joint moves it; -1 for the floating base.
+        The link whose joint moves it, of a joint with several parts also those before the last; -1 for the floating base.
     position, speed : int
         Index of its (first) coordinate in q, and of its (first) speed in qd.
     turn, pitch : float
@@ -89,6 +88,11 @@ class Body:
     angle: float
     inertia: FloatArray
     joint: Joint | None = None
+
+    @property
+    def nv(self) -> int:
+        """Number of its velocities."""
+        return 1 if self.joint is None else self.joint.nv
 
     @property
     def advances(self) -> bool:
@@ -337,28 +341,39 @@ def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
     """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
     joints: list[Body] = []
     frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base))}
+    free = {at.link: at for at in tree.manifold_joints}
     if tree.floating:
-        joints.append(Body(-1, -1, 0, 0, 0.0, 0.0, frames[-1][1], 0.0, np.zeros((4, 4)), Floating()))
+        joints.append(_body_of(free[-1].joint, -1, -1, (0, 0), frames[-1][1], 0.0))
         frames[-1] = (0, np.eye(4))
     for k in tree.order:
         link, (body, t) = tree.links[k], frames[tree.parents[k]]
-        if not link.moves:
-            frames[k] = (body, t @ link.before @ link.after)
-            continue
-        place, speed = tree.nq - tree.n + tree.coordinates[k], tree.nv - tree.n + tree.coordinates[k]
-        joint = link.joint_model
-        if not isinstance(joint, OneScrew):
-            placement = cleaned(np.asarray(t @ link.before))
-            joints.append(Body(body, k, place, speed, 0.0, 0.0, placement, link.offset, np.zeros((4, 4)), joint))
-            frames[k] = (len(joints) - 1, np.asarray(link.after))
-            continue
-        upright = transform(rotation_between((0.0, 0.0, 1.0), joint.axis), None)
-        shift = translation(0.0, 0.0, joint.advance * link.offset) if any_nonzero(joint.advance) else np.eye(4)
-        placement = cleaned(np.asarray(t @ link.before @ upright @ shift))
-        angle = link.offset if joint.turn else 0.0
-        joints.append(Body(body, k, place, speed, joint.turn, joint.advance, placement, angle, np.zeros((4, 4))))
-        frames[k] = (len(joints) - 1, cleaned(np.asarray(upright.T @ link.after)))
+        t, parts = np.asarray(t @ link.before), link.joint_model.parts
+        if parts is None:
+            at = (free[k].q.start, free[k].v.start) if k in free else _joint_places(tree, k)
+            joints.append(_body_of(link.joint_model, body, k, at, cleaned(t), link.offset))
+            body, t = len(joints) - 1, np.eye(4)
+        for i, part in enumerate(parts or ()):
+            place, speed = _joint_places(tree, k)
+            upright = transform(rotation_between((0.0, 0.0, 1.0), part.axis), None)
+            offset = link.offset if len(link.coordinate_names) == 1 else 0.0
+            shift = translation(0.0, 0.0, part.advance * offset) if any_nonzero(part.advance) else np.eye(4)
+            angle = offset if part.turn else 0.0
+            placement = cleaned(np.asarray(t @ upright @ shift))
+            none = np.zeros((4, 4))
+            joints.append(Body(body, k, place + i, speed + i, part.turn, part.advance, placement, angle, none))
+            body, t = len(joints) - 1, np.asarray(upright.T)
+        frames[k] = (body, cleaned(np.asarray(t @ link.after)) if parts else np.asarray(t @ link.after))
     return joints, [frames[k] for k in range(len(tree.links))]
+
+
+def _joint_places(tree: Tree, link: int) -> tuple[int, int]:
+    """Where the (first) joint coordinate of a link stands in q and in qd."""
+    return tree.nq - tree.n + tree.coordinates[link], tree.nv - tree.n + tree.coordinates[link]
+
+
+def _body_of(joint: Joint, parent: int, link: int, at: tuple[int, int], placement: FloatArray, offset: Any) -> Body:
+    """The body of a joint that is not of the first form."""
+    return Body(parent, link, *at, 0.0, 0.0, placement, offset, np.zeros((4, 4)), joint)
 
 
 def _reframing(k: int, joints: list[Body]) -> FloatArray:

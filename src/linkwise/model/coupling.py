@@ -29,7 +29,7 @@ class Coupling:
     shift : ndarray (n of `uncoupled`,)
         Where the joints are when the coordinates are zero.
     base : int
-        How many coordinates the floating base has, 0 where there is none.
+        How many coordinates stand before those of the joints: of a floating base and of joints with quaternions.
     """
 
     uncoupled: Tree
@@ -67,11 +67,12 @@ def _same(a: Any, b: Any) -> bool:
 def coupling(tree: Tree) -> Coupling:
     """How the coordinates of a mechanism spread over its joints."""
     links = [link.replace(mimic=None, dh_row=link.dh_row) if link.mimic else link for link in tree.links]
-    moving = [joint for joint in tree.followers if joint.coordinate >= 0]
+    pairs = zip(tree.links, tree.followers, strict=True)
+    moving = [(at, joint) for x, joint in pairs for at, _ in enumerate(x.coordinate_names, joint.coordinate)]
     floating = tree.nv - tree.n
     spread = np.zeros((floating + len(moving), tree.nv))
     spread[:floating, :floating] = np.eye(floating)
-    for row, joint in enumerate(moving):
-        spread[floating + row, floating + joint.coordinate] = joint.ratio
+    for row, (at, joint) in enumerate(moving):
+        spread[floating + row, floating + at] = joint.ratio
     free = tree.replace(links=links, loops=())
-    return Coupling(free, spread, np.array([joint.shift for joint in moving]), tree.nq - tree.n)
+    return Coupling(free, spread, np.array([joint.shift for _, joint in moving]), tree.nq - tree.n)

@@ -17,7 +17,7 @@ from linkwise.model.joints import JOINTS, Joint, make_joint
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero, same, substituted
-from linkwise.model.validation import Checker, Record
+from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import dh_modified, dh_standard, translation
 from linkwise.spatial.validation import unmasked
@@ -26,6 +26,12 @@ CONVENTIONS: tuple[str, ...] = ("standard", "modified")
 
 #: The letters of joints that a row of Denavit-Hartenberg parameters can have, and the names of their kinds.
 DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_parameter is not None}
+
+#: The axis of a joint where none is given.
+Z_AXIS = (0.0, 0.0, 1.0)
+
+#: Two axes are parallel where the sine of their angle is less.
+PARALLEL = 1e-9
 
 DH_COLUMNS = ("theta", "d", "a", "alpha", "b")
 
@@ -47,22 +53,25 @@ class Link(Record):
     """A rigid link, placed on its parent by the constant A, the joint's motion J(q), and the constant B.
 
     ``T_parent_link(q) = A @ J(q + offset) @ B``, where J turns about, slides along, or screws about `axis`
-    through the origin of A. Every convention is a constructor of this one form.
+    through the origin of A, or is what a kind with several freedoms does (see `linkwise.model.joints`). Every convention is
+    a constructor of this one form.
 
     Parameters
     ----------
-    joint : {"revolute", "prismatic", "screw", "fixed"} or Joint
-        Kind of the joint between parent and link, or a joint with one coordinate at most that has its own axis.
+    joint : {"revolute", "prismatic", "screw", "universal", "cylindrical", "planar", "ball", "fixed", "floating"} or Joint
+        Kind of the joint between parent and link, or a joint of a kind of your own.
     before, after : (4, 4) array_like, optional
         The constants A and B, rigid transforms; identity by default.
-    axis : (3,) array_like
-        Direction of the joint axis in the frame of A; normalised.
+    axis : (3,) or (2, 3) array_like
+        Direction of the joint axis in the frame of A; normalised. Of a universal joint both, that of the parent first; of a
+        planar one the normal; of a ball joint the axis that limits hold in a cone.
     pitch : float
         Advance of a screw joint, m/rad.
     offset : float
-        Added to the joint coordinate (rad or m); of a revolute joint a turn at most.
-    limits : (2,) array_like, optional
-        Least and greatest joint coordinate, before the offset is added; may be infinite.
+        Added to the joint coordinate (rad or m); of a revolute joint a turn at most. Only for one coordinate.
+    limits : (2,) or (nv, 2) array_like, optional
+        Least and greatest joint coordinate, before the offset is added; may be infinite. Of a joint with several coordinates a
+        row for each; of a ball joint 0 and half the opening of the cone, rad: the angle by which the axis may lean.
     name : str, optional
         Unique in a mechanism; ``link1``, ``link2``, ... where none is given.
     parent : str, optional
@@ -100,15 +109,15 @@ class Link(Record):
     axis: FloatArray
     pitch: float
     offset: float
-    limits: tuple[float, float] | None
+    limits: tuple[Any, ...] | None
     name: str | None
     parent: str | None
     body: Inertia
     motor: Motor | None
     joint_name: str | None
-    qd_max: float | None
-    qdd_max: float | None
-    tau_max: float | None
+    qd_max: Any
+    qdd_max: Any
+    tau_max: Any
     mimic: Mimic | None
     dh_row: DHRow | None
 
@@ -118,7 +127,7 @@ class Link(Record):
         joint: str | Joint = "revolute",
         before: Any = None,
         after: Any = None,
-        axis: Any = (0.0, 0.0, 1.0),
+        axis: Any = Z_AXIS,
         pitch: Any = 0.0,
         offset: Any = 0.0,
         limits: Any = None,
@@ -138,7 +147,7 @@ class Link(Record):
         dh_row: DHRow | None = None,
     ) -> None:
         check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
-        direction, advance = check.direction("axis", axis), check.number("pitch", pitch)
+        direction, advance = _axes(check, joint, axis), check.number("pitch", pitch)
         model = _joint(check, joint, direction, advance)
         values: dict[str, object] = {
             "joint": model.kind,
@@ -148,15 +157,15 @@ class Link(Record):
             "axis": getattr(model, "axis", direction),
             "pitch": getattr(model, "pitch", advance),
             "offset": check.angle("offset", offset) if model.periodic else check.number("offset", offset),
-            "limits": _limits(check, limits),
+            "limits": _limits(check, model, limits),
             "name": _name(check, "name", name),
             "parent": _name(check, "parent", parent),
             "body": _body(check, body, mass, com, inertia, physical),
             "motor": motor,
             "joint_name": _name(check, "joint_name", joint_name),
-            "qd_max": _greatest(check, "qd_max", qd_max),
-            "qdd_max": _greatest(check, "qdd_max", qdd_max),
-            "tau_max": _greatest(check, "tau_max", tau_max),
+            "qd_max": _greatest(check, model, "qd_max", qd_max),
+            "qdd_max": _greatest(check, model, "qdd_max", qdd_max),
+            "tau_max": _greatest(check, model, "tau_max", tau_max),
             "mimic": mimic,
             "dh_row": dh_row,
         }
@@ -248,12 +257,42 @@ class Link(Record):
         """Whether the joint has a coordinate."""
         return self.joint_model.nq > 0
 
-    def motion(self, q: Any) -> Array:
-        """J(q + offset) (4, 4): the joint's own motion; q in rad or m, any scalar; ignored by a fixed link."""
-        return self.joint_model.placement(array([q + self.offset] if self.moves else []))
+    @property
+    def has_quaternion(self) -> bool:
+        """Whether velocities of the joint are not the rates of its coordinates."""
+        return self.joint_model.nq != self.joint_model.nv
 
-    def placement(self, q: Any = 0.0) -> Array:
-        """T_parent_link (4, 4) at the joint coordinate q (rad or m)."""
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of its joint coordinates: none of a fixed link, and of a joint with a quaternion, see `Tree.manifold_joints`."""
+        if not self.moves or self.has_quaternion:
+            return ()
+        return tuple(f"{self.coordinate_name}{ending}" for ending, _ in self.joint_model.columns("q"))
+
+    @property
+    def coordinate_limits(self) -> tuple[Any, ...]:
+        """Of each joint coordinate the least and the greatest value, or None."""
+        several = len(self.coordinate_names) > 1 and self.limits is not None
+        return tuple(self.limits or ()) if several else (self.limits,) * len(self.coordinate_names)
+
+    @property
+    def cone(self) -> float:
+        """Half the opening of the cone in which the axis of a joint with a quaternion stays, rad; infinite without limits."""
+        return math.inf if self.limits is None else float(self.limits[1])
+
+    def greatest(self, name: str) -> tuple[float | None, ...]:
+        """Of each joint coordinate what is said in the field `qd_max`, `qdd_max` or `tau_max`."""
+        value = getattr(self, name)
+        return value if isinstance(value, tuple) else (value,) * len(self.coordinate_names)
+
+    def motion(self, q: Any = None) -> Array:
+        """J(q + offset) (4, 4): the joint's own motion, at q (rad or m), any scalar, or (nq,) where it has several."""
+        if self.joint_model.nq == 1:
+            return self.joint_model.placement(array([(0.0 if q is None else q) + self.offset]))
+        return self.joint_model.placement(self.joint_model.neutral if q is None or not self.moves else array(q))
+
+    def placement(self, q: Any = None) -> Array:
+        """T_parent_link (4, 4) at the joint coordinate q (rad or m), or (nq,) where it has several; neutral without it."""
         return np.asarray(self.before @ self.motion(q) @ self.after)
 
     def replace(self, **changes: Any) -> Link:
@@ -346,13 +385,25 @@ def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
 
 def _joint(check: Checker, joint: Any, axis: FloatArray, pitch: Any) -> Joint:
     """The joint itself, or the one of a named kind about or along an axis."""
-    if not isinstance(joint, Joint):
-        kinds = [name for name, kind in JOINTS.items() if kind.named_by_link()]
-        return make_joint(check.choice("joint", joint, kinds), axis, pitch)
-    if joint.nq != joint.nv or joint.nq > 1:
-        check.report("joint", joint, "a joint with one coordinate and one velocity, or none")
-        return make_joint("fixed", axis)
-    return joint
+    if isinstance(joint, Joint):
+        return joint
+    kinds = [name for name, kind in JOINTS.items() if kind.named_by_link()]
+    return make_joint(check.choice("joint", joint, kinds), axis, pitch)
+
+
+def _axes(check: Checker, joint: Any, axis: Any) -> FloatArray:
+    """The unit axis (3,) of a joint, or the axes (2, 3) of one that has two."""
+    count = JOINTS[joint].axes if isinstance(joint, str) and joint in JOINTS else 1
+    if count == 1:
+        return check.direction("axis", axis)
+    known = len(check.problems)
+    rows = check.finite("axis", axis, (count, 3), f"{count} axes of 3 finite numbers each", most=math.inf)
+    if len(check.problems) > known:
+        return np.eye(3)[:count]
+    axes = np.array([check.direction("axis", row) for row in rows])
+    if len(check.problems) == known and np.linalg.norm(np.cross(axes[0], axes[1])) < PARALLEL:
+        check.report("axis", axis, "two axes that are not parallel")
+    return frozen(axes)
 
 
 def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
@@ -365,11 +416,31 @@ def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
     return (before, after) if moves else (before @ after, np.eye(4))
 
 
-def _limits(check: Checker, limits: Any) -> tuple[float, float] | None:
+def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None:
+    """The least and the greatest coordinate, a row of them for each of several, or half the opening of a cone."""
     if limits is None:
         return None
+    count = len(joint.turns_and_slides)
+    if count > 1:
+        rows = list(limits) if isinstance(limits, (Sequence, np.ndarray)) and not isinstance(limits, str) else []
+        if len(rows) != count:
+            check.report("limits", limits, f"{count} rows of two numbers, least and greatest, or None")
+            return None
+        pairs = tuple(None if row is None else _range(check, limits, row) for row in rows)
+        return pairs if any(pairs) else None
+    pair = _range(check, limits, limits)
+    if not joint.nq or count or pair is None:
+        return pair
+    if not hasattr(joint, "axis") or pair[0] != 0.0 or not 0.0 < pair[1] < math.pi:
+        expected = "0 and half the opening of a cone, less than pi" if hasattr(joint, "axis") else "None for this kind of joint"
+        check.report("limits", limits, expected)
+        return None
+    return pair
+
+
+def _range(check: Checker, limits: Any, pair: Any) -> tuple[float, float] | None:
     try:
-        low, high = (float(value) for value in (() if isinstance(limits, str) else unmasked("limits", limits)))
+        low, high = (float(value) for value in (() if isinstance(pair, str) else unmasked("limits", pair)))
     except (TypeError, ValueError, OverflowError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None
@@ -393,9 +464,17 @@ def _name(check: Checker, field: str, name: object) -> str | None:
     return name
 
 
-def _greatest(check: Checker, field: str, value: Any) -> float | None:
+def _greatest(check: Checker, joint: Joint, field: str, value: Any) -> Any:
+    """A number that is not negative, or one for each of several coordinates; None where nothing limits."""
+    count = len(joint.turns_and_slides)
     if value is None or (isinstance(value, (int, float)) and value == np.inf):
         return None
+    if isinstance(value, (list, tuple, np.ndarray)) and count > 1:
+        if len(value) != count:
+            check.report(field, value, f"one number, or {count}")
+            return None
+        rows = tuple(_greatest(check, joint.turns_and_slides[0], field, row) for row in value)
+        return rows if any(row is not None for row in rows) else None
     return check.number(field, value, least=0.0, most=math.inf, known=True)
 
 
@@ -409,6 +488,13 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         for field, blank in {**nothing, "offset": 0.0}.items():
             if isinstance(values[field], Expr) or values[field] != blank:
                 check.report(field, values[field], "nothing, for a fixed link has no coordinate")
+    elif len(model.turns_and_slides) != 1:
+        quaternion = ("qd_max", "qdd_max", "tau_max") if model.nq != model.nv else ()
+        for field, blank in {**dict.fromkeys(("motor", "mimic", *quaternion)), "offset": 0.0}.items():
+            if isinstance(values[field], Expr) or values[field] != blank:
+                why = f"a {model.kind} joint has {model.nq} coordinates"
+                advice = f"{why}; a motor of one of them goes into Mechanism(motors=...)" if field == "motor" else why
+                check.report(field, values[field], f"{blank} ({advice})")
     row = values["dh_row"]
     if row is not None:
         parts = (*_dh_parts(row, model.nq > 0), np.array([0.0, 0.0, 1.0]))

@@ -65,29 +65,33 @@ class Follower:
         return self.ratio * joints[..., self.coordinate] + self.shift
 
 
-def followers(check: Checker, joints: list[tuple[str, bool, Mimic | None]]) -> tuple[Follower, ...]:
+#: Why a joint without a place among the joint coordinates cannot be followed.
+NO_COORDINATE = "; a fixed joint has no coordinate"
+
+
+def followers(check: Checker, joints: list[tuple[str, int, Mimic | None]]) -> tuple[Follower, ...]:
     """How each joint depends on the coordinates; reports joints that are not there, that are fixed, and rings.
 
     Parameters
     ----------
     check : Checker
         Gathers the problems.
-    joints : list of (str, bool, Mimic or None)
-        Of each link: the joint's name, whether it moves, what it follows.
+    joints : list of (str, int, Mimic or None)
+        Of each link: the joint's name, how many coordinates it adds to the joint coordinates, what it follows.
     """
-    places = {name: k for k, (name, moves, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
-    independent = [moves and mimic is None for _, moves, mimic in joints]
+    places = {name: k for k, (name, _, _) in sorted(enumerate(joints), key=lambda item: item[1][1])}  # moving ones last
+    independent = [size if mimic is None else 0 for _, size, mimic in joints]
     numbers = list(accumulate(independent, initial=0))
     results = [Follower(numbers[k] if independent[k] else -1) for k in range(len(joints))]
-    for k, (name, moves, _) in enumerate(joints):
+    for k, (name, size, _) in enumerate(joints):
         at, ratio, shift, seen = k, 1.0, 0.0, {k}
-        while moves and (mimic := joints[at][2]) is not None:
+        while size and (mimic := joints[at][2]) is not None:
             if at < k and results[at].coordinate >= 0:  # (whatever that one follows is known)
                 break
             at = places.get(mimic.joint, -1)
-            if at < 0 or not joints[at][1]:
-                others = [other for other, turns, _ in joints if turns and other != name]
-                why = "; a fixed joint has no coordinate" if at >= 0 else ""
+            if at < 0 or joints[at][1] != 1:
+                others = [other for other, turns, _ in joints if turns == 1 and other != name]
+                why = "" if at < 0 else "; that one has several coordinates" if joints[at][1] else NO_COORDINATE
                 _report(check, name, mimic, choices(others) + why)
                 break
             if at in seen:

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkwise.model.formatting.table import plain
-from linkwise.model.tree import BASE_EFFORTS, Tree
+from linkwise.model.tree import Tree
 
 #: Coordinates, velocities, accelerations.
 GROUPS = ("q", "qd", "qdd")
 
 #: The same, and efforts.
 QUANTITIES = (*GROUPS, "tau")
-
-#: Of a joint that turns and of one that slides.
-UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
-
-#: Of a floating base.
-BASE_UNITS = {
-    "q": ("m", "m", "m", "1", "1", "1", "1"),
-    "qd": ("m/s", "m/s", "m/s", "rad/s", "rad/s", "rad/s"),
-    "qdd": ("m/s2", "m/s2", "m/s2", "rad/s2", "rad/s2", "rad/s2"),
-    "tau": ("N", "N", "N", "N m", "N m", "N m"),
-}
-
 
 def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:
     """Name of each joint, whether it slides, its place among the coordinates and its place among the velocities."""
@@ -40,9 +28,8 @@ def names(tree: Tree, quantity: str) -> tuple[str, ...]:
     >>> names(robots.planar_2r(), "tau")
     ('link1', 'link2')
     """
-    if quantity == "q":
-        return tree.coordinate_names
-    return (BASE_EFFORTS if tree.floating else ()) + tree.names if quantity == "tau" else tree.speed_names
+    quantity = "qd" if quantity == "qdd" else quantity
+    return tuple(name for name, _ in tree.columns(quantity))
 
 
 def units(tree: Tree, quantity: str) -> list[str]:
@@ -54,8 +41,7 @@ def units(tree: Tree, quantity: str) -> list[str]:
     >>> units(robots.scara_icomatic(), "qd")
     ['rad/s', 'rad/s', 'm/s']
     """
-    base = BASE_UNITS[quantity] if tree.floating else ()
-    return [*base, *(UNITS[quantity][is_length] for is_length in tree.is_length)]
+    return [unit for _, unit in tree.columns(quantity)]
 
 
 def labelled(tree: Tree, quantity: str) -> list[str]:

@@ -59,7 +59,7 @@ def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int]) -> I
 
 
 def _others(check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]) -> Iterator[Drive]:
-    places = {link.coordinate_name: coordinates[k] for k, link in enumerate(links) if link.moves}
+    places = {name: at for k, link in enumerate(links) for at, name in enumerate(link.coordinate_names, coordinates[k])}
     moving, still = list(places), {link.coordinate_name for link in links if not link.moves}
     for k, motor in enumerate(motors):
         item = f"motors[{k}]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Self, TypeVar
 
@@ -13,6 +14,7 @@ from linkwise.errors import ArgumentError, Problem, choices, members, shown
 from linkwise.expr.node import Expr
 from linkwise.model import assembly
 from linkwise.model.inertia import Inertia
+from linkwise.model.joints import Floating, Joint
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
@@ -48,7 +50,10 @@ def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:
             check.report("links", name, "joint names that differ; this one stands twice")
         if link.moves:
             first.setdefault(name, link)
-    joints = [(link.coordinate_name, link.moves, link.mimic if isinstance(link.mimic, Mimic) else None) for link in links]
+    joints = [
+        (link.coordinate_name, len(link.coordinate_names), link.mimic if isinstance(link.mimic, Mimic) else None)
+        for link in links
+    ]
     return followers(check if len(check.problems) == known else Checker(check.item), joints)
 
 
@@ -93,10 +98,10 @@ def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -
     """Least and greatest coordinates, each (n,), that every joint allows, those that follow others too."""
     least, greatest = np.full(n, -np.inf), np.full(n, np.inf)
     for link, joint in zip(links, joints, strict=True):
-        k = joint.coordinate
-        if link.limits is not None and k >= 0 and joint.ratio:
-            low, high = sorted((limit - joint.shift) / joint.ratio for limit in link.limits)
-            least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
+        for k, limits in enumerate(link.coordinate_limits, joint.coordinate):
+            if limits is not None and joint.ratio:
+                low, high = sorted((limit - joint.shift) / joint.ratio for limit in limits)
+                least[k], greatest[k] = max(least[k], low), min(greatest[k], high)
     return least, greatest
 
 
@@ -104,15 +109,16 @@ def greatest_rates(links: Sequence[Link], joints: Sequence[Follower], n: int, na
     """Greatest velocities or accelerations (n,), by the name of the field, that every joint allows, followers too."""
     result = np.full(n, np.inf)
     for link, joint in zip(links, joints, strict=True):
-        if (most := getattr(link, name)) is not None and joint.coordinate >= 0 and joint.ratio:
-            result[joint.coordinate] = min(result[joint.coordinate], most / abs(joint.ratio))
+        for k, most in enumerate(link.greatest(name), joint.coordinate):
+            if most is not None and joint.ratio:
+                result[k] = min(result[k], most / abs(joint.ratio))
     return result
 
 
 def greatest_efforts(links: Sequence[Link], n: int) -> FloatArray:
     """Greatest efforts (n,) of the joints that have a coordinate of their own."""
-    limits = (np.inf if link.tau_max is None else link.tau_max for link in links if link.moves and not link.mimic)
-    return np.fromiter(limits, dtype=np.float64, count=n)
+    limits = [most for link in links if not link.mimic for most in link.greatest("tau_max")]
+    return np.array([np.inf if most is None else most for most in limits], dtype=np.float64).reshape(n)
 
 
 def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> Iterator[Problem]:
@@ -136,7 +142,7 @@ def empty_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> I
 def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Follower]) -> None:
     """Report the limits of joints that leave nothing to the coordinate that they follow."""
     if any(link.mimic for link in links) and not check.problems:
-        check.problems += empty_limits(links, joints, sum(link.moves and not link.mimic for link in links))
+        check.problems += empty_limits(links, joints, sum(len(link.coordinate_names) for link in links if not link.mimic))
 
 
 T = TypeVar("T")
@@ -321,17 +327,66 @@ TOOL = "tool"
 
 NO_PAYLOAD = Inertia()
 
-#: Position (m) and unit quaternion of a floating base, in the frame `Tree.base`.
-BASE_COORDINATES = ("base_x", "base_y", "base_z", "base_qw", "base_qx", "base_qy", "base_qz")
+#: What the joint of a floating base is called.
+BASE = "base"
 
-#: Linear (m/s) and angular velocity (rad/s) of a floating base, in its own axes.
-BASE_SPEEDS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
+#: Position (m) and unit quaternion of a floating base, in the frame `Tree.base`; linear (m/s) and angular velocity (rad/s),
+#: their derivatives, force (N) and moment (N m), in its own axes.
+BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS, BASE_EFFORTS = (
+    tuple(f"{BASE}{ending}" for ending, _ in Floating().columns(quantity)) for quantity in ("q", "qd", "qdd", "tau")
+)
 
-#: Names of the derivatives in time of the speeds of a floating base.
-BASE_ACCELERATIONS = tuple(f"{speed}_dot" for speed in BASE_SPEEDS)
 
-#: Force (N) and moment (N m) on a floating base, in its own axes.
-BASE_EFFORTS = ("base_fx", "base_fy", "base_fz", "base_mx", "base_my", "base_mz")
+@dataclass(frozen=True)
+class ManifoldJoint:
+    """A joint whose velocities are not the rates of its coordinates, for one of these is a unit quaternion.
+
+    Attributes
+    ----------
+    name : str
+        Of the joint; ``base`` for a floating base.
+    link : int
+        The link that it moves, -1 for a floating base.
+    joint : Joint
+        The joint itself.
+    q, v : slice
+        Its places in the configuration (nq,), and in the velocities (nv,).
+    most : float
+        Half the opening of the cone in which its axis stays, rad; infinite without limits.
+    """
+
+    name: str
+    link: int
+    joint: Joint
+    q: slice
+    v: slice
+    most: float
+
+    @property
+    def quaternion(self) -> slice:
+        """The place of its quaternion in the configuration."""
+        within = self.joint.quaternion
+        assert within is not None
+        return slice(self.q.start + within.start, self.q.start + within.stop)
+
+
+def manifold_joints(joints: Iterable[tuple[str, int, Joint, float]]) -> tuple[ManifoldJoint, ...]:
+    """Joints with quaternions one behind another: of each its name, its link, itself and half the opening of its cone."""
+    results, q, v = [], 0, 0
+    for name, link, joint, most in joints:
+        results.append(ManifoldJoint(name, link, joint, slice(q, q + joint.nq), slice(v, v + joint.nv), most))
+        q, v = q + joint.nq, v + joint.nv
+    return tuple(results)
+
+
+def manifold_columns(joints: Iterable[ManifoldJoint], quantity: str) -> tuple[tuple[str, str], ...]:
+    """Name and unit of each column of "q", "qd", "qdd" or "tau" of joints with quaternions."""
+    return tuple((f"{at.name}{ending}", unit) for at in joints for ending, unit in at.joint.columns(quantity))
+
+
+def floating_base() -> ManifoldJoint:
+    """The joint of a floating base."""
+    return manifold_joints([(BASE, -1, Floating(), np.inf)])[0]
 
 
 class Tree(LinkTree):
@@ -455,12 +510,12 @@ class Tree(LinkTree):
 
     @property
     def n(self) -> int:
-        """Number of joint coordinates: moving joints that do not follow another."""
-        return sum(link.moves and not link.mimic for link in self.links)
+        """Number of joint coordinates: those of joints that do not follow another, and have no quaternion."""
+        return sum(len(link.coordinate_names) for link in self.links if not link.mimic)
 
     @property
     def coordinates(self) -> tuple[int, ...]:
-        """Index of each link's joint coordinate (L,), from 0 to n - 1 also where the base floats; -1 for a fixed link."""
+        """Index of each link's (first) joint coordinate (L,), from 0 to n - 1; -1 for a link that has none among the n."""
         return tuple(joint.coordinate for joint in self.followers)
 
     @property
@@ -469,40 +524,60 @@ class Tree(LinkTree):
         return any(link.mimic for link in self.links)
 
     @property
+    def manifold_joints(self) -> tuple[ManifoldJoint, ...]:
+        """The joints with quaternions: a floating base, then the others in the order of their links."""
+        return self.memo("model", "manifold_joints", self._find_manifold_joints)
+
+    def _find_manifold_joints(self) -> tuple[ManifoldJoint, ...]:
+        joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(self.links) if x.has_quaternion]
+        base = floating_base()
+        return manifold_joints([*([(BASE, -1, base.joint, base.most)] if self.floating else []), *joints])
+
+    @property
     def nq(self) -> int:
-        """Number of coordinates of the configuration: n, and 7 more for a floating base."""
-        return self.n + len(BASE_COORDINATES) * self.floating
+        """Number of coordinates of the configuration: n, and before them those of joints with quaternions."""
+        return self.n + sum(at.joint.nq for at in self.manifold_joints)
 
     @property
     def nv(self) -> int:
-        """Number of speeds, accelerations and efforts: n, and 6 more for a floating base."""
-        return self.n + len(BASE_SPEEDS) * self.floating
+        """Number of velocities, accelerations and efforts: n, and before them those of joints with quaternions."""
+        return self.n + sum(at.joint.nv for at in self.manifold_joints)
+
+    def columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
+        """Name and unit of each column of "q", "qd", "qdd" or "tau": those of joints with quaternions first."""
+        joints = [(x.coordinate_name, x.joint_model) for x in self.links if x.coordinate_names and not x.mimic]
+        others = ((f"{name}{ending}", unit) for name, joint in joints for ending, unit in joint.columns(quantity))
+        return (*manifold_columns(self.manifold_joints, quantity), *others)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the coordinates, (nq,): those of a floating base, then of the joints."""
-        return (BASE_COORDINATES if self.floating else ()) + self.names
+        """Names of the coordinates, (nq,): those of joints with quaternions, of a floating base first, then of the others."""
+        return tuple(name for name, _ in self.columns("q"))
 
     @property
     def speed_names(self) -> tuple[str, ...]:
-        """Names of the speeds, (nv,): those of a floating base, then of the joints."""
-        return (BASE_SPEEDS if self.floating else ()) + self.names
+        """Names of the velocities, (nv,): those of joints with quaternions, of a floating base first, then of the others."""
+        return tuple(name for name, _ in self.columns("qd"))
 
     @property
     def neutral(self) -> FloatArray:
-        """The configuration (nq,) with all joints at zero and a floating base upright in its origin."""
-        place = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0] if self.floating else []
-        return frozen(np.array([*place, *[0.0] * self.n]))
+        """The configuration (nq,) with all joints at zero, and what has a quaternion upright in its origin."""
+        return frozen(np.concatenate([*(at.joint.neutral for at in self.manifold_joints), np.zeros(self.n)]))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the joint coordinates, (n,): those of the joints, or of their links where a joint has none."""
-        return tuple(link.coordinate_name for link in self.links if link.moves and not link.mimic)
+        return tuple(name for link in self.links if not link.mimic for name in link.coordinate_names)
 
     @property
     def is_length(self) -> tuple[bool, ...]:
-        """Which coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
-        return tuple(link.joint_model.is_length for link in self.links if link.moves and not link.mimic)
+        """Which joint coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
+        return tuple(part.is_length for part in self.turns_and_slides)
+
+    @property
+    def turns_and_slides(self) -> tuple[Joint, ...]:
+        """What each joint coordinate (n,) moves: a revolute or prismatic joint, say, or a part of one that has several."""
+        return tuple(part for x in self.links if not x.mimic for part in x.joint_model.turns_and_slides)
 
     @property
     def _position_limits(self) -> tuple[FloatArray, ...]:
@@ -539,6 +614,26 @@ class Tree(LinkTree):
     def tool_index(self) -> int:
         """Place of the link that the tool is on."""
         return len(self.links) - 1 if self.tool_link is None else self.link_names.index(self.tool_link)
+
+    def joint_coordinates(self, link: int, q: Any) -> Any:
+        """The coordinates of one link's joint at the configuration q (..., nq): one, (..., several), or None without any."""
+        at = next((at for at in self.manifold_joints if at.link == link), None)
+        if at is not None:
+            return q[..., at.q]
+        joint, count = self.followers[link], len(self.links[link].coordinate_names)
+        if not count:
+            return None
+        first = self.nq - self.n + joint.coordinate
+        if count > 1:
+            return q[..., first : first + count]
+        return joint.ratio * q[..., first] + joint.shift
+
+    def require_joint_rates(self, subject: str) -> None:
+        """Raise `ArgumentError` where a link is on a joint with a quaternion: `subject` takes other joints."""
+        for at in self.manifold_joints:
+            if at.link >= 0:
+                problem = f"{self.name!r} has the {at.joint.kind} joint {at.name!r}, which has a quaternion"
+                raise ArgumentError(f"{problem}; {subject} takes joints whose velocities are the rates of their coordinates")
 
     def frame(self, link: int | str) -> tuple[int, FloatArray]:
         """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.
@@ -786,11 +881,18 @@ def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | No
 
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
-    """Whether the base floats; its coordinates take some names away from the moving links."""
+    """Whether the base floats; its coordinates take some names away from the moving links, as others take from each other."""
     result = check.flag("floating", floating)
-    for link in links:
-        if result and link.moves and link.coordinate_name in {*BASE_COORDINATES, *BASE_SPEEDS}:
-            expected = "another name (this one is a coordinate of the floating base)"
-            field = "joint_name" if link.joint_name else "name"
-            check.problems.append(Problem(f"link {link.name!r}", field, link.coordinate_name, expected))
+    taken = {name: "a coordinate of the floating base" for name in (*BASE_COORDINATES, *BASE_SPEEDS)} if result else {}
+    for several in (True, False):
+        for link in links:
+            names = {f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)}
+            if (len(names) > 1) is not several:
+                continue
+            for name in sorted(names & taken.keys()):
+                field = "joint_name" if link.joint_name else "name"
+                problem = Problem(f"link {link.name!r}", field, name, f"another name (this one is {taken[name]})")
+                check.problems.append(problem)
+            if several:
+                taken |= dict.fromkeys(names, f"a coordinate of the joint {link.coordinate_name!r}")
     return result

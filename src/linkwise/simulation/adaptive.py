@@ -13,9 +13,8 @@ from linkwise.errors import MissingExtraError, SimulationError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import trace
-from linkwise.kinematics.configuration import configuration_rate
+from linkwise.kinematics.configuration import configuration_rate, with_unit_quaternions
 from linkwise.simulation.events import Watch, member
-from linkwise.simulation.integrators import normalised
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.task import ADAPTIVE, Task
@@ -127,8 +126,8 @@ class _Rollout:
                 break
         if tree.loops:
             self.q[...], self.qd[...] = projected(tree, self.q, self.qd)
-        if tree.floating:
-            self.q[...] = np.moveaxis(normalised(np.moveaxis(self.q, -1, 0)), 0, -1)
+        if tree.manifold_joints:
+            self.q[...] = np.moveaxis(with_unit_quaternions(tree, np.moveaxis(self.q, -1, 0)), 0, -1)
 
     def _piece(self, first: int, following: int) -> bool:
         """From one instant to another; whether it goes on."""

@@ -39,7 +39,7 @@ def energy_error(
 
     The torque of an instant holds until the next; its work is exact. Viscous friction and wrench are integrated by Simpson's
     rule, the motion between two instants taken as the cubic that has q and qd at both: an error of the fourth power of the
-    interval. What is done on a floating base has one of the second power, for its axes turn.
+    interval. What is done on a floating base or a ball joint has one of the second power, for its axes turn.
 
     Parameters
     ----------
@@ -58,22 +58,23 @@ def energy_error(
         J; 0 at the first instant.
     """
     step = np.diff(t)[:, None]
-    path = difference(plant.tree, q[..., :-1, :], q[..., 1:, :]) if plant.tree.floating else np.diff(q, axis=-2)
+    path = difference(plant.tree, q[..., :-1, :], q[..., 1:, :]) if plant.tree.manifold_joints else np.diff(q, axis=-2)
     work = (tau[..., :-1, :] * path).sum(axis=-1)
     if _has_friction(plant.tree) or plant.external is not None:
         middle = 1.5 * path / step - 0.25 * (qd[..., :-1, :] + qd[..., 1:, :])
         at_instants = _power(plant, q, qd)
-        half = plant.kernel("integrate")(q[..., :-1, :], _first_half(path, qd, step, floating=plant.tree.floating), 1.0)
+        half = plant.kernel("integrate")(q[..., :-1, :], _first_half(plant.tree, path, qd, step), 1.0)
         between = _power(plant, half, middle)
         work = work + (at_instants[..., :-1] + 4.0 * between + at_instants[..., 1:]) * step[:, 0] / 6.0
     done = np.concatenate([np.zeros((*work.shape[:-1], 1)), np.cumsum(work, axis=-1)], axis=-1)
     return np.asarray(energy - energy[..., :1] - done)
 
 
-def _first_half(path: FloatArray, qd: FloatArray, step: FloatArray, *, floating: bool) -> FloatArray:
-    """The path to the middle of each interval: of the cubic, of a floating base half of the whole."""
+def _first_half(tree: Tree, path: FloatArray, qd: FloatArray, step: FloatArray) -> FloatArray:
+    """The path to the middle of each interval: of the cubic, of what has a quaternion half of the whole."""
     half = 0.5 * path + 0.125 * step * (qd[..., :-1, :] - qd[..., 1:, :])
-    return np.concatenate([0.5 * path[..., :6], half[..., 6:]], axis=-1) if floating else half
+    first = tree.nv - tree.n
+    return np.concatenate([0.5 * path[..., :first], half[..., first:]], axis=-1)
 
 
 def jumps(tree: Tree) -> bool:
@@ -129,7 +130,7 @@ def sampled(plant: Plant, q: FloatArray, qd: FloatArray, tau: FloatArray, *, dri
     if (
         plant.external is not None
         or _has_friction(plant.tree)
-        or (driven and plant.tree.floating)
+        or (driven and plant.tree.manifold_joints)
         or not np.isfinite(q[:, -1]).all()
     ):
         return None

@@ -164,7 +164,7 @@ def _between(plant: Plant, t: FloatArray, recorded: Recorded, rows: Rows, column
     q, qd, qdd = recorded.q[place], recorded.qd[place], recorded.qdd[place]
     if held:  # under the torque of the interval that ends here
         qdd[:, 1] = plant.compiled_accelerations(q[:, 1], qd[:, 1], recorded.tau[rows, columns])
-    return interpolant(t[place[1], None], q, qd, qdd, floating=plant.tree.floating)
+    return interpolant(t[place[1], None], q, qd, qdd, joints=plant.tree.manifold_joints)
 
 
 def _states(between: Evaluator, t: FloatArray) -> tuple[FloatArray, FloatArray]:

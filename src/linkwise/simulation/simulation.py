@@ -250,7 +250,8 @@ def _trajectory(task: Task, recorded: Recorded, events: tuple[Event, ...]) -> Tr
     closed(*motion.values(), *energies.values())
     evaluate = ZeroOrderHold(plant, t, **motion) if task.held and len(t) > 1 else None
     occurred = closed_events(plant.tree, events)
-    return Trajectory(t, **motion, **energies, events=occurred, evaluate=evaluate).of(plant.tree)
+    joints = plant.tree.manifold_joints
+    return Trajectory(t, **motion, **energies, events=occurred, evaluate=evaluate, manifold_joints=joints).of(plant.tree)
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +297,7 @@ class ZeroOrderHold:
     @cached_property
     def _interpolant(self) -> Evaluator:
         before = self.plant.compiled_accelerations(self.q[..., 1:, :], self.qd[..., 1:, :], self.tau[..., :-1, :])
-        return interpolant(self.t, self.q, self.qd, self.qdd, before, floating=self.plant.tree.floating)
+        return interpolant(self.t, self.q, self.qd, self.qdd, before, joints=self.plant.tree.manifold_joints)
 
 
 class PythonRollout:

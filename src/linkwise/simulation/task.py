@@ -159,18 +159,20 @@ def _state(tree: Tree, name: str, value: Any, size: int) -> FloatArray:
     neutral = tree.neutral if name == "q0" else np.zeros(size)
     layout = f"(..., {size}) for {tree.name!r}"
     state = shaped(f"simulate: {name}", neutral if value is None else value, ..., size, layout=layout, copy=False)
-    if tree.floating and name == "q0":
-        state = np.concatenate([state[..., :3], _unit(state[..., 3:7]), state[..., 7:]], axis=-1)
+    for at in tree.manifold_joints if name == "q0" else ():
+        place = at.quaternion
+        state = np.concatenate([state[..., : place.start], _unit(state, place), state[..., place.stop :]], axis=-1)
     return state
 
 
-def _unit(quaternion: FloatArray) -> FloatArray:
-    """The quaternions (..., 4) at unit length, whatever other than zero they have."""
+def _unit(state: FloatArray, at: slice) -> FloatArray:
+    """The quaternions (..., 4) in some places of configurations at unit length, whatever other than zero they have."""
+    quaternion = state[..., at]
     largest = np.abs(quaternion).max(axis=-1, keepdims=True)
     if not np.all(largest):
         place = tuple(int(k) for k in np.argwhere(largest[..., 0] == 0.0)[0])
         raise ArgumentError(
-            f"simulate: q0[..., 3:7] has the length 0{f' at {place}' if place else ''}; "
+            f"simulate: q0[..., {at.start}:{at.stop}] has the length 0{f' at {place}' if place else ''}; "
             "expected a quaternion (w, x, y, z) of any other length"
         )
     scaled = np.ldexp(quaternion, -np.frexp(largest)[1])  # so that squares neither overflow nor vanish

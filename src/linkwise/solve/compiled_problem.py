@@ -77,7 +77,7 @@ class CompiledProblem:
 
         def check(p: Array, q: Array) -> tuple[Any, ...]:
             distance, angle = self.problem.errors(q, p)
-            return root(distance), root(angle), self.ranges.outside(q[self.problem.base :])
+            return root(distance), root(angle), self.problem.outside(q)
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
         kernel = Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
@@ -116,6 +116,10 @@ class CompiledProblem:
     def clipped(self, q: FloatArray) -> FloatArray:
         """Configurations (..., nq) brought into the limits."""
         inside = q.copy()
+        for at in self.problem.tree.manifold_joints if self.limited else ():
+            if np.isfinite(at.most):
+                flat = inside[..., at.q].reshape(-1, at.joint.nq)
+                inside[..., at.q] = np.reshape([at.joint.clipped(row, at.most) for row in flat], inside[..., at.q].shape)
         inside[..., self.problem.base :] = np.clip(inside[..., self.problem.base :], self.ranges.low, self.ranges.high)
         return inside
 
@@ -132,6 +136,12 @@ class CompiledProblem:
         tree, base = self.problem.tree, self.problem.base
         starts = np.tile(self.start, (count, 1))
         starts[:, base:] = random_coordinates(tree, self.bounds, self.problem.length, count, seed)
+        rng = np.random.default_rng((seed, base))
+        for at in tree.manifold_joints:
+            if at.link >= 0:  # (a floating base is found from where it is)
+                turns = at.joint.random(rng, count, at.most if self.limited else np.inf)
+                place = at.joint.quaternion
+                starts[:, at.quaternion] = turns[:, place]
         return starts
 
     def unmoved(self, q: FloatArray, start: FloatArray) -> FloatArray:

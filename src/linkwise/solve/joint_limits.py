@@ -171,10 +171,7 @@ class JointRanges:
 
 def turning(tree: Tree) -> npt.NDArray[np.bool_]:
     """Which coordinates (n,) a full turn leaves where they are: of revolute joints that no other joint follows."""
-    free = np.zeros(tree.n, dtype=bool)
-    for link, joint in zip(tree.links, tree.followers, strict=True):
-        if joint.coordinate >= 0 and link.mimic is None:
-            free[joint.coordinate] = link.joint_model.periodic
+    free = np.array([part.periodic for part in tree.turns_and_slides], dtype=bool)
     for link, joint in zip(tree.links, tree.followers, strict=True):
         if link.mimic is not None and joint.coordinate >= 0 and joint.ratio:
             free[joint.coordinate] = False
@@ -216,7 +213,8 @@ def beside(mechanism: Tree, link: int | str) -> npt.NDArray[np.bool_]:
     >>> beside(hand, "arm").tolist(), beside(hand, "finger").tolist()
     ([False, True], [False, False])
     """
-    on_the_way = {mechanism.coordinates[k] for k in mechanism.path(link)}
+    pairs = [(mechanism.coordinates[k], mechanism.links[k]) for k in mechanism.path(link)]
+    on_the_way = {i for first, part in pairs for i, _ in enumerate(part.coordinate_names, first)}
     return np.array([i not in on_the_way for i in range(mechanism.n)], dtype=bool)
 
 

@@ -30,8 +30,9 @@ def size_of(tree: Tree) -> float:
     slides = 0.0
     for link in tree.links:
         total += float(np.linalg.norm(link.before[:3, 3]) + np.linalg.norm(link.after[:3, 3]))
-        if link.joint_model.is_length and link.limits is not None:
-            slides += float(max(abs(bound) if np.isfinite(bound) else 0.0 for bound in link.limits))
+        for part, limits in zip(link.joint_model.turns_and_slides, link.coordinate_limits, strict=True):
+            if part.is_length and limits is not None:
+                slides += float(max(abs(bound) if np.isfinite(bound) else 0.0 for bound in limits))
     return 0.5 * (total + min(slides, LONGEST_SLIDE * (total or 1.0))) or 1.0
 
 

@@ -160,9 +160,9 @@ def _advance(
     for i in np.flatnonzero(~kept_inside):
         shares[i] = select(attempt - 1.5, shares[i], 1.0) if twice else 1.0
     onward = problem.retract(q, damped_step(rates * shares, residual, _damping(policy.damping, error)))
-    turned = np.concatenate([onward[:base], ranges.wrapped(onward[base:], q0[base:])])
+    turned = np.concatenate([problem.in_cones(onward), ranges.wrapped(onward[base:], q0[base:])])
     onward = chosen(attempt - 1.5, problem.within(ranges, onward), turned) if twice else turned
-    inside = select(ranges.outside(q[base:], settings[2]), 0.0, 1.0)
+    inside = select(problem.outside(q, settings[2]), 0.0, 1.0)
     wait, mark = select(going, aux[2], PATIENCE), select(going, aux[1], 1e300)
     lost = select(wait - 0.5, 0.0, select(PROGRESS * mark - error, 0.0, 1.0))
     mark, wait = select(wait - 0.5, mark, error), select(wait - 0.5, wait - 1.0, AGAIN)

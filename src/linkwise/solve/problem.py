@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from linkwise.kinematics.configuration import integrate
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, select
+
+
+#: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
+CONE_ROUNDING = 1e-12
 
 
 class ConstraintProblem:
@@ -32,12 +36,13 @@ class ConstraintProblem:
         self.tree, self.constraints = tree, tuple(constraint.kind() for constraint in constraints)
         self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
         self.size = sum(self.counts)
-        self.ranges = JointRanges.of(tree, limits=limits)
+        self.ranges, self.limited = JointRanges.of(tree, limits=limits), limits
         self.ranges.turning[[i for constraint in constraints for i in constraint.counted(tree)]] = False
         self.parameters = self.size
         self.length = size_of(tree)
         self.base = tree.nq - tree.n
-        self.bounded = bool(np.isfinite([self.ranges.low, self.ranges.high]).any())
+        most = [most for _, most in self._cones()]
+        self.bounded = bool(np.isfinite([*self.ranges.low, *self.ranges.high, *most]).any())
 
     def bounds(self, p: Array) -> CoordinateBounds:
         """Between what the joint coordinates stay."""
@@ -88,12 +93,27 @@ class ConstraintProblem:
         return near * select(settings[1] - turned, 1.0, 0.0)
 
     def retract(self, q: Array, dq: Array) -> Array:
-        """Q after a step dq (nv,), quaternion of a floating base included."""
+        """Q after a step dq (nv,), quaternions included."""
         return integrate(self.tree, q, dq, 1.0) if self.base else q + dq
 
     def within(self, bounds: CoordinateBounds, q: Array) -> Array:
         """Q (nq,), at their bounds the joint coordinates that are beyond."""
-        return np.concatenate([q[: self.base], bounds.clipped(q[self.base :])])
+        return np.concatenate([self.in_cones(q), bounds.clipped(q[self.base :])])
+
+    def in_cones(self, q: Array) -> Array:
+        """The first of the coordinates q (nq,), those of joints with quaternions, brought into their cones."""
+        return np.concatenate([np.zeros(0), *(at.joint.clipped(q[at.q], most) for at, most in self._cones())])
+
+    def outside(self, q: Array, slack: Any = 0.0) -> Any:
+        """How many of the joints are beyond their limits at q (nq,) by more than the slack."""
+        count = self.ranges.outside(q[self.base :], slack)
+        for at, most in self._cones():
+            if np.isfinite(most):
+                count = count + select(at.joint.excess(q[at.q], most) - slack - CONE_ROUNDING, 1.0, 0.0)
+        return count
+
+    def _cones(self) -> list[tuple[ManifoldJoint, float]]:
+        return [(at, at.most if self.limited else np.inf) for at in self.tree.manifold_joints]
 
     def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> list[Any]:
         """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""

@@ -214,11 +214,13 @@ def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None)
     if type(q0) is np.ndarray and _usual(q0, system):
         return q0
     start = vectors("q0", q0, mechanism.nq)
-    if mechanism.floating:
-        size = np.linalg.norm(start[..., 3:7], axis=-1, keepdims=True)
+    for at in mechanism.manifold_joints:
+        place = at.quaternion
+        size = np.linalg.norm(start[..., place], axis=-1, keepdims=True)
         if not (size > 0.0).all():
-            raise ArgumentError("q0 has a quaternion of zeros; expected qw, qx, qy, qz in q0[..., 3:7]")
-        start[..., 3:7] /= size
+            where = f"q0[..., {place.start}:{place.stop}]"
+            raise ArgumentError(f"q0 has a quaternion of zeros; expected qw, qx, qy, qz in {where}")
+        start[..., place] /= size
     start[..., system.problem.base :] = system.ranges.lifted(start[..., system.problem.base :])
     return start
 

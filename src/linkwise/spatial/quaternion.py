@@ -6,10 +6,15 @@ floats take them along the last.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
+
+#: Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad.
+LEAST = 1e-30
 
 _DIAGONAL = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
 
@@ -67,6 +72,53 @@ def unit_quaternion(quaternion: npt.ArrayLike) -> Array:
     """
     w, x, y, z = q = np.asarray(quaternion)
     return np.asarray(q * (1.0 / np.sqrt(w * w + x * x + y * y + z * z)))
+
+
+def half_turn(vector: Array) -> tuple[Any, Any, Any]:
+    """Of a rotation vector (3,), rad, of length x: cos(x/2), sin(x/2)/x and x^2."""
+    square = vector @ vector + LEAST
+    angle = root(square)
+    c, s = cos_sin(0.5 * angle)
+    return c, s / angle, square
+
+
+def quaternion_exponential(vector: Array) -> Array:
+    """Return the unit quaternion (4,) of a rotation vector (3,), rad.
+
+    Examples
+    --------
+    >>> quaternion_exponential(np.array([0.0, 0.0, np.pi])).round(9).tolist()
+    [0.0, 0.0, 0.0, 1.0]
+    """
+    c, half, _ = half_turn(np.asarray(vector))
+    return np.array([c, *(half * np.asarray(vector))])
+
+
+def quaternion_difference(q0: FloatArray, q1: FloatArray) -> FloatArray:
+    """Return the rotation vectors (..., 3), rad, from q0 to q1 (..., 4) in the axes of q0, the shorter way round.
+
+    Examples
+    --------
+    >>> quaternion_difference(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])).round(9).tolist()
+    [0.0, 0.0, 3.141592654]
+    """
+    turn = multiplied(conjugated(q0), q1)
+    turn = turn * np.where(turn[..., :1] < 0, -1.0, 1.0)
+    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, turn[..., :1])
+    return np.asarray(turn[..., 1:] * np.divide(angle, sine, out=2.0 / turn[..., :1] + 0.0 * sine, where=sine > 0))
+
+
+def random_quaternions(rng: np.random.Generator, count: int) -> FloatArray:
+    """Return unit quaternions (count, 4) of rotations spread evenly (K. Shoemake, *Graphics Gems III*, 1992, section III.6).
+
+    Examples
+    --------
+    >>> np.linalg.norm(random_quaternions(np.random.default_rng(0), 2), axis=-1).round(9).tolist()
+    [1.0, 1.0]
+    """
+    quaternion = rng.normal(size=(count, 4))
+    return np.asarray(quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True))
 
 
 def conjugated(quaternions: FloatArray) -> FloatArray:

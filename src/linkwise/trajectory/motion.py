@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.model.tree import ManifoldJoint, floating_base
 from linkwise.spatial.quaternion import conjugated, multiplied, quaternion_rotation, rotated, rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
@@ -199,7 +200,7 @@ def _place(batch: tuple[int, ...], index: Any) -> tuple[int, ...]:
 
 
 def interpolant(
-    t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, before: FloatArray | None = None, *, floating: bool
+    t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, before: FloatArray | None = None, *, joints: Sequence[ManifoldJoint]
 ) -> Evaluator:
     """Return the quintic Hermite interpolant of a motion.
 
@@ -211,8 +212,8 @@ def interpolant(
         Configuration, velocity and acceleration.
     before : ndarray (..., m - 1, nv), optional
         The acceleration at the end of each interval, where it jumps at the times.
-    floating : bool
-        Whether q begins with the position and quaternion of a base, and qd with its twist in its own axes.
+    joints : sequence of ManifoldJoint
+        The joints with quaternions, with which q and qd begin.
 
     Examples
     --------
@@ -222,18 +223,20 @@ def interpolant(
     ...     qd=np.array([[0.0], [2.0], [0.0]]),
     ...     qdd=np.array([[2.0], [-2.0], [-2.0]]),
     ...     before=np.array([[2.0], [-2.0]]),
-    ...     floating=False,
+    ...     joints=(),
     ... )
     >>> [value.tolist() for value in up_and_down(np.array([0.5, 1.0]))]
     [[[0.25], [1.0]], [[1.0], [2.0]], [[2.0], [-2.0]]]
     """
-    if not floating:
+    if not joints:
         return PiecewisePolynomial(t, q, qd, qdd, before)
-    u = _same_side(q[..., 3:7] / np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True))
+    x = q.copy()
+    for at in joints:
+        u = q[..., at.quaternion]
+        x[..., at.quaternion] = _same_side(u / np.linalg.norm(u, axis=-1, keepdims=True))
     if before is not None:
-        before = _component_rates(u[..., 1:, :], qd[..., 1:, :], before)[1]
-    x = np.concatenate((q[..., :3], u, q[..., 7:]), axis=-1)
-    return partial(_floating_state, PiecewisePolynomial(t, x, *_component_rates(u, qd, qdd), before))
+        before = _component_rates(joints, x[..., 1:, :], qd[..., 1:, :], before)[1]
+    return partial(_state, joints, PiecewisePolynomial(t, x, *_component_rates(joints, x, qd, qdd), before))
 
 
 def pose_interpolant(t: FloatArray, poses: FloatArray, twist: FloatArray, acceleration: FloatArray) -> Evaluator:
@@ -248,7 +251,7 @@ def pose_interpolant(t: FloatArray, poses: FloatArray, twist: FloatArray, accele
     )
     q = np.concatenate((poses[..., :3, 3], u), axis=-1)
     rates = np.concatenate((v, w), axis=-1), np.concatenate((a - np.cross(w, v), alpha), axis=-1)
-    return partial(_pose_state, interpolant(t, q, *rates, floating=True))
+    return partial(_pose_state, interpolant(t, q, *rates, joints=[floating_base()]))
 
 
 def _pose_state(body: Evaluator, time: FloatArray) -> State:
@@ -261,34 +264,58 @@ def _pose_state(body: Evaluator, time: FloatArray) -> State:
     return transforms(rotation, q[..., :3]), twist, np.concatenate(derivatives, axis=-1)
 
 
-def _component_rates(u: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """First and second derivatives (..., m, nq) of the coordinates, at unit quaternions u (..., m, 4)."""
-    v, w, a, alpha = qd[..., :3], qd[..., 3:6], qdd[..., :3], qdd[..., 3:6]
-    square = np.sum(w * w, axis=-1, keepdims=True)
-    first = rotated(u, v), 0.5 * multiplied(u, np.insert(w, 0, 0.0, axis=-1))
-    second = rotated(u, a + np.cross(w, v)), 0.5 * multiplied(u, np.insert(alpha, 0, 0.0, axis=-1)) - 0.25 * square * u
-    return np.concatenate((*first, qd[..., 6:]), axis=-1), np.concatenate((*second, qdd[..., 6:]), axis=-1)
+def _component_rates(
+    joints: Sequence[ManifoldJoint], x: FloatArray, qd: FloatArray, qdd: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """First and second derivatives (..., m, nq) of the coordinates, at configurations with unit quaternions."""
+    first, second = [], []
+    for at in joints:
+        u, linear, angular = x[..., at.quaternion], *_parts(at.v)
+        w, alpha = qd[..., angular], qdd[..., angular]
+        if linear is not None:
+            v, a = qd[..., linear], qdd[..., linear]
+            first.append(rotated(u, v))
+            second.append(rotated(u, a + np.cross(w, v)))
+        square = np.sum(w * w, axis=-1, keepdims=True)
+        first.append(0.5 * multiplied(u, np.insert(w, 0, 0.0, axis=-1)))
+        second.append(0.5 * multiplied(u, np.insert(alpha, 0, 0.0, axis=-1)) - 0.25 * square * u)
+    end = joints[-1].v.stop
+    return np.concatenate((*first, qd[..., end:]), axis=-1), np.concatenate((*second, qdd[..., end:]), axis=-1)
 
 
-def _floating_state(components: PiecewisePolynomial, time: FloatArray) -> State:
-    """Q (..., K, nq), qd and qdd (..., K, nv) of a motion with a floating base, of the interpolated coordinates.
+def _parts(v: slice) -> tuple[slice | None, slice]:
+    """Of the velocities of a joint the linear ones, None where there are none, and the angular ones."""
+    linear = slice(v.start, v.stop - 3)
+    return linear if linear.stop > linear.start else None, slice(v.stop - 3, v.stop)
 
-    The quaternion is brought to unit length, and the twist is that of the result, so that qd and qdd are consistent with q.
+
+def _state(joints: Sequence[ManifoldJoint], components: PiecewisePolynomial, time: FloatArray) -> State:
+    """Q (..., K, nq), qd and qdd (..., K, nv) of a motion with quaternions, of the interpolated coordinates.
+
+    A quaternion is brought to unit length, and the velocity is that of the result, so that qd and qdd are consistent with q.
     With u the quaternion as interpolated, of whatever length, the angular velocity in the body's axes is
     2 vec(u* u') / |u|^2 (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, chapter 11, for |u| = 1; a change of
     length alone makes u* u' real).
     """
     x, xd, xdd = components(time)
-    u, ud, udd = x[..., 3:7], xd[..., 3:7], xdd[..., 3:7]
-    square = np.sum(u * u, axis=-1, keepdims=True)
-    back = conjugated(u)
-    w = 2.0 * multiplied(back, ud)[..., 1:] / square
-    growth = np.sum(u * ud, axis=-1, keepdims=True)
-    alpha = 2.0 * (multiplied(back, udd)[..., 1:] - growth * w) / square
-    v = rotated(back, xd[..., :3])
-    a = rotated(back, xdd[..., :3]) - np.cross(w, v)
-    q = np.concatenate((x[..., :3], u / np.sqrt(square), x[..., 7:]), axis=-1)
-    return q, np.concatenate((v, w, xd[..., 7:]), axis=-1), np.concatenate((a, alpha, xdd[..., 7:]), axis=-1)
+    first, second = [], []
+    for at in joints:
+        u, ud, udd = (values[..., at.quaternion] for values in (x, xd, xdd))
+        square = np.sum(u * u, axis=-1, keepdims=True)
+        back = conjugated(u)
+        w = 2.0 * multiplied(back, ud)[..., 1:] / square
+        growth = np.sum(u * ud, axis=-1, keepdims=True)
+        alpha = 2.0 * (multiplied(back, udd)[..., 1:] - growth * w) / square
+        if at.quaternion.start > at.q.start:
+            place = slice(at.q.start, at.quaternion.start)
+            v = rotated(back, xd[..., place])
+            first.append(v)
+            second.append(rotated(back, xdd[..., place]) - np.cross(w, v))
+        first.append(w)
+        second.append(alpha)
+        x = np.concatenate([x[..., : at.quaternion.start], u / np.sqrt(square), x[..., at.quaternion.stop :]], axis=-1)
+    end = joints[-1].q.stop
+    return x, np.concatenate((*first, xd[..., end:]), axis=-1), np.concatenate((*second, xdd[..., end:]), axis=-1)
 
 
 def _same_side(u: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,8 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.files import csv_motion, npz, save_motion
 from linkwise.files.atomic import write_bytes, write_text
 from linkwise.files.text import refused
-from linkwise.model.tree import BASE_EFFORTS
+from linkwise.model.joints import make_joint
+from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
 from linkwise.trajectory.validation import closed, instants, limited, record
@@ -26,11 +27,21 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=Motion)
 
+Z_AXIS = np.array([0.0, 0.0, 1.0])
+
 SUFFIXES = (".npz", ".csv", ".mot")
 EVENTS = tuple(f"events_{field}" for field in Event._fields)
 
 #: The kinds of the arrays of an .npz that are no numbers.
-KINDS = {"names": npz.TEXT, "is_length": npz.FLAGS, "events_name": npz.TEXT}
+KINDS = {"names": npz.TEXT, "is_length": npz.FLAGS, "events_name": npz.TEXT, "manifold_names": npz.TEXT}
+KINDS["manifold_kinds"] = npz.TEXT
+
+#: What a file says of each joint with a quaternion.
+MANIFOLD: dict[str, Callable[[ManifoldJoint], Any]] = {
+    "manifold_names": lambda at: at.name,
+    "manifold_kinds": lambda at: at.joint.kind,
+    "manifold_links": lambda at: float(at.link),
+}
 
 #: Bytes that an event takes as a Python object, or somewhat less.
 EVENT_SIZE = 512
@@ -47,6 +58,8 @@ def save(trajectory: Any, path: str | Path) -> None:
             "names": np.asarray(trajectory.names),
             "is_length": np.asarray(trajectory.is_length),
         }
+        if trajectory.manifold_joints:
+            arrays |= {key: np.array([value(at) for at in trajectory.manifold_joints]) for key, value in MANIFOLD.items()}
         for field, name in zip(Event._fields, EVENTS, strict=True):
             if trajectory.events:
                 arrays[name] = np.array([getattr(event, field) for event in trajectory.events])
@@ -55,8 +68,9 @@ def save(trajectory: Any, path: str | Path) -> None:
     if trajectory.batch:
         limit = f"a {suffix} file holds one motion, not a batch of shape {trajectory.batch}"
         raise refused(path, f"{limit}; save as .npz, or one member(...) of it")
-    if trajectory.floating and suffix == ".mot":
-        raise refused(path, f"a {suffix} file holds the motion of joints, not of a floating base; save as .csv or .npz")
+    if trajectory.manifold_joints and suffix == ".mot":
+        kinds = "a floating base" if trajectory.floating else "joints with quaternions"
+        raise refused(path, f"a {suffix} file holds the motion of joints, not of {kinds}; save as .csv or .npz")
     t, q, qd, qdd = trajectory.t, trajectory.q, trajectory.qd, trajectory.qdd
     if not all(np.all(np.isfinite(values)) for values in (q, qd, qdd)):
         raise refused(path, f"a {suffix} file holds finite numbers only; save as .npz, or until(...) the last of them")
@@ -77,7 +91,7 @@ def load(kind: type[M], path: str | Path, max_bytes: int | None = None) -> M:
     """Read an .npz as a motion of a class; see its `load`."""
     joints = "names" in kind.__annotations__
     fields = ("t", *kind.STATE, *kind.RECORDS, *(["names", "is_length"] if joints else []))
-    kinds = {name: KINDS.get(name, npz.NUMBERS) for name in (*fields, *(EVENTS if joints else ()))}
+    kinds = {name: KINDS.get(name, npz.NUMBERS) for name in (*fields, *((*EVENTS, *MANIFOLD) if joints else ()))}
     arrays = npz.read(path, kinds, max_bytes)
     npz.require(path, arrays, ("t", *kind.STATE))
     closed(*arrays.values())  # a motion then keeps them instead of copies
@@ -86,6 +100,8 @@ def load(kind: type[M], path: str | Path, max_bytes: int | None = None) -> M:
         if values[name].ndim != 1 or values[name].shape > arrays["q"].shape[-1:]:
             raise refused(path, f"{name} has the shape {values[name].shape}; q has the shape {arrays['q'].shape}")
         values[name] = tuple(values[name].tolist())
+    if joints and all(name in arrays for name in MANIFOLD):
+        values["manifold_joints"] = _manifold_joints(path, *(arrays[name] for name in MANIFOLD))
     if joints and all(name in arrays for name in EVENTS):
         values["events"] = _events(path, arrays, max_bytes)
     try:
@@ -98,6 +114,16 @@ def _arrays(trajectory: Motion) -> dict[str, Any]:
     """The arrays of a motion that there are, by name."""
     names = ("t", *trajectory.STATE, *trajectory.RECORDS)
     return {name: np.asarray(values) for name in names if (values := getattr(trajectory, name)) is not None}
+
+
+def _manifold_joints(path: str | Path, *columns: npt.NDArray[Any]) -> tuple[ManifoldJoint, ...]:
+    if len({array.shape for array in columns}) > 1 or columns[0].ndim != 1 or not np.isfinite(columns[2]).all():
+        raise refused(path, f"the arrays {', '.join(MANIFOLD)} have the shapes {[array.shape for array in columns]}")
+    rows = zip(*(array.tolist() for array in columns), strict=True)
+    try:
+        return manifold_joints((name, int(link), make_joint(kind, Z_AXIS), np.inf) for name, kind, link in rows)
+    except ArgumentError as error:
+        raise refused(path, f"manifold_kinds: {error}") from error
 
 
 def _events(path: str | Path, arrays: Mapping[str, Any], max_bytes: int | None) -> tuple[Event, ...]:
@@ -117,27 +143,30 @@ def _events(path: str | Path, arrays: Mapping[str, Any], max_bytes: int | None) 
 
 def _table(trajectory: Any) -> Iterator[str]:
     """The lines of a .csv: the motion as everywhere, then what else was recorded."""
-    names, floating = _plain(trajectory.names), trajectory.floating
+    names, joints = _plain(trajectory.names), trajectory.manifold_joints
     columns: list[tuple[str, FloatArray]] = []
     if trajectory.tau is not None:
         endings = [f"_{name}" for name in names] or [str(k + 1) for k in range(trajectory.n)]
-        endings = [f"_{name}" for name in BASE_EFFORTS if floating] + endings
+        endings = [f"_{name}" for name, _ in manifold_columns(joints, "tau")] + endings
         columns += [(f"tau{ending}", trajectory.tau[:, k]) for k, ending in enumerate(endings)]
     for name in ("kinetic", "potential"):
         if (values := getattr(trajectory, name)) is not None:
             columns.append((f"{name}_energy", values))
-    q = _with_units(trajectory.q) if floating else trajectory.q
-    lines = csv_motion.render(trajectory.t, q, trajectory.qd, trajectory.qdd, names, floating)
+    q = _with_units(trajectory.q, joints)
+    lines = csv_motion.render(trajectory.t, q, trajectory.qd, trajectory.qdd, names, joints)
     yield _joined(next(lines), [name for name, _ in columns])
     for k, line in enumerate(lines):
         yield _joined(line, [repr(float(values[k])) for _, values in columns])
 
 
-def _with_units(q: FloatArray) -> FloatArray:
-    """Configurations (T, nq) with a floating base, quaternions made unit ones where they are not by what a file allows."""
-    length = np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
-    kept = (np.abs(length - 1.0) <= csv_motion.UNIT_QUATERNION) | (length == 0.0)
-    return np.concatenate((q[:, :3], q[:, 3:7] / np.where(kept, 1.0, length), q[:, 7:]), axis=1)
+def _with_units(q: FloatArray, joints: Sequence[ManifoldJoint]) -> FloatArray:
+    """Configurations (T, nq), quaternions made unit ones where they are not by what a file allows."""
+    result = q.copy()
+    for at in joints:
+        length = np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
+        kept = (np.abs(length - 1.0) <= csv_motion.UNIT_QUATERNION) | (length == 0.0)
+        result[:, at.quaternion] = q[:, at.quaternion] / np.where(kept, 1.0, length)
+    return result
 
 
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,7 +184,7 @@ class Trajectory(Motion):
 
     Leading axes ``...`` are a batch of motions over the same instants. For fixed mechanisms nq = nv = n. With a floating
     base nq = n + 7 and nv = n + 6: q begins with position and unit quaternion (w, x, y, z), qd with the twist of the base
-    in its own axes, linear first.
+    in its own axes, linear first. Ball joints and other bodies that float come next: `manifold_joints` says which.
 
     Parameters
     ----------
@@ -182,6 +211,9 @@ class Trajectory(Motion):
         the quintic Hermite interpolant of the samples takes its place.
     energy_error : (..., T) array_like, optional
         What `simulate` gained or lost since the first instant that no work accounts for, J.
+    manifold_joints : sequence of ManifoldJoint, optional
+        The joints with quaternions, with which q begins (see `Mechanism.manifold_joints`): a floating base where nq is nv + 1
+        and nothing else is said. `of` takes them from a mechanism.
 
     Raises
     ------
@@ -218,6 +250,7 @@ class Trajectory(Motion):
     events: tuple[Event, ...] = ()
     evaluate: Evaluator | None = None
     energy_error: FloatArray | None = None
+    manifold_joints: tuple[ManifoldJoint, ...] = ()
 
     def __post_init__(self) -> None:
         self._put("t", instants(self.t))
@@ -246,10 +279,14 @@ class Trajectory(Motion):
     def _check_motion(self) -> None:
         q, qd, qdd = self.q.shape, self.qd.shape, self.qdd.shape
         fits = len(q) >= 2 and q[-2] == self.t.size and q[:-1] == qd[:-1] and qd == qdd
-        if not fits or not (q[-1] == qd[-1] or q[-1] == qd[-1] + 1 >= 7):
+        if fits and not self.manifold_joints and q[-1] == qd[-1] + 1 >= 7:
+            self._put("manifold_joints", (floating_base(),))
+        sizes = [(at.joint.nq, at.joint.nv) for at in self.manifold_joints]
+        if not fits or q[-1] - sum(size for size, _ in sizes) != qd[-1] - sum(size for _, size in sizes):
             raise ArgumentError(
                 f"q, qd and qdd have the shapes {q}, {qd} and {qdd}; expected (..., {self.t.size}, n) for all three, "
-                f"or (..., {self.t.size}, n + 7) for q and n + 6 for the others with a floating base"
+                f"or (..., {self.t.size}, n + 7) for q and n + 6 for the others with a floating base "
+                "(with ball joints or several bodies that float, say manifold_joints)"
             )
 
     # ── what it is ────────────────────────────────────────────────────────────────────────────────
@@ -257,12 +294,12 @@ class Trajectory(Motion):
     @property
     def floating(self) -> bool:
         """Whether q begins with the pose of a floating base."""
-        return bool(self.q.shape[-1] != self.qd.shape[-1])
+        return any(at.link < 0 for at in self.manifold_joints)
 
     @property
     def n(self) -> int:
-        """Number of joints, those of a floating base not counted."""
-        return int(self.q.shape[-1]) - 7 * self.floating
+        """Number of joint coordinates, those of a floating base and of other joints with quaternions not counted."""
+        return int(self.q.shape[-1]) - sum(at.joint.nq for at in self.manifold_joints)
 
     @property
     def energy(self) -> FloatArray | None:
@@ -271,7 +308,7 @@ class Trajectory(Motion):
 
     def __repr__(self) -> str:
         words = [self._span, _counted(self.n, "joint")]
-        words += ["floating base"] if self.floating else []
+        words += ["floating base" if at.link < 0 else f"{at.joint.kind} {at.name}" for at in self.manifold_joints]
         words += [f"batch {self.batch}"] if self.batch else []
         records = [field for field in ("tau", "kinetic", "potential", "poses") if getattr(self, field) is not None]
         words += [f"with {', '.join(records)}"] if records else []
@@ -317,7 +354,7 @@ class Trajectory(Motion):
 
     @cached_property
     def _interpolant(self) -> Evaluator:
-        return interpolant(self.t, self.q, self.qd, self.qdd, floating=self.floating)
+        return interpolant(self.t, self.q, self.qd, self.qdd, joints=self.manifold_joints)
 
     def of(self, mechanism: Tree) -> Trajectory:
         """Return the same motion with the joint names of a mechanism, and m instead of rad for those that slide.
@@ -340,7 +377,11 @@ class Trajectory(Motion):
         if mechanism.floating != self.floating:
             with_base, without = (f"{mechanism.name!r}", "the trajectory")[:: 1 if mechanism.floating else -1]
             raise ArgumentError(f"{with_base} has a floating base; {without} has none")
-        return replace(self, names=mechanism.names, is_length=mechanism.is_length)
+        joints = mechanism.manifold_joints
+        if [type(at.joint) for at in joints] != [type(at.joint) for at in self.manifold_joints]:
+            kinds = [", ".join(f"{at.joint.kind} {at.name!r}" for at in of) for of in (joints, self.manifold_joints)]
+            raise ArgumentError(f"{mechanism.name!r} has {kinds[0] or 'no ball joints'}; the trajectory has {kinds[1] or 'none'}")
+        return replace(self, names=mechanism.names, is_length=mechanism.is_length, manifold_joints=joints)
 
     def with_records(
         self,

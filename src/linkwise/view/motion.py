@@ -67,21 +67,23 @@ def _without_times(mechanism: Tree, motion: Any) -> str:
 
 
 def _oriented(mechanism: Tree, t: FloatArray, q: FloatArray) -> None:
-    """Refuse a base that floats without an orientation."""
-    turned = q[:, 3:7].any(axis=1)
-    if mechanism.floating and not turned.all():
-        at = float(t[int(np.argmin(turned))])
-        raise ArgumentError(f"motion has the quaternion 0, 0, 0, 0 of its base at t = {at:g} s; expected one of norm 1")
+    """Refuse quaternions of zeros."""
+    for joint in mechanism.manifold_joints:
+        turned = q[:, joint.quaternion].any(axis=1)
+        if not turned.all():
+            at, of = float(t[int(np.argmin(turned))]), "its base" if joint.link < 0 else f"joint {joint.name!r}"
+            raise ArgumentError(f"motion has the quaternion 0, 0, 0, 0 of {of} at t = {at:g} s; expected one of norm 1")
 
 
 def _of_file(mechanism: Tree, path: Path) -> tuple[Trajectory, tuple[str, ...]]:
     if path.suffix.lower() == ".npz":
         return Trajectory.load(path), ()
     if path.suffix.lower() == ".csv":
-        alone = positions(path, mechanism.n, mechanism.names, floating=mechanism.floating)
+        alone = positions(path, mechanism.n, mechanism.names, floating=mechanism.manifold_joints)
         if alone is not None:
             return _of_arrays(mechanism, *alone)
-    return Trajectory(*open_motion(path, mechanism.n, mechanism.names, floating=mechanism.floating).read()), ()
+    joints = mechanism.manifold_joints
+    return Trajectory(*open_motion(path, mechanism.n, mechanism.names, floating=joints).read(), manifold_joints=joints), ()
 
 
 def _of_arrays(mechanism: Tree, t: Any, q: Any, qd: Any = None, qdd: Any = None) -> tuple[Trajectory, tuple[str, ...]]:
@@ -93,10 +95,10 @@ def _of_arrays(mechanism: Tree, t: Any, q: Any, qd: Any = None, qdd: Any = None)
     if not (np.diff(times) > 0.0).all():
         raise ArgumentError("motion: the times t do not ascend")
     if qd is not None or qdd is not None:
-        return Trajectory(times, at, qd, qdd), ()
+        return Trajectory(times, at, qd, qdd, manifold_joints=mechanism.manifold_joints), ()
     _oriented(mechanism, times, at)
     rates, rises = _derived(mechanism, times, at)
-    return Trajectory(times, at, rates, rises), (DERIVED,)
+    return Trajectory(times, at, rates, rises, manifold_joints=mechanism.manifold_joints), (DERIVED,)
 
 
 def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -142,7 +142,7 @@ def _motion(path: str, model: Mechanism) -> Facts:
         Where it is wrong.
     """
     count, start, end = 0, None, 0.0
-    opened = files.open_motion(path, model.n, model.names, floating=model.floating)
+    opened = files.open_motion(path, model.n, model.names, floating=model.manifold_joints)
     odd = MotionRemarks(model, opened)
     for t, *values in opened:
         odd.add(t, *values)

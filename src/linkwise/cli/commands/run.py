@@ -269,7 +269,7 @@ def run(description: Description, options: Options) -> Output:
         refuse_loops(model, "run")
     if options.out and model.floating:
         raise click.ClickException(f"--out: {NO_OUT}")
-    motion = files.open_motion(options.motion, model.n, model.names, floating=model.floating)
+    motion = files.open_motion(options.motion, model.n, model.names, floating=model.manifold_joints)
     name = file_name(Path(options.motion).stem)
     folder = Path(options.output) if options.output is not None else Path("out") / name
     wanted = RunFiles(folder, name, options.suffix if options.figures else None, options.links, options.out)

@@ -81,8 +81,7 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
 
 def speed_units(tree: Tree, size: float) -> FloatArray:
     """For every speed (nv,), the length, or 1 rad, that it is counted in per second."""
-    base = [size] * 3 + [1.0] * 3 if tree.floating else []
-    return np.array([*base, *np.where(np.asarray(tree.is_length, dtype=bool), size, 1.0)])
+    return np.array([size if unit == "m/s" else 1.0 for _, unit in tree.columns("qd")])
 
 
 def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | None, name: str) -> list[int]:

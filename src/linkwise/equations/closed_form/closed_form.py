@@ -555,7 +555,7 @@ def parts_of(
         raise ArgumentError(f"there is no closed form of {shown(what)}; there is one of {members(RESULTS)}")
     wanted = RESULTS[what]
     tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
-    derived = "C" in wanted and not tree.floating  # there the speeds are no derivatives of coordinates
+    derived = "C" in wanted and not tree.manifold_joints  # there the speeds are no derivatives of coordinates
     if derived:
         del tapes["C"]
         tapes["M"] = ("mass_matrix", {})
@@ -582,8 +582,8 @@ def checked(form: ClosedFormResult) -> ClosedFormResult:
     arrays = {name: rng.uniform(-1.0, 1.0, (4, size)) for name, size in input_sizes(tree).items()}
     arrays["q"] *= np.pi
     arrays["parameters"] = 0.5 + 0.5 * np.abs(arrays["parameters"])
-    if tree.floating:
-        arrays["q"][:, 3:7] /= np.linalg.norm(arrays["q"][:, 3:7], axis=1, keepdims=True)
+    for at in tree.manifold_joints:
+        arrays["q"][:, at.quaternion] /= np.linalg.norm(arrays["q"][:, at.quaternion], axis=1, keepdims=True)
     known, amounts = form.known(arrays), form.data.sizes(form.known(arrays))
     values = form.data.values(known)
     for name, algorithm in RESULTS[form.what].items():

@@ -188,8 +188,9 @@ class HarmonicForm:
 
     def __init__(self, tree: Tree) -> None:
         advice = "equations(form='graph') has them"
-        if tree.floating:
-            raise ArgumentError(f"{tree.name}: a floating base is placed by a quaternion, not by angles; {advice}")
+        for at in tree.manifold_joints:
+            subject = "a floating base" if at.link < 0 else f"the {at.joint.kind} joint {at.name!r}"
+            raise ArgumentError(f"{tree.name}: {subject} is placed by a quaternion, not by angles; {advice}")
         if tree.symbols:
             raise ArgumentError(f"{tree.name} has the symbols {members(tree.symbols)}; the harmonic form is for numbers")
         self.tree = tree

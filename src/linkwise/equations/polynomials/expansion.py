@@ -37,7 +37,7 @@ from linkwise.expr.operations import OPERATIONS
 from linkwise.kernel.tape import Instruction, Tape
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
-from linkwise.model.tree import BASE_ACCELERATIONS, BASE_COORDINATES, BASE_SPEEDS, Tree
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
 #: Operations on polynomials that always give polynomials.
@@ -550,7 +550,7 @@ def _symbols(words: Sequence[str]) -> Array:
 
 def coordinate_words(tree: Tree) -> dict[str, list[str]]:
     """What coordinates, speeds and accelerations are called: ``q1``, ``qd1``, ``qdd1``, those of a floating base before."""
-    base = (BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS) if tree.floating else ((), (), ())
+    base = [[name for name, _ in tree.columns(group)[: -tree.n or None]] for group in ("q", "qd", "qdd")]
     numbers = range(1, tree.n + 1)
     return {key: [*words, *(f"{key}{k}" for k in numbers)] for key, words in zip(("q", "qd", "qdd"), base, strict=True)}
 

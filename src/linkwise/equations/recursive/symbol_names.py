@@ -97,8 +97,8 @@ def _points(tape: Tape, seed: int) -> list[FloatArray]:
 
 def _state(tape: Tape, tree: Tree, row: FloatArray) -> dict[str, FloatArray]:
     state = {"qd": np.zeros(tree.nv), "qdd": np.zeros(tree.nv), **by_output(row, tape.inputs)}
-    if tree.floating:
-        state["q"][3:7] /= np.linalg.norm(state["q"][3:7])
+    for at in tree.manifold_joints:
+        state["q"][at.quaternion] /= np.linalg.norm(state["q"][at.quaternion])
     return state
 
 
@@ -206,10 +206,14 @@ def _elements(letter: str, n: int, place: int, value: FloatArray, joint: str = "
 
 
 def _number(bodies: Bodies, k: int) -> int:
-    """What a body is called: the number of its joint's coordinate, 0 for a floating base."""
+    """What a body is called: the number of its joint's coordinate, 0 for a floating base; ball joints are counted last."""
     body = bodies.bodies[k]
-    base = 6 if bodies.bodies[0].link < 0 else 0
-    return 0 if body.link < 0 else body.speed - base + 1
+    if body.link < 0:
+        return 0
+    free = [each for each in bodies.bodies if each.nv > 1]
+    if body.nv > 1:
+        return len(bodies.bodies) - len(free) + [each for each in free if each.link >= 0].index(body) + 1
+    return body.speed - sum(each.nv for each in free) + 1
 
 
 def _titles(bodies: Bodies, tree: Tree) -> tuple[str, ...]:

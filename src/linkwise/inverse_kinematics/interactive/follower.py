@@ -136,7 +136,9 @@ class Follower:
         self._pose: Any = kernel_of(mechanism, "forward_kinematics", None, {"link": self.link})
         self._rates: Any = kernel_of(mechanism, "jacobian", None, {"link": self.link})
         moving = np.zeros(mechanism.n, dtype=bool)
-        moving[[mechanism.followers[k].coordinate for k in on_path if mechanism.followers[k].coordinate >= 0]] = True
+        for k in on_path:
+            first = mechanism.coordinates[k]
+            moving[first : first + len(mechanism.links[k].coordinate_names)] = True
         self._loops = loop_start(mechanism) if mechanism.loops else None
         if self._loops is not None:
             moving |= self._loops.held
@@ -309,8 +311,10 @@ class Follower:
     def _given(self, q: npt.ArrayLike) -> FloatArray:
         """Where it stands, within the limits and with loops closed."""
         position = shaped("q", q, self.mechanism.nq)
-        if self.mechanism.floating and not position[3:7].any():
-            raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1")
+        for at in self.mechanism.manifold_joints:
+            if not position[at.quaternion].any():
+                of = "its base" if at.link < 0 else f"joint {at.name!r}"
+                raise ArgumentError(f"q has the quaternion 0, 0, 0, 0 of {of}; expected one of norm 1")
         position = self._allowed.settled(position)
         return position if self._loops is None else self._loops.regular(position)
 

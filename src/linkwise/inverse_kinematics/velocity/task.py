@@ -191,6 +191,7 @@ def check_mechanism(mechanism: Tree) -> None:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
         )
+    mechanism.require_joint_rates("joint rates")
     if mechanism.loops:
         raise ArgumentError(
             f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"

@@ -3,6 +3,10 @@
 from linkwise.model.joints.revolute import Revolute as Revolute  # isort: skip  (the order of kinds in messages)
 from linkwise.model.joints.prismatic import Prismatic as Prismatic  # isort: skip
 from linkwise.model.joints.screw import Screw as Screw  # isort: skip
+from linkwise.model.joints.universal import Universal as Universal  # isort: skip
+from linkwise.model.joints.cylindrical import Cylindrical as Cylindrical  # isort: skip
+from linkwise.model.joints.planar import Planar as Planar  # isort: skip
+from linkwise.model.joints.ball import Ball as Ball  # isort: skip
 from linkwise.model.joints.fixed import Fixed as Fixed
 from linkwise.model.joints.floating import Floating as Floating
 from linkwise.model.joints.joint import JOINTS as JOINTS

@@ -1,4 +1,4 @@
-"""The floating base: a rigid body that moves freely, placed by its position and a unit quaternion."""
+"""The floating joint: a rigid body that moves freely, placed by its position and a unit quaternion."""
 
 from __future__ import annotations
 
@@ -7,14 +7,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkwise.model.joints.joint import Joint, joint
-from linkwise.spatial.quaternion import quaternion_product, quaternion_rotation
+from linkwise.model.joints.ball import ROTATION_COLUMNS
+from linkwise.model.joints.joint import Columns, Joint, joint
+from linkwise.spatial.quaternion import (
+    half_turn,
+    quaternion_difference,
+    quaternion_product,
+    quaternion_rotation,
+    random_quaternions,
+    unit_quaternion,
+)
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
-#: Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad.
-_LEAST = 1e-30
+#: Name and unit of each component of a pose, a twist, its derivative and a wrench.
+POSE_COLUMNS: dict[str, Columns] = {
+    "q": (*((f"_{x}", "m") for x in "xyz"), *ROTATION_COLUMNS["q"]),
+    "qd": (*((f"_v{x}", "m/s") for x in "xyz"), *ROTATION_COLUMNS["qd"]),
+    "qdd": (*((f"_v{x}_dot", "m/s2") for x in "xyz"), *ROTATION_COLUMNS["qdd"]),
+    "tau": (*((f"_f{x}", "N") for x in "xyz"), *ROTATION_COLUMNS["tau"]),
+}
 
 
 @joint
@@ -26,11 +39,21 @@ class Floating(Joint):
     letter: ClassVar[str] = "6"
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
+    quaternion: ClassVar[slice | None] = slice(3, 7)
 
     @property
     def screws(self) -> Array:
         """S' (6, 6), the unit motions."""
         return np.eye(6)
+
+    @property
+    def neutral(self) -> FloatArray:
+        """0, 0, 0, 1, 0, 0, 0."""
+        return np.eye(7)[3]
+
+    def columns(self, quantity: str) -> Columns:
+        """Those of a pose."""
+        return POSE_COLUMNS[quantity]
 
     def placement(self, q: Array) -> Array:
         """J(q) (4, 4)."""
@@ -49,26 +72,29 @@ class Floating(Joint):
         R. M. Murray, Z. Li, S. S. Sastry, *A Mathematical Introduction to Robotic Manipulation*, 1994, eq. 2.36.
         """
         linear, angular = step[:3], step[3:]
-        square = angular @ angular + _LEAST
-        angle = root(square)
-        c, s = cos_sin(0.5 * angle)
-        half = s / angle
+        c, half, square = half_turn(angular)
         second = (1.0 - 2.0 * (half * c)) / square
         across = cross(angular, linear)
         shift = linear + (2.0 * (half * half)) * across + second * cross(angular, across)
-        turn = quaternion_product(_normalised(q[3:]), [c, *(half * angular)])
-        return np.concatenate([q[:3] + quaternion_rotation(q[3:]) @ shift, _normalised(turn)])
+        turn = quaternion_product(unit_quaternion(q[3:]), [c, *(half * angular)])
+        return np.concatenate([q[:3] + quaternion_rotation(q[3:]) @ shift, unit_quaternion(turn)])
+
+    def coadjoint(self, qd: Array, momentum: Array) -> Array:
+        """Of momentum p and angular momentum h about the origin: w x p and w x h + v x p."""
+        v, w, p, h = qd[:3], qd[3:], momentum[:3], momentum[3:]
+        return np.concatenate([cross(w, p), cross(w, h) + cross(v, p)])
+
+    def random(self, rng: np.random.Generator, count: int, most: float) -> FloatArray:
+        """Poses (count, 7) turned evenly, within 1 m of the origin each way."""
+        turns = random_quaternions(rng, count)
+        return np.concatenate([rng.uniform(-1.0, 1.0, (count, 3)), turns], axis=-1)
 
     def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """The twist (..., 6) from q0 to q1 (..., 7), the shorter way round."""
         rotation = np.moveaxis(np.asarray(quaternion_rotation(np.moveaxis(q0[..., 3:], -1, 0))), (0, 1), (-2, -1))
         shift = np.einsum("...ji,...j->...i", rotation, q1[..., :3] - q0[..., :3])
-        back = np.moveaxis(q0[..., 3:] * [1.0, -1.0, -1.0, -1.0], -1, 0)
-        turn = np.moveaxis(quaternion_product(back, np.moveaxis(q1[..., 3:], -1, 0)), 0, -1)
-        turn = turn * np.where(turn[..., :1] < 0, -1.0, 1.0)
-        sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
-        angle = 2.0 * np.arctan2(sine, turn[..., :1])
-        angular = turn[..., 1:] * np.divide(angle, sine, out=2.0 / turn[..., :1] + 0.0 * sine, where=sine > 0)
+        angular = quaternion_difference(q0[..., 3:], q1[..., 3:])
+        angle = np.linalg.norm(angular, axis=-1, keepdims=True)
         across = np.cross(angular, shift)
         linear = shift - 0.5 * across + _second(angle) * np.cross(angular, across)
         return np.concatenate([linear, angular], axis=-1)
@@ -82,6 +108,3 @@ def _second(angle: FloatArray) -> FloatArray:
     series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square * (1 / 1209600 + square / 47900160)))
     return np.where(small, series, (1.0 - 0.5 * x / np.tan(0.5 * x)) / (x * x))
 
-
-def _normalised(quaternion: Array) -> Array:
-    return np.asarray(quaternion * (1.0 / root(quaternion @ quaternion)))

@@ -29,6 +29,12 @@ JOINTS: dict[str, type[Joint]] = {}
 #: What `Link` takes beside the name of a kind.
 DESCRIBED_BY = {"axis", "pitch"}
 
+#: Units of coordinates, velocities, accelerations and efforts that turn and that slide.
+UNITS = {"q": ("rad", "m"), "qd": ("rad/s", "m/s"), "qdd": ("rad/s2", "m/s2"), "tau": ("N m", "N")}
+
+#: Name and unit of each column of a quantity; the name is put behind that of the joint.
+Columns = tuple[tuple[str, str], ...]
+
 K = TypeVar("K", bound="type[Joint]")
 
 
@@ -49,7 +55,13 @@ class Joint(Record, ABC):
     letter : str
         What tables call it.
     nq, nv : int
-        Number of coordinates, and of velocities.
+        Number of coordinates, and of velocities. Where they are equal the velocities are the rates of the coordinates.
+    axes : int
+        How many axes `Link` takes for it.
+    suffixes : tuple of str
+        What is put behind the joint's name for each coordinate, where there are several; numbers where it is empty.
+    quaternion : slice or None
+        Which of the coordinates are a unit quaternion, where velocities are not their rates; a position may stand before it.
     is_length : bool
         Whether the coordinate is a length (m, efforts in N), not an angle (rad, N m).
     periodic : bool
@@ -63,6 +75,9 @@ class Joint(Record, ABC):
     letter: ClassVar[str]
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
+    axes: ClassVar[int] = 1
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    quaternion: ClassVar[slice | None] = None
     is_length: ClassVar[bool] = False
     periodic: ClassVar[bool] = False
     dh_parameter: ClassVar[str | None] = None
@@ -71,6 +86,37 @@ class Joint(Record, ABC):
     def screws(self) -> Array | None:
         """S' (nv, 6) where S is constant: linear, then angular part of each motion, child axes; None elsewhere."""
         return None
+
+    @property
+    def parts(self) -> tuple[OneScrew, ...] | None:
+        """The joint as turns and advances one after another, each with one coordinate; None where it is nothing of the kind.
+
+        Links without mass stand between them (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 4.4).
+        """
+        return None
+
+    @property
+    def turns_and_slides(self) -> tuple[Joint, ...]:
+        """What each coordinate moves, for joints whose velocities are the rates of their coordinates; else nothing."""
+        if self.parts is not None:
+            return self.parts
+        return (self,) * self.nv if self.nq == self.nv else ()
+
+    @property
+    def is_rotation(self) -> bool:
+        """Whether it leaves the origin of the child where it is, whatever its coordinates."""
+        return self.screws is not None and not any_nonzero(np.asarray(self.screws)[:, :3])
+
+    @property
+    def neutral(self) -> FloatArray:
+        """The coordinates (nq,) at which the child's frame is the parent's."""
+        return np.zeros(self.nq)
+
+    def columns(self, quantity: str) -> Columns:
+        """What is put behind the joint's name for each column of "q", "qd", "qdd" or "tau", and the unit of each."""
+        lengths = [part.is_length for part in self.turns_and_slides]
+        endings = self.suffixes or (("",) if self.nv == 1 else tuple(f"_{k + 1}" for k in range(self.nv)))
+        return tuple((ending, UNITS[quantity][length]) for ending, length in zip(endings, lengths, strict=True))
 
     @abstractmethod
     def placement(self, q: Array) -> Array:
@@ -109,12 +155,32 @@ class Joint(Record, ABC):
         """The velocities (..., nv) that lead from q0 to q1 (..., nq) in a unit of time."""
         return np.asarray(q1 - q0)
 
+    def coadjoint(self, qd: Array, momentum: Array) -> Array:
+        """The rate (nv,) of a momentum (nv,) that is constant in the axes which move with qd (nv,).
+
+        Zero where the velocities are rates of coordinates. H. Poincaré, "Sur une forme nouvelle des équations de la
+        mécanique", C. R. Acad. Sci. 132, 1901.
+        """
+        return np.zeros(self.nv)
+
+    def random(self, rng: np.random.Generator, count: int, most: float) -> FloatArray:
+        """Coordinates (count, nq) spread evenly, of joints whose velocities are not their rates; `most` as in `clipped`."""
+        raise NotImplementedError
+
+    def clipped(self, q: Array, most: float) -> Array:
+        """The coordinates (nq,), at the limit where they are beyond: half the opening of a cone, rad, infinite for none."""
+        return q
+
+    def excess(self, q: Array, most: float) -> Any:
+        """How far beyond that limit (rad) the coordinates (nq,) are; not positive where they are within."""
+        return -1.0
+
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
     def named_by_link(cls) -> bool:
         """Whether the kind's name, an axis and a pitch describe it, as `Link` takes them."""
-        return cls.nv <= 1 and {field.name for field in fields(cls)} <= DESCRIBED_BY
+        return {field.name for field in fields(cls)} <= DESCRIBED_BY
 
     @property
     def numbers(self) -> tuple[Any, ...]:
@@ -152,6 +218,11 @@ class OneScrew(Joint):
         return 0.0
 
     @property
+    def parts(self) -> tuple[OneScrew, ...]:
+        """The joint itself."""
+        return (self,)
+
+    @property
     def screws(self) -> Array:
         """S' (1, 6)."""
         return np.concatenate([self.axis * self.advance, self.axis * self.turn])[None]
@@ -164,6 +235,23 @@ class OneScrew(Joint):
             about_z = bool(self.axis[2] == 1.0 and not self.axis[:2].any())
             rotation = rotation_z(value) if about_z else rotation_about(self.axis, value)
         return transform(rotation, self.axis * (self.advance * value) if any_nonzero(self.advance) else None)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(Joint):
+    """A joint that is several one-screw joints, one after another: its velocities are the rates of its coordinates."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[OneScrew, ...]:
+        """The joints, that next to the parent first."""
+
+    def placement(self, q: Array) -> Array:
+        """J(q) (4, 4), the product of the parts' placements."""
+        result: Array = np.eye(4)
+        for k, part in enumerate(self.parts):
+            result = result @ part.placement(q[k : k + 1])
+        return result
 
 
 def make_joint(kind: str, axis: FloatArray, pitch: Any = 0.0) -> Joint:

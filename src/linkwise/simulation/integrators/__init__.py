@@ -6,5 +6,4 @@ from linkwise.simulation.integrators.declaration import INTEGRATORS as INTEGRATO
 from linkwise.simulation.integrators.declaration import Phase as Phase
 from linkwise.simulation.integrators.declaration import explicit_stage as explicit_stage
 from linkwise.simulation.integrators.declaration import integrator as integrator
-from linkwise.simulation.integrators.declaration import normalised as normalised
 from linkwise.simulation.integrators.declaration import program as program

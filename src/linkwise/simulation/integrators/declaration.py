@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from linkwise.algorithm import find
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape, trace
-from linkwise.kinematics.configuration import configuration_rate
+from linkwise.kinematics.configuration import configuration_rate, with_unit_quaternions
 from linkwise.model.tree import Tree
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Feedback
-from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array
 
 
@@ -107,9 +104,6 @@ def _finish(tree: Tree) -> Tape | None:
     if tree.loops:
         project = partial(find("project_to_loops").function, tree)
         return trace(project, "finish", {"q": (nq,), "qd": (nv,)}, {"q_closed": (nq,), "qd_closed": (nv,)})
-    return trace(normalised, "finish", {"q": (nq,)}, {"q_unit": (nq,)}) if tree.floating else None
-
-
-def normalised(q: Array) -> Array:
-    """The configuration (nq,) of a floating mechanism, or many (nq, ...), with its quaternion made a unit quaternion."""
-    return np.concatenate([q[:3], unit_quaternion(q[3:7]), q[7:]])
+    if not tree.manifold_joints:
+        return None
+    return trace(partial(with_unit_quaternions, tree), "finish", {"q": (nq,)}, {"q_unit": (nq,)})

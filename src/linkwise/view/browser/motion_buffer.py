@@ -58,7 +58,8 @@ class History:
         q = np.array([at for _, at, _ in self._past])
         steps = difference(self._mechanism, q[:-1], q[1:]) / np.diff(t)[:, None]
         qd = np.concatenate((steps[:1], steps))
-        trajectory = Trajectory(t, q, qd, np.zeros_like(qd))
+        joints = self._mechanism.manifold_joints
+        trajectory = Trajectory(t, q, qd, np.zeros_like(qd), manifold_joints=joints)
         return ShownMotion(self._mechanism, trajectory, self._efforts(), self.why_no_efforts, ())
 
     def _efforts(self) -> FloatArray | None:
@@ -71,6 +72,8 @@ class History:
     def _holding(self, q: FloatArray) -> FloatArray | None:
         """Return the efforts (nv,) that hold the mechanism still at q, None where they are not known."""
         still = np.zeros((1, self._mechanism.nv))
-        efforts, why_none = efforts_of(self._mechanism, Trajectory(np.zeros(1), q[None], still, still))
+        joints = self._mechanism.manifold_joints
+        at_rest = Trajectory(np.zeros(1), q[None], still, still, manifold_joints=joints)
+        efforts, why_none = efforts_of(self._mechanism, at_rest)
         self.why_no_efforts = self.why_no_efforts or why_none
         return None if efforts is None else np.asarray(efforts)[0]

@@ -175,10 +175,12 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
     """
     values = resting(tree) if q is None else np.asarray(unmasked("q", q), dtype=float)
     if values.shape != (tree.nq,) or not np.all(np.isfinite(values)):
-        names = ", ".join(tree.coordinate_names) if tree.floating else "one for each joint"
+        names = ", ".join(tree.coordinate_names) if tree.manifold_joints else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {names}")
-    if tree.floating and not values[3:7].any():
-        raise ArgumentError("q has the quaternion 0, 0, 0, 0 of its base; expected one of norm 1, such as 1, 0, 0, 0")
+    for at in tree.manifold_joints:
+        if not values[at.quaternion].any():
+            of = "its base" if at.link < 0 else f"joint {at.name!r}"
+            raise ArgumentError(f"q has the quaternion 0, 0, 0, 0 of {of}; expected one of norm 1, such as 1, 0, 0, 0")
     return values
 
 
@@ -186,10 +188,8 @@ def frames_at(tree: Tree, q: FloatArray) -> FloatArray:
     """Frames (1 + L, 4, 4) of the base and of all links at q (nq,), world frame, without compiling anything."""
     poses = np.empty((1 + len(tree.links), 4, 4))
     poses[0] = base_poses(tree, q)
-    joints = q[tree.nq - tree.n :]
     for k in tree.order:
-        link, value = tree.links[k], float(tree.followers[k].value(joints))
-        poses[1 + k] = poses[1 + tree.parents[k]] @ link.before @ link.motion(value) @ link.after
+        poses[1 + k] = poses[1 + tree.parents[k]] @ tree.links[k].placement(tree.joint_coordinates(k, q))
     return poses
 
 

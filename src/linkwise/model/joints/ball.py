@@ -1,0 +1,110 @@
+"""The ball joint: any turn about a point, placed by a unit quaternion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from linkwise.model.joints.joint import Columns, Joint, joint
+from linkwise.spatial.quaternion import (
+    LEAST,
+    multiplied,
+    quaternion_difference,
+    quaternion_exponential,
+    quaternion_product,
+    quaternion_rotation,
+    random_quaternions,
+    unit_quaternion,
+)
+from linkwise.spatial.rotation import cross, rotation_between
+from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.transform import transform
+
+#: Name and unit of each component of an orientation, an angular velocity, its derivative and a moment.
+ROTATION_COLUMNS: dict[str, Columns] = {
+    "q": tuple((f"_q{x}", "1") for x in "wxyz"),
+    "qd": tuple((f"_w{x}", "rad/s") for x in "xyz"),
+    "qdd": tuple((f"_w{x}_dot", "rad/s2") for x in "xyz"),
+    "tau": tuple((f"_m{x}", "N m") for x in "xyz"),
+}
+
+
+@joint
+@dataclass(frozen=True, eq=False)
+class Ball(Joint):
+    """Any turn: q is the unit quaternion qw, qx, qy, qz; velocities are angular velocities in the child's axes.
+
+    The axis, of the child, is what a limit holds within a cone about the same axis of the parent.
+    """
+
+    kind: ClassVar[str] = "ball"
+    letter: ClassVar[str] = "S"
+    nq: ClassVar[int] = 4
+    nv: ClassVar[int] = 3
+    quaternion: ClassVar[slice | None] = slice(0, 4)
+    axis: FloatArray
+
+    @property
+    def screws(self) -> Array:
+        """S' (3, 6), the unit rotations."""
+        return np.eye(6)[3:]
+
+    @property
+    def neutral(self) -> FloatArray:
+        """1, 0, 0, 0."""
+        return np.eye(4)[0]
+
+    def columns(self, quantity: str) -> Columns:
+        """Those of a rotation."""
+        return ROTATION_COLUMNS[quantity]
+
+    def placement(self, q: Array) -> Array:
+        """J(q) (4, 4)."""
+        return transform(quaternion_rotation(q), None)
+
+    def q_dot(self, q: Array, qd: Array) -> Array:
+        """Half the quaternion times the angular velocity (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, ch. 11)."""
+        return np.asarray(0.5 * quaternion_product(q, [0.0, *qd]))
+
+    def integrate(self, q: Array, step: Array) -> Array:
+        """The exponential of the rotation vector; the quaternion is normalised."""
+        return unit_quaternion(quaternion_product(unit_quaternion(q), quaternion_exponential(step)))
+
+    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """The rotation vector (..., 3) from q0 to q1 (..., 4), the shorter way round."""
+        return quaternion_difference(q0, q1)
+
+    def coadjoint(self, qd: Array, momentum: Array) -> Array:
+        """The angular velocity times the angular momentum."""
+        return cross(qd, momentum)
+
+    def random(self, rng: np.random.Generator, count: int, most: float) -> FloatArray:
+        """Quaternions (count, 4) spread evenly, over all turns or those in a cone."""
+        if not np.isfinite(most):
+            return random_quaternions(rng, count)
+        lean, way, twist = np.arccos(rng.uniform(np.cos(most), 1.0, count)), *rng.uniform(-np.pi, np.pi, (2, count))
+        across = rotation_between((0.0, 0.0, 1.0), self.axis)[:, :2] @ [np.cos(way), np.sin(way)]
+        swing = np.column_stack([np.cos(0.5 * lean), (np.sin(0.5 * lean) * across).T])
+        about = np.column_stack([np.cos(0.5 * twist), np.sin(0.5 * twist)[:, None] * self.axis])
+        return multiplied(swing, about)
+
+    def clipped(self, q: Array, most: float) -> Array:
+        """The quaternion, turned back by the shortest way where its axis leans beyond the cone."""
+        if not np.isfinite(most):
+            return q
+        across, beyond = self._lean(q, most)
+        back = quaternion_exponential(across * select(beyond, beyond, 0.0))
+        return np.array([select(beyond, *pair) for pair in zip(quaternion_product(back, q), q, strict=True)])
+
+    def excess(self, q: Array, most: float) -> Any:
+        """The angle by which the axis leans beyond the cone, rad."""
+        return self._lean(q, most)[1] if np.isfinite(most) else -1.0
+
+    def _lean(self, q: Array, most: float) -> tuple[Array, Any]:
+        """The unit axis of the turn that brings the axis back upright, and by how much it leans beyond the cone."""
+        leaning = quaternion_rotation(q) @ self.axis
+        back = cross(leaning, self.axis)
+        sine = root(back @ back + LEAST)
+        return np.asarray(back / sine), atan2(sine, leaning @ self.axis) - most
