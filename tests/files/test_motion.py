@@ -277,8 +277,8 @@ def test_a_floating_motion_survives(tmp_path: Path, names: tuple[str, ...]) -> N
 
 
 def test_headers() -> None:
-    assert header(2, ("a", "b"), False) == ["t", "q_a", "q_b", "qd_a", "qd_b", "qdd_a", "qdd_b"]
-    assert header(1, (), True)[1:10] == [*(f"q_{name}" for name in POSE.split(",")), "q1", "qd_base_vx"]
+    assert header(2, ("a", "b"), ()) == ["t", "q_a", "q_b", "qd_a", "qd_b", "qdd_a", "qdd_b"]
+    assert header(1, (), [floating_base()])[1:10] == [*(f"q_{name}" for name in POSE.split(",")), "q1", "qd_base_vx"]
 
 
 BAD_FLIGHTS = [

@@ -93,14 +93,11 @@ def test_the_base_holds_what_its_links_receive(name: str) -> None:
     total = sum(actions[k] for k, parent in enumerate(mech.parents) if parent < 0)
     for drive in mech.drives:
         if drive.carrier == -1:
-            motor, joint = (
-                drive.motor,
-                next(f for link, f in zip(mech.links, mech.followers, strict=True) if link.coordinate_name == drive.joint),
-            )
+            pairs, motor = zip(mech.links, mech.followers, strict=True), drive.motor
+            joint = next(f for x, f in pairs if drive.joint in (x.coordinate_names or (x.coordinate_name,)))
+            rise = joint.ratio * qdd[mech.nv - mech.n + drive.coordinate]
             at, weight = (mech.base @ [*motor.com, 1.0])[:3], -motor.mass * mech.gravity
-            couple = (
-                motor.inertia * motor.gear_ratio * joint.ratio * qdd[drive.coordinate] * (mech.base[:3, :3] @ motor.axis)
-            )
+            couple = motor.inertia * motor.gear_ratio * rise * (mech.base[:3, :3] @ motor.axis)
             total = total + np.concatenate([weight, np.cross(at, weight) + couple])
     R, p = mech.base[:3, :3], mech.base[:3, 3]
     wanted = np.concatenate([R.T @ total[:3], R.T @ (total[3:] - np.cross(p, total[:3]))])

@@ -39,7 +39,12 @@ def mechanism(**fields: Any) -> Mechanism:
 
 CASES: list[tuple[Callable[..., object], str, object, str]] = [
     # Link
-    (link, "joint", "spherical", "'revolute', 'prismatic', 'screw' or 'fixed'"),
+    (
+        link,
+        "joint",
+        "spherical",
+        "'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'",
+    ),
     (link, "joint", None, "'revolute'"),
     (link, "joint", 1, "'revolute'"),
     (link, "before", np.eye(3), RIGID),

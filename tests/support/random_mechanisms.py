@@ -14,6 +14,8 @@ from linkwise import Link, Mechanism, Mimic, Motor
 from linkwise.algorithm import find
 from linkwise.kernel import Kernel
 
+#: Kinds of joints with several freedoms.
+SEVERAL_KINDS = ("ball", "universal", "cylindrical", "planar", "floating")
 KINDS = ("revolute", "prismatic", "screw", "fixed")
 DH_KINDS = ("revolute", "prismatic", "fixed")
 
@@ -50,14 +52,19 @@ def random_motor(rng: np.random.Generator) -> Motor:
 
 def random_link(rng: np.random.Generator, kind: str, form: str = "general", *, motor: bool = True, **rest: Any) -> Link:
     """One link: form "general", "standard", "extended" or "modified"."""
-    moving = {} if kind == "fixed" else {"offset": rng.uniform(-1, 1)}
-    if kind != "fixed" and motor and rng.random() < 0.7:
+    moving = {} if kind in {"fixed", *SEVERAL_KINDS} else {"offset": rng.uniform(-1, 1)}
+    if moving and motor and rng.random() < 0.7:
         moving["motor"] = random_motor(rng)
     rest = {**moving, **random_body(rng), **rest}
     if form == "general":
         pitch = rng.uniform(0.05, 0.3) if kind == "screw" else 0.0
         return Link(
-            joint=kind, before=random_pose(rng), after=random_pose(rng), axis=rng.normal(size=3), pitch=pitch, **rest
+            joint=kind,
+            before=random_pose(rng),
+            after=random_pose(rng),
+            axis=rng.normal(size=(2, 3) if kind == "universal" else 3),
+            pitch=pitch,
+            **rest,
         )
     theta, alpha = rng.uniform(-3, 3), rng.choice([0.0, np.pi / 2, -np.pi / 2, np.pi, rng.uniform(-3, 3)])
     d, a = rng.uniform(-0.5, 0.5, 2)
@@ -92,7 +99,7 @@ def random_mechanism(
         parents = [int(rng.integers(-1, k)) if rng.random() < 0.35 else k - 1 for k in range(len(kinds))]
     if forms is None:
         choices = ("general", "standard", "extended", "modified")
-        forms = ["general" if kind == "screw" else str(rng.choice(choices)) for kind in kinds]
+        forms = ["general" if kind in {"screw", *SEVERAL_KINDS} else str(rng.choice(choices)) for kind in kinds]
     links = [
         random_link(
             rng, str(kind), form, motor=motors, name=f"part{k}", parent="base" if parents[k] < 0 else f"part{parents[k]}"
@@ -168,7 +175,12 @@ def variant(name: str) -> Mechanism:
     Those of every third seed are compiled; the others leave it to NumPy.
     """
     seed = int(name.rsplit(maxsplit=1)[-1])
-    made = sample(seed) if seed % 3 == 0 else random_mechanism(seed, of=Interpreted)
+    if "freedoms" in name:
+        rng = np.random.default_rng([seed, 19])
+        kinds = ["revolute", *rng.permutation(SEVERAL_KINDS)[:3], "prismatic"]
+        made = random_mechanism(seed, kinds, of=Mechanism if seed % 3 == 0 else Interpreted)
+    else:
+        made = sample(seed) if seed % 3 == 0 else random_mechanism(seed, of=Interpreted)
     made = with_rotors(made, seed) if "rotors" in name else made
     made = coupled(made, seed) if "coupled" in name else made
     return afloat(made, seed) if "floating" in name else made
@@ -186,7 +198,8 @@ SEEDS = tuple(range(10))
 FIXED = (*(f"joints {seed}" for seed in SEEDS[:6]), *(f"rotors {seed}" for seed in SEEDS[:6]))
 FLOATING = (*(f"floating {seed}" for seed in SEEDS[:3]), *(f"floating rotors {seed}" for seed in SEEDS[:4]))
 COUPLED = (*(f"coupled {seed}" for seed in SEEDS[:3]), "coupled rotors 4", "coupled floating rotors 5")
-FREE = (*FIXED, *FLOATING)
+SEVERAL = ("freedoms 1", "freedoms 2", "freedoms rotors 4", "floating freedoms 5", "freedoms 3")
+FREE = (*FIXED, *FLOATING, *SEVERAL)
 VARIANTS = (*FREE, *COUPLED)
 
 #: Algorithms that solve with the mass matrix: rounding may grow by its condition number.
@@ -206,8 +219,8 @@ def random_state(mechanism: Mechanism, seed: int = 0, batch: tuple[int, ...] = (
     shape = (*batch, mechanism.nv)
     speed = rng.choice([-1.0, 1.0], shape) * rng.uniform(0.2, 1.5, shape)
     q = rng.uniform(-2, 2, (*batch, mechanism.nq))
-    if mechanism.floating:
-        q[..., 3:7] /= np.linalg.norm(q[..., 3:7], axis=-1, keepdims=True)
+    for at in mechanism.manifold_joints:
+        q[..., at.quaternion] /= np.linalg.norm(q[..., at.quaternion], axis=-1, keepdims=True)
     return q, speed, rng.normal(size=shape)
 
 

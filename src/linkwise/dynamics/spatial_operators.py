@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of, refuse_loops
-from linkwise.model.assembly import separated
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import place
+from linkwise.model.assembly import separated
 from linkwise.model.body import Body, moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray

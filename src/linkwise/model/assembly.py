@@ -44,6 +44,14 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     if base is not None and not tree.floating:
         raise ArgumentError("lock: base is the pose at which a floating base is held; this base is fixed already")
     leaders = {link.coordinate_name: link.mimic.joint for link in tree.links if link.mimic}
+    parts = {name for link in tree.links if len(link.coordinate_names) > 1 for name in link.coordinate_names}
+    if parts & joints.keys():  # (one coordinate of several)
+        several = {link.coordinate_name: link.coordinate_names for link in tree.links if len(link.coordinate_names) > 1}
+        each = {name: joints[name] for name in joints if name not in several}
+        for name, names in several.items():
+            values_of = vectors(f"lock: {name}", joints[name], len(names)) if name in joints else ()
+            each |= dict(zip(names, values_of, strict=False))
+        return lock(separated(tree), each, base)
     places = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves and not link.mimic}
     for name in joints:
         if name not in places:
@@ -57,7 +65,11 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
             motion = tree.links[k].motion(_coordinates(tree.links[k].joint_model, f"lock: {name}", value))
             links[k] = links[k].replace(before=links[k].before @ motion, **NO_JOINT)
         first = tree.coordinates[k]
-        held = np.atleast_1d(value) if size > 1 else [number_within(f"lock: {name}", value, -np.inf, np.inf, "a finite number, rad or m")]
+        held = (
+            np.atleast_1d(value)
+            if size > 1
+            else [number_within(f"lock: {name}", value, -np.inf, np.inf, "a finite number, rad or m")]
+        )
         values |= dict(enumerate(held, first)) if first >= 0 else {}
     links = [_locked(tree, k, link, values) for k, link in enumerate(links)]
     for drive in tree.drives:
@@ -95,7 +107,8 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
         part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(held_tree) if part.name in names
     ]
     parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
-    driven = {held_tree.followers[k].coordinate for k in inside}
+    pairs = [(held_tree.coordinates[k], held_tree.links[k]) for k in inside]
+    driven = {i for first, part in pairs for i, _ in enumerate(part.coordinate_names, first)}
     motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.coordinate in driven]
     loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
     tool = held_tree.link_names[held_tree.tool_index]
@@ -159,7 +172,9 @@ def separated(tree: T) -> T:
             else:
                 links.append(link.replace(joint_name=name, parent=parent, before=before, **joint))
             parent, before = name, np.eye(4)
-    return tree.replace(links=links, motors=[motor for motor, _ in _motors(tree)], tool_link=tree.link_names[tree.tool_index])
+    return tree.replace(
+        links=links, motors=[motor for motor, _ in _motors(tree)], tool_link=tree.link_names[tree.tool_index]
+    )
 
 
 def _parent(tree: Tree, k: int) -> str:

@@ -307,6 +307,8 @@ class Link(Record):
         values = {**self._values(), "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
         if {"joint", "before", "after", "axis"} & changes.keys():
             values["dh_row"] = None
+        if "joint" in changes and self.axis.ndim > 1 and changes["joint"] != self.joint:
+            values["axis"] = Z_AXIS
         values = self._with(changes, values, "a link")
         for field in _OF_BODY if not _OF_BODY & changes.keys() else {"body"} - changes.keys():
             del values[field]
@@ -432,7 +434,9 @@ def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None
     if not joint.nq or count or pair is None:
         return pair
     if not hasattr(joint, "axis") or pair[0] != 0.0 or not 0.0 < pair[1] < math.pi:
-        expected = "0 and half the opening of a cone, less than pi" if hasattr(joint, "axis") else "None for this kind of joint"
+        expected = (
+            "0 and half the opening of a cone, less than pi" if hasattr(joint, "axis") else "None for this kind of joint"
+        )
         check.report("limits", limits, expected)
         return None
     return pair

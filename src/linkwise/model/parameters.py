@@ -46,7 +46,7 @@ def parameter_names(tree: Tree) -> tuple[str, ...]:
     ('M1', 'MX1', 'MY1', 'MZ1', 'XX1')
     """
     names = [f"{symbol}{k + 1}" for k in range(len(tree.links)) for symbol in LINK]
-    driven = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves}
+    driven = {name: k for k, link in enumerate(tree.links) for name in link.coordinate_names}
     for drive in tree.drives:
         number = f"{driven[drive.joint] + 1}"
         while f"Jm{number}" in names:

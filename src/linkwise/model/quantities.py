@@ -13,6 +13,7 @@ GROUPS = ("q", "qd", "qdd")
 #: The same, and efforts.
 QUANTITIES = (*GROUPS, "tau")
 
+
 def joint_columns(tree: Tree) -> Iterator[tuple[str, bool, int, int]]:
     """Name of each joint, whether it slides, its place among the coordinates and its place among the velocities."""
     for k, (name, is_length) in enumerate(zip(tree.names, tree.is_length, strict=True)):

@@ -883,10 +883,12 @@ def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | No
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
     """Whether the base floats; its coordinates take some names away from the moving links, as others take from each other."""
     result = check.flag("floating", floating)
-    taken = {name: "a coordinate of the floating base" for name in (*BASE_COORDINATES, *BASE_SPEEDS)} if result else {}
+    taken = dict.fromkeys((*BASE_COORDINATES, *BASE_SPEEDS), "a coordinate of the floating base") if result else {}
     for several in (True, False):
         for link in links:
-            names = {f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)}
+            names = {
+                f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)
+            }
             if (len(names) > 1) is not several:
                 continue
             for name in sorted(names & taken.keys()):

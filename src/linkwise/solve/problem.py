@@ -14,7 +14,6 @@ from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, select
 
-
 #: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
 CONE_ROUNDING = 1e-12
 

@@ -200,7 +200,13 @@ def _place(batch: tuple[int, ...], index: Any) -> tuple[int, ...]:
 
 
 def interpolant(
-    t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, before: FloatArray | None = None, *, joints: Sequence[ManifoldJoint]
+    t: FloatArray,
+    q: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
+    before: FloatArray | None = None,
+    *,
+    joints: Sequence[ManifoldJoint],
 ) -> Evaluator:
     """Return the quintic Hermite interpolant of a motion.
 

@@ -380,7 +380,9 @@ class Trajectory(Motion):
         joints = mechanism.manifold_joints
         if [type(at.joint) for at in joints] != [type(at.joint) for at in self.manifold_joints]:
             kinds = [", ".join(f"{at.joint.kind} {at.name!r}" for at in of) for of in (joints, self.manifold_joints)]
-            raise ArgumentError(f"{mechanism.name!r} has {kinds[0] or 'no ball joints'}; the trajectory has {kinds[1] or 'none'}")
+            raise ArgumentError(
+                f"{mechanism.name!r} has {kinds[0] or 'no ball joints'}; the trajectory has {kinds[1] or 'none'}"
+            )
         return replace(self, names=mechanism.names, is_length=mechanism.is_length, manifold_joints=joints)
 
     def with_records(

@@ -282,7 +282,9 @@ def _listed(quantity: str, values: FloatArray, model: Mechanism) -> str:
 def _animate(model: Mechanism, options: Options, path: Path) -> str:
     """Animate a motion file and say so; as it is asked for by name, a missing library is an error."""
     motion = open_motion(options.motion, model.n, model.names, floating=model.manifold_joints)
-    film = animate(model, Trajectory(*motion.read(), manifold_joints=model.manifold_joints).of(model), path, speed=options.speed)
+    film = animate(
+        model, Trajectory(*motion.read(), manifold_joints=model.manifold_joints).of(model), path, speed=options.speed
+    )
     seconds, count = film.times[-1] - film.times[0], len(film.times)
     return f"animation: {plain(path)}, {seconds:.4g} s of motion in {count} pictures"
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkwise.model.joints.joint import Joint, joint
+from linkwise.model.joints.joint import Joint, OneScrew, joint
 from linkwise.spatial.scalar import Array
 
 
@@ -26,6 +26,11 @@ class Fixed(Joint):
     def screws(self) -> Array:
         """S' (0, 6)."""
         return np.zeros((0, 6))
+
+    @property
+    def parts(self) -> tuple[OneScrew, ...]:
+        """None."""
+        return ()
 
     def placement(self, q: Array) -> Array:
         """The identity (4, 4)."""

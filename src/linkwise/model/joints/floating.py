@@ -107,4 +107,3 @@ def _second(angle: FloatArray) -> FloatArray:
     square = angle * angle
     series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square * (1 / 1209600 + square / 47900160)))
     return np.where(small, series, (1.0 - 0.5 * x / np.tan(0.5 * x)) / (x * x))
-
