@@ -14,6 +14,7 @@ from linkwise.errors import ArgumentError, FileError
 from linkwise.files import check_motion, open_motion, save_motion
 from linkwise.files.csv_motion import header
 from linkwise.files.motion import positions
+from linkwise.model.tree import floating_base
 from linkwise.spacelib.programs import formats
 
 GOOD = "0.5\n1 2 3\n4 5 6\n\n7 8 9\n10 11 12\n"

@@ -127,7 +127,7 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
     names : sequence of str
         Names of the moving links (n,); a .csv may call its columns by them.
     floating : bool or sequence of ManifoldJoint
-        Whether the base floats: a .csv then has columns of the base too. Or `Mechanism.manifold_joints`, the base among them.
+        Whether the base floats: a .csv then has columns of the base too. Or `Mechanism.manifold_joints`, the base included.
 
     Returns
     -------

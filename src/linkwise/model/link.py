@@ -70,8 +70,8 @@ class Link(Record):
     offset : float
         Added to the joint coordinate (rad or m); of a revolute joint a turn at most. Only for one coordinate.
     limits : (2,) or (nv, 2) array_like, optional
-        Least and greatest joint coordinate, before the offset is added; may be infinite. Of a joint with several coordinates a
-        row for each; of a ball joint 0 and half the opening of the cone, rad: the angle by which the axis may lean.
+        Least and greatest joint coordinate, before the offset is added; may be infinite. A row for each of
+        several coordinates; of a ball joint 0 and half the opening of a cone, rad: the angle by which the axis may lean.
     name : str, optional
         Unique in a mechanism; ``link1``, ``link2``, ... where none is given.
     parent : str, optional
@@ -264,7 +264,7 @@ class Link(Record):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of its joint coordinates: none of a fixed link, and of a joint with a quaternion, see `Tree.manifold_joints`."""
+        """Names of its joint coordinates; none of a fixed link, nor of a joint with a quaternion (see `Tree.manifold_joints`)."""
         if not self.moves or self.has_quaternion:
             return ()
         return tuple(f"{self.coordinate_name}{ending}" for ending, _ in self.joint_model.columns("q"))
@@ -277,7 +277,7 @@ class Link(Record):
 
     @property
     def cone(self) -> float:
-        """Half the opening of the cone in which the axis of a joint with a quaternion stays, rad; infinite without limits."""
+        """Half the opening of the cone in which the axis of a ball joint stays, rad; infinite without limits."""
         return math.inf if self.limits is None else float(self.limits[1])
 
     def greatest(self, name: str) -> tuple[float | None, ...]:

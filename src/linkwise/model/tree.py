@@ -551,7 +551,7 @@ class Tree(LinkTree):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of the coordinates, (nq,): those of joints with quaternions, of a floating base first, then of the others."""
+        """Names of the coordinates, (nq,): those of joints with quaternions, a floating base first, then the others."""
         return tuple(name for name, _ in self.columns("q"))
 
     @property
@@ -881,7 +881,7 @@ def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | No
 
 
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
-    """Whether the base floats; its coordinates take some names away from the moving links, as others take from each other."""
+    """Whether the base floats; its coordinates take some names away from the links, and theirs from each other."""
     result = check.flag("floating", floating)
     taken = dict.fromkeys((*BASE_COORDINATES, *BASE_SPEEDS), "a coordinate of the floating base") if result else {}
     for several in (True, False):

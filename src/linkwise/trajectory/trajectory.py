@@ -212,8 +212,8 @@ class Trajectory(Motion):
     energy_error : (..., T) array_like, optional
         What `simulate` gained or lost since the first instant that no work accounts for, J.
     manifold_joints : sequence of ManifoldJoint, optional
-        The joints with quaternions, with which q begins (see `Mechanism.manifold_joints`): a floating base where nq is nv + 1
-        and nothing else is said. `of` takes them from a mechanism.
+        The joints with quaternions, with which q begins (`Mechanism.manifold_joints`): a floating base where nq is nv + 1 and
+        nothing else is said.
 
     Raises
     ------
@@ -379,10 +379,9 @@ class Trajectory(Motion):
             raise ArgumentError(f"{with_base} has a floating base; {without} has none")
         joints = mechanism.manifold_joints
         if [type(at.joint) for at in joints] != [type(at.joint) for at in self.manifold_joints]:
-            kinds = [", ".join(f"{at.joint.kind} {at.name!r}" for at in of) for of in (joints, self.manifold_joints)]
-            raise ArgumentError(
-                f"{mechanism.name!r} has {kinds[0] or 'no ball joints'}; the trajectory has {kinds[1] or 'none'}"
-            )
+            ours, theirs = (", ".join(f"{at.joint.kind} {at.name!r}" for at in of) for of in (self.manifold_joints, joints))
+            problem = f"{mechanism.name!r} has the joints with quaternions {theirs or 'none'}"
+            raise ArgumentError(f"{problem}; the trajectory has {ours or 'none'}")
         return replace(self, names=mechanism.names, is_length=mechanism.is_length, manifold_joints=joints)
 
     def with_records(

@@ -54,7 +54,7 @@ class Ball(Joint):
     @property
     def neutral(self) -> FloatArray:
         """1, 0, 0, 0."""
-        return np.eye(4)[0]
+        return np.array([1.0, 0.0, 0.0, 0.0])
 
     def columns(self, quantity: str) -> Columns:
         """Those of a rotation."""
@@ -65,7 +65,10 @@ class Ball(Joint):
         return transform(quaternion_rotation(q), None)
 
     def q_dot(self, q: Array, qd: Array) -> Array:
-        """Half the quaternion times the angular velocity (J. B. Kuipers, *Quaternions and Rotation Sequences*, 1999, ch. 11)."""
+        """Half the quaternion times the angular velocity.
+
+        J. B. Kuipers, *Quaternions and Rotation Sequences* (1999), chapter 11.
+        """
         return np.asarray(0.5 * quaternion_product(q, [0.0, *qd]))
 
     def integrate(self, q: Array, step: Array) -> Array:

@@ -49,7 +49,7 @@ class Floating(Joint):
     @property
     def neutral(self) -> FloatArray:
         """0, 0, 0, 1, 0, 0, 0."""
-        return np.eye(7)[3]
+        return np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
     def columns(self, quantity: str) -> Columns:
         """Those of a pose."""

@@ -14,7 +14,7 @@ from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError, choices
 from linkwise.kinematics.workspace import Workspace, workspace
 from linkwise.model.formatting.table import plain
-from linkwise.model.quantities import UNITS
+from linkwise.model.joints.joint import UNITS
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, colour, figure, literal
 from linkwise.spatial.rotation import rotation_z
