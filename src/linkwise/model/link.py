@@ -264,7 +264,7 @@ class Link(Record):
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Names of its joint coordinates; none of a fixed link, nor of a joint with a quaternion (see `Tree.manifold_joints`)."""
+        """Names of its joint coordinates; none of a fixed link, nor of a joint with a quaternion."""
         if not self.moves or self.has_quaternion:
             return ()
         return tuple(f"{self.coordinate_name}{ending}" for ending, _ in self.joint_model.columns("q"))

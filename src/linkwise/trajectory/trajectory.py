@@ -212,8 +212,8 @@ class Trajectory(Motion):
     energy_error : (..., T) array_like, optional
         What `simulate` gained or lost since the first instant that no work accounts for, J.
     manifold_joints : sequence of ManifoldJoint, optional
-        The joints with quaternions, with which q begins (`Mechanism.manifold_joints`): a floating base where nq is nv + 1 and
-        nothing else is said.
+        The joints with quaternions, with which q begins (`Mechanism.manifold_joints`): a floating base where nq is nv + 1,
+        if nothing is said.
 
     Raises
     ------
