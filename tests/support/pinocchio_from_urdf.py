@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism
-from linkwise.model.mimic import Follower
+from linkwise import Link, Mechanism
 from linkwise.spatial.rotation import rotation_z
 
 pin = pytest.importorskip("pinocchio", exc_type=ImportError)
+
+
+def scalar_last(q: np.ndarray) -> list[float]:
+    """Coordinates that end in a quaternion, as Pinocchio orders them."""
+    return [*q[:-4], *q[-3:], q[-4]]
 
 
 class UrdfTwin:
@@ -29,43 +33,43 @@ class UrdfTwin:
         self.model.gravity = pin.Motion(np.array(mech.gravity), np.zeros(3))
         self.data = self.model.createData()
 
-    def joints(self) -> Iterator[tuple[Any, Follower, int]]:
-        """For each moving link Pinocchio's joint, how ours follows from the coordinates, and its place in a planar joint."""
-        for link, follower in zip(self.mech.links, self.mech.followers, strict=True):
+    def joints(self) -> Iterator[tuple[Any, Link, int]]:
+        """For each moving link Pinocchio's joint, the link, and its place in the list."""
+        for k, link in enumerate(self.mech.links):
             if link.moves:
-                name, _, part = link.coordinate_name.rpartition("_")
-                planar = not self.model.existJointName(link.coordinate_name)
-                index = self.model.getJointId(name if planar else link.coordinate_name)
+                index = self.model.getJointId(link.coordinate_name)
                 assert index < self.model.njoints, link.coordinate_name
-                yield self.model.joints[index], follower, ("x", "y", "turn").index(part) if planar else -1
+                yield self.model.joints[index], link, k
 
     def at(self, q: np.ndarray) -> np.ndarray:
         """Pinocchio's coordinates."""
-        mech, made = self.mech, pin.neutral(self.model)
-        joints = q[mech.nq - mech.n :]
-        if mech.floating:
-            made[:7] = [*q[:3], *q[4:7], q[3]]
-        for joint, follower, part in self.joints():
-            value = follower.value(joints)
-            pair = [np.cos(value), np.sin(value)]
-            if part >= 0:
-                made[joint.idx_q + part : joint.idx_q + (4 if part == 2 else part + 1)] = pair if part == 2 else value
-            else:
-                made[joint.idx_q : joint.idx_q + joint.nq] = [value] if joint.nq == 1 else pair
+        made = pin.neutral(self.model)
+        if self.mech.floating:
+            made[:7] = scalar_last(q[:7])
+        for joint, link, k in self.joints():
+            value = self.mech.joint_coordinates(k, q)
+            if link.has_quaternion:
+                value = scalar_last(value)
+            elif joint.nq == link.joint_model.nq + 1:  # (the cosine and the sine of the last one)
+                angle = np.atleast_1d(value)[-1]
+                value = [*np.atleast_1d(value)[:-1], np.cos(angle), np.sin(angle)]
+            made[joint.idx_q : joint.idx_q + joint.nq] = value
         return made
 
     def turn(self, q: np.ndarray) -> np.ndarray:
         """Pinocchio's speeds (nv there) as a matrix on ours (nv)."""
         mech, made = self.mech, np.zeros((self.model.nv, self.mech.nv))
-        base = mech.nv - mech.n
-        made[:base, :base] = np.eye(base)
-        planar = {}
-        for joint, follower, part in self.joints():
-            made[joint.idx_v + max(part, 0), base + follower.coordinate] = follower.ratio
-            if part == 2:
-                planar[joint.idx_v] = follower.value(q[mech.nq - mech.n :])
-        for at, angle in planar.items():
-            made[at : at + 2] = rotation_z(-angle)[:2, :2] @ made[at : at + 2]
+        first = mech.nv - mech.n
+        if mech.floating:
+            made[:6, :6] = np.eye(6)
+        for joint, link, k in self.joints():
+            free = next((at for at in mech.manifold_joints if at.link == k), None)
+            start = free.v.start if free else first + mech.coordinates[k]
+            for i in range(joint.nv):
+                made[joint.idx_v + i, start + i] = mech.followers[k].ratio
+            if link.joint == "planar":
+                rows = slice(joint.idx_v, joint.idx_v + 2)
+                made[rows] = rotation_z(-float(mech.joint_coordinates(k, q)[2]))[:2, :2] @ made[rows]
         return made
 
     def links(self) -> list[str]:

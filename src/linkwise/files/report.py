@@ -304,8 +304,10 @@ def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
         lengths = {field: float(np.linalg.norm(getattr(link, field)[:3, 3])) for field in ("before", "after")}
         if link.dh_row is not None:
             lengths = {field: getattr(link.dh_row, field) for field in ("a", "b", "d")}
-        if link.joint_model.is_length:
-            lengths["limits"] = max((abs(limit) for limit in link.limits or () if math.isfinite(limit)), default=0.0)
+        ranges = zip(link.joint_model.turns_and_slides, link.coordinate_limits, strict=True)
+        slid = [abs(end) for part, pair in ranges if part.is_length for end in pair or () if math.isfinite(end)]
+        if slid:
+            lengths["limits"] = max(slid)
         long = {field: value for field, value in lengths.items() if abs(value) > LONG}
         if long:
             stated = " and ".join(f"{_LENGTHS.get(field, field)} {number(value)} m" for field, value in long.items())
@@ -326,21 +328,23 @@ _LENGTHS = {
 def _limits(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Limits that let nothing move, or that look like degrees."""
     for k, link in enumerate(mechanism.links):
-        if link.limits is None:
-            continue
-        low, high = link.limits
-        line, name = reading.line("link", k, "limits"), f"joint {link.coordinate_name!r}"
-        if low == high:
-            yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
-        widest = max((abs(limit) for limit in link.limits if math.isfinite(limit)), default=0.0)
-        if link.joint_model.periodic and widest > MOST_TURN:
-            said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
-            yield FileProblem(line, f"{said}; are they in degrees?")
+        parts = zip(link.joint_model.turns_and_slides, link.coordinate_names, link.coordinate_limits, strict=True)
+        for part, coordinate, limits in parts:
+            if limits is None:
+                continue
+            low, high = limits
+            line, name = reading.line("link", k, "limits"), f"joint {coordinate!r}"
+            if low == high:
+                yield FileProblem(line, f"{name} cannot move: both its limits are {number(low)}")
+            widest = max((abs(limit) for limit in limits if math.isfinite(limit)), default=0.0)
+            if part.periodic and widest > MOST_TURN:
+                said = f"{name}: its limits are {number(low)} to {number(high)} rad, more than two turns"
+                yield FileProblem(line, f"{said}; are they in degrees?")
 
 
 def _followed(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     """Joints whose own limits stop the joint that they follow before its limits do."""
-    leaders = [link for link in mechanism.links if link.moves and link.mimic is None]
+    leaders = [link for link in mechanism.links if link.mimic is None for _ in link.coordinate_names]
     for k, (link, follower) in enumerate(zip(mechanism.links, mechanism.followers, strict=True)):
         if link.mimic is None or link.limits is None:
             continue

@@ -17,7 +17,7 @@ import numpy as np
 from linkwise.errors import FileProblem, Problem, choices, members, shown, suggestion
 from linkwise.files.report import attempt
 from linkwise.files.toml_text import Place, line_of, real, row, text
-from linkwise.model.joints import JOINTS
+from linkwise.model.joints import JOINTS, make_joint
 from linkwise.model.validation import TURN
 
 
@@ -105,11 +105,38 @@ NUMBERS = Kind("finite numbers", _numbers, row)
 PAIR = Kind("a list of 2 numbers", _list_of(2, any_number), row)
 VECTOR = Kind("a list of 3 finite numbers", _list_of(3, _finite), row)
 MATRIX = Kind("a list of 4 rows of 4 finite numbers", _list_of(4, _list_of(4, _finite)), rows)
+#: One, or one for each of several.
+NUMBER_EACH = Kind(
+    "a finite number, or a list of them", lambda value: _one_or_each(value, any_number), lambda each: _row(each)
+)
+PAIR_EACH = Kind("a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda each: _rows(each, PAIR))
+VECTOR_EACH = Kind(
+    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda each: _rows(each, VECTOR)
+)
 TEXT_OR_WHOLE = Kind(
     'the name of a link in quotes, its place from 0, or "base"',
     _is(str, int),
     lambda value: text(value) if isinstance(value, str) else str(value),
 )
+
+
+def _one_or_each(value: Any, parse: Callable[[Any], Any]) -> Any:
+    return _all([parse(item) for item in value]) if isinstance(value, list) else _finite(value)
+
+
+def _each(value: Any, kind: Kind) -> Any:
+    nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
+    return _all([kind.parse(item) for item in value]) if nested else kind.parse(value)
+
+
+def _row(value: Any) -> str:
+    return row([math.inf if one is None else one for one in value]) if isinstance(value, tuple) else real(value)
+
+
+def _rows(value: Any, kind: Kind) -> str:
+    if np.ndim(value[-1] if value[-1] is not None else value[0]) == 0 and None not in list(value):
+        return kind.write(value)
+    return rows((-math.inf, math.inf) if one is None else one for one in value)
 
 
 IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'
@@ -295,10 +322,13 @@ class TableReader:
 
     def angle(self, value: Any, unit: str = "rad") -> Any:
         """A number or a list of numbers in SI: an angle is converted where the file is in degrees."""
-        is_length = " or " in unit and self.joint in JOINTS and JOINTS[self.joint].is_length
-        if not self.degrees or not unit.startswith("rad") or is_length:
+        if not self.degrees or not unit.startswith("rad"):
             return value
-        return [math.radians(number) for number in value] if isinstance(value, list) else math.radians(value)
+        lengths = _lengths(self.joint) if " or " in unit else (False,)
+        if len(lengths) == 1:
+            return value if lengths[0] else _radians(value)
+        each = value if isinstance(value, list) else [value] * len(lengths)
+        return [one if length else _radians(one) for one, length in zip(each, lengths, strict=False)]
 
     def check_format(self, document: Mapping[str, Any], expected: str) -> None:
         """Report a missing or another format."""
@@ -323,6 +353,18 @@ class TableReader:
                 self.report(place, f"{item} is {value:g} {unit}, more than a turn{hint}")
                 return 0.0
         return self.angle(value, field.unit)
+
+
+def _radians(value: Any) -> Any:
+    return [_radians(one) for one in value] if isinstance(value, list) else math.radians(value)
+
+
+def _lengths(joint: str) -> tuple[bool, ...]:
+    """Which coordinates of a kind of joint are lengths."""
+    if joint not in JOINTS:
+        return (False,)
+    parts = make_joint(joint, np.eye(3)[: JOINTS[joint].axes].squeeze()).turns_and_slides
+    return tuple(part.is_length for part in parts) or (False,)
 
 
 def named(kind: str, k: int, raw: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -149,17 +149,17 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
     )
 
 
-def separated(tree: T) -> T:
+def separated(tree: T, whole: Collection[str] = ()) -> T:
     """The mechanism with joints of one coordinate each, on links without mass, in the place of joints of several.
 
-    Coordinates, poses of links and dynamics are the same. Ball and floating joints stay.
+    Coordinates, poses of links and dynamics are the same. Ball and floating joints stay, and those of the kinds `whole`.
     """
-    if all(len(link.coordinate_names) < 2 or link.joint_model.parts is None for link in tree.links):
+    if not any(len(link.coordinate_names) > 1 and link.joint_model.parts and link.joint not in whole for link in tree.links):
         return tree
     links: list[Link] = []
     for link in _links(tree):
         names, parts = link.coordinate_names, link.joint_model.parts or ()
-        if len(names) < 2 or not parts:
+        if len(names) < 2 or not parts or link.joint in whole:
             links.append(link)
             continue
         fields = {"limits": link.coordinate_limits}

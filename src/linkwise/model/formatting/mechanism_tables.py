@@ -65,12 +65,15 @@ def joint_letters(tree: Tree) -> str:
 
 
 def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
-    joints = "1 joint" if tree.n == 1 else f"{tree.n} joints"
+    count = sum(link.moves and not link.mimic for link in tree.links)
+    joints = "1 joint" if count == 1 else f"{count} joints"
     fixed, following = (sum(map(bool, flags)) for flags in zip(*((not a.moves, a.mimic) for a in tree.links), strict=True))
     also = f", {following} that follow{'s' * (following == 1)} another" if following else ""
     also += f" and {fixed} fixed link{'s' if fixed > 1 else ''}" if fixed else ""
     base = ", on a floating base" if tree.floating else ""
-    yield f"{plain(tree.name)}: {joints}" + (f" ({joint_letters(tree)})" if tree.n else "") + also + base
+    freedoms = tree.nv - (tree.manifold_joints[0].joint.nv if tree.floating else 0)
+    several = f" with {freedoms} freedoms" if freedoms != count else ""
+    yield f"{plain(tree.name)}: {joints}{several}" + (f" ({joint_letters(tree)})" if count else "") + also + base
     yield f"{_convention_text(tree, convention)}; lengths in m, angles in degrees"
     yield f"gravity {vector(tree.gravity)} m/s2"
     # The link of the tool is named where there are several tips, or it is not the last link.
@@ -127,7 +130,12 @@ def _dh_columns(tree: Tree, convention: str) -> dict[str, Cells]:
 
 def _variable(tree: Tree, link: int) -> str:
     """``q2``; of a joint that follows another ``-0.5 q2``."""
+    free, count = next((at for at in tree.manifold_joints if at.link == link), None), len(tree.links[link].coordinate_names)
+    if free is not None:
+        return f"{tree.coordinate_names[free.q.start]} .. {tree.coordinate_names[free.q.stop - 1]}"
     joint = tree.followers[link]
+    if count > 1:
+        return f"q{joint.coordinate + 1} .. q{joint.coordinate + count}"
     sign = {1.0: "", -1.0: "-"}.get(joint.ratio, f"{number(joint.ratio)} ")
     return f"{sign}q{joint.coordinate + 1}"
 
@@ -136,7 +144,7 @@ def _placement_columns(tree: Tree) -> dict[str, Cells]:
     links = tree.links
     columns = {
         "variable": [_joint_variable(tree, k) for k in range(len(links))],
-        "axis": [vector(link.axis) if link.moves else "" for link in links],
+        "axis": ["; ".join(map(vector, np.atleast_2d(link.axis))) if link.moves else "" for link in links],
     }
     frames = {"A": [link.before for link in links]} | ({"B": [link.after for link in links]} if _uses_after(tree) else {})
     for name, placements in frames.items():
@@ -158,7 +166,10 @@ def _joint_variable(tree: Tree, k: int) -> str:
 def _limits_text(link: Link) -> str:
     if link.limits is None:
         return ""
-    return " .. ".join(map(number if link.joint_model.is_length else degrees, link.limits))
+    parts: Any = link.joint_model.turns_and_slides or (link.joint_model,)
+    pairs = zip(parts, link.coordinate_limits or (link.limits,), strict=True)
+    texts = [pair and " .. ".join(map(number if part.is_length else degrees, pair)) for part, pair in pairs]
+    return "; ".join(text or "free" for text in texts)
 
 
 # ── masses, motors and limits ─────────────────────────────────────────────────────────────────────
@@ -252,10 +263,13 @@ def limit_table(tree: Tree) -> Table:
     line = f"limits of {plain(tree.name)}: rad, rad/s and N m, or m, m/s and N of joints that slide (P)"
     rows = []
     for link in tree.links:
-        if link.moves:
-            ends = [end if math.isfinite(end) else None for end in link.limits or (math.inf, math.inf)]
-            values = ["" if value is None else number(value) for value in (*ends, link.qd_max, link.tau_max)]
-            rows.append((plain(link.coordinate_name), link.joint_model.letter, *values))
+        names = link.coordinate_names or ((link.coordinate_name,) if link.moves else ())
+        parts: Any = link.joint_model.turns_and_slides or (link.joint_model,)
+        most = [link.greatest(field) or (None,) for field in ("qd_max", "tau_max")]
+        for name, part, pair, *others in zip(names, parts, link.coordinate_limits or (link.limits,), *most, strict=False):
+            ends = [end if math.isfinite(end) else None for end in pair or (math.inf, math.inf)]
+            values = ["" if value is None else number(value) for value in (*ends, *others)]
+            rows.append((plain(name), part.letter, *values))
     return Table((line,), ("joint", "", "least", "greatest", "speed", "effort"), rows)
 
 

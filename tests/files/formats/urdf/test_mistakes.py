@@ -181,18 +181,6 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         f'<link name="a">\n<inertial><mass value="1"/>{WHOLE}</inertial>\n<inertial/></link>',
         ["line 4: link 'a': <inertial> stands twice, first in line 3"],
     ),
-    "floating below": (
-        ABC + fixed("j", "a", "b") + joint("k", "b", "c", kind="floating"),
-        [f"line 8: joint 'k': {FLOATING}, but it is below the root 'a'"],
-    ),
-    "floating beside others": (
-        ABC + fixed("j", "a", "b") + joint("k", "a", "c", kind="floating"),
-        [f"line 8: joint 'k': {FLOATING}, but the root 'a' carries other joints too"],
-    ),
-    "a name that a planar joint needs": (
-        AB + '<link name="b_planar_x"/>\n' + joint("j", "a", "b", kind="planar") + fixed("k", "a", "b_planar_x"),
-        ["mechanism 'r': links is 'b_planar_x'; expected names that differ; this one stands twice"],
-    ),
     "a coordinate of the base": (
         ABC + joint("j", "a", "b", kind="floating") + joint("base_x", "b", "c"),
         ["line 8: link 'c': joint_name is 'base_x'; expected another name (this one is a coordinate of the floating base)"],

@@ -178,7 +178,7 @@ def test_what_the_world_of_a_floating_base_weighs_is_told() -> None:
 
 def test_a_root_called_base_without_mass_is_the_base() -> None:
     mech = read(DATA / "cart.urdf").mechanism
-    assert mech.link_names[0] == "cart_planar_x"
+    assert mech.link_names[0] == "cart"
     assert mech.parents[0] == -1
 
 
@@ -207,10 +207,17 @@ def test_a_world_that_places_the_base() -> None:
 # ── planar joints ─────────────────────────────────────────────────────────────────────────────────
 
 
+def test_joints_that_float_below_the_root_or_beside_others() -> None:
+    mech = made(AB + link("c") + joint("a", "b", kind="floating", name="j") + joint("a", "c", kind="floating", name="k"))
+    assert not mech.floating
+    assert [x.joint for x in mech.links] == ["fixed", "floating", "floating"]
+    assert mech.coordinate_names[:8] == (*(f"j_{x}" for x in ("x", "y", "z", "qw", "qx", "qy", "qz")), "k_x")
+
+
 def test_a_planar_joint_is_two_slides_and_a_turn() -> None:
     mech = read(DATA / "cart.urdf").mechanism
-    assert mech.names == ("drive_x", "drive_y", "drive_turn", "tilt")
-    assert mech.link_names == ("cart_planar_x", "cart_planar_y", "cart", "mast")
+    assert mech.names == ("drive_x", "drive_y", "drive_angle", "tilt")
+    assert mech.link_names == ("cart", "mast")
     before = transform(rpy_to_rotation(0.2, -0.1, 0.7), (0.5, 0, 0.1))
     pose = direct(mech, "forward_kinematics", [0.3, -0.2, 0.4, 0], link="cart")
     assert np.abs(pose - before @ transform(rpy_to_rotation(0, 0, 0.4), (0.3, -0.2, 0))).max() < 5e-16  # roundings of 1

@@ -181,13 +181,27 @@ def test_limits_on_one_side_and_none(limits: tuple[float, float] | None, kind: s
     assert again(Mechanism([Link(name="a", joint=kind, limits=limits, mass=1.0)])).links[0].limits == limits
 
 
-def test_a_planar_joint_is_joined_again() -> None:
+def test_joints_with_several_coordinates() -> None:
+    """Planar and floating joints are kinds of URDF; universal and cylindrical ones are two joints; a ball joint is neither."""
     text = (DATA / "cart.urdf").read_text()
     cart = urdf.parse(text).description.mechanism  # type: ignore[union-attr]
     assert '<joint name="drive" type="planar">' in writer.render(cart)
-    for changed in (cart.replace_link("cart", limits=(-1, 1)), cart.replace_link("cart_planar_x", mass=1.0)):
-        assert "planar" not in writer.render(changed).replace("_planar_", "")
-        same_motion(changed, again(changed))
+    shifted = cart.replace_link("cart", after=transform(None, (0.1, 0.2, 0.3)))
+    same_motion(shifted, again(shifted))
+    limited = shifted.replace_link("cart", limits=[(-1, 1), None, None])
+    assert "link 'cart': its limits" in writer.losses(Description(limited)).lost
+    links = [
+        Link(name="a", joint="universal", axis=[(1, 0, 0), (0, 1, 0)], limits=[(-1, 1), (-2, 2)], mass=1.0),
+        Link(name="b", joint="cylindrical", axis=(0, 1, 1), mass=1.0, before=transform(None, (0, 0.2, 0.3))),
+        Link(name="c", joint="floating", parent="base", mass=1.0),
+    ]
+    mech = Mechanism(links)
+    back = again(mech)
+    assert back.coordinate_names == mech.coordinate_names
+    assert np.array_equal(back.q_max, mech.q_max)
+    same_motion(mech, back)
+    ball = Mechanism([Link(name="a", joint="ball")])
+    assert writer.losses(Description(ball)).never == ["link 'a': its ball joint"]
 
 
 def test_names_are_escaped() -> None:

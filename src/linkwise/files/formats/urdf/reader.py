@@ -7,8 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linkwise.errors import FileProblem, Problem, members
-from linkwise.files.formats.urdf.elements import JointElement, LinkElement, Notes, read_joints, read_links, read_shapes
-from linkwise.files.formats.urdf.writer import axis_links, planar_links
+from linkwise.files.formats.urdf.elements import (
+    TYPES,
+    JointElement,
+    LinkElement,
+    Notes,
+    read_joints,
+    read_links,
+    read_shapes,
+)
+from linkwise.files.formats.urdf.writer import axis_links
 from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
@@ -140,20 +148,9 @@ class Ground:
 
 
 def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], root: str) -> Ground:
-    """The ground of a tree with that root.
-
-    A floating joint below the root is a reported problem; so is one beside other joints of the root, for a mechanism either
-    floats or stands.
-    """
+    """The ground of a tree with that root; a floating joint that is the only one of the root makes the base float."""
     first = [joint for joint in joints if joint.parent == root]
     ground = Ground(root)
-    floating = [joint for joint in joints if joint.kind == "floating"]
-    for joint in floating:
-        if joint.parent != root or len(first) > 1:
-            below = f"it is below the root {root!r}"
-            where = below if joint.parent != root else f"the root {root!r} carries other joints too"
-            rule = f"joint {joint.name!r}: a floating joint can only be the one joint of the root"
-            notes.report(joint.element.line, f"{rule}, but {where}")
     if len(first) == 1 and _places_base(first[0], links):
         ground = Ground(first[0].child, first[0].before, first[0].kind == "floating", first[0].name, {root})
         if not links[root].is_massless:
@@ -191,7 +188,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Groun
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
 
 #: What each type of joint with one coordinate or none is here.
-KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"}
 
 
 def parse(
@@ -277,7 +274,7 @@ class _Reader:
         if ground.body is not None:
             self._body(elements[ground.body])
         for joint in joints:
-            if joint.name != ground.joint and joint.kind != "floating":
+            if joint.name != ground.joint:
                 self._joint(joint, elements[joint.child])
         settings: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
         mechanism = self.notes.build("mechanism", lambda: Mechanism(self.links, **settings), self._line)
@@ -295,17 +292,14 @@ class _Reader:
         self._add(name, lines, lambda: [Link(joint="fixed", name=name, parent="base", **self._inertia(element))])
 
     def _joint(self, joint: JointElement, element: LinkElement) -> None:
-        """The link that a joint carries; a planar joint has three."""
+        """The link that a joint carries."""
         name, parent, body = self.names[joint.child], self.names[joint.parent], self._inertia(element)
         lines = {"": element.element.line, **dict.fromkeys(("axis", "before", "joint_name"), joint.element.line)}
         lines |= {**joint.lines, **element.lines}
         self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
-        if joint.kind == "planar":
-            self._add(name, lines, lambda: planar_links(joint.name, name, parent, joint.before, joint.axis, body))
-            return
         said: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
         said |= {**joint.fields, **body}
-        if joint.kind != "fixed":
+        if joint.kind not in {"fixed", "floating"}:
             said["axis"] = joint.axis
         if joint.name != name:
             said["joint_name"] = joint.name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -18,96 +17,15 @@ from linkwise.files.formats.urdf.elements import GEOMETRIES, UNBOUNDED
 from linkwise.files.registry import Losses
 from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
 from linkwise.mechanism import Mechanism
+from linkwise.model.assembly import separated
 from linkwise.model.formatting.table import number
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
-from linkwise.model.tree import GRAVITY, Tree
-from linkwise.spatial.rotation import rotation_between, rotation_to_rpy, rpy_to_rotation
+from linkwise.model.tree import GRAVITY
+from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
-
-SLIDES = ("x", "y")
-TURN = "turn"
-
-
-def planar_links(joint: str, child: str, parent: str, before: Any, axis: Any, body: dict[str, Any]) -> list[Link]:
-    """Three links for a planar joint: the child moves in the plane through the joint's frame normal to `axis`.
-
-    The coordinates are two distances (m), along the directions that the least turn from z to the axis makes of x and y, then
-    the angle about the axis (rad). Their joints are called ``<joint>_x``, ``<joint>_y`` and ``<joint>_turn``; the links
-    between ``<child>_planar_x`` and ``<child>_planar_y``.
-    """
-    normal = Link(axis=axis).axis
-    first, second = (f"{child}_planar_{slide}" for slide in SLIDES)
-    x, y = plane(normal)
-    return [
-        Link(joint="prismatic", name=first, parent=parent, axis=x, before=before, joint_name=f"{joint}_x"),
-        Link(joint="prismatic", name=second, parent=first, axis=y, joint_name=f"{joint}_y"),
-        Link(axis=normal, name=child, parent=second, joint_name=f"{joint}_{TURN}", **body),
-    ]
-
-
-def plane(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The directions of a planar joint's two distances."""
-    turn = rotation_between((0.0, 0.0, 1.0), normal)
-    return turn[:, 0], turn[:, 1]
-
-
-@dataclass(frozen=True)
-class PlanarGroup:
-    """Three links that are one planar joint: their places in the mechanism, and the joint's name."""
-
-    x: int
-    y: int
-    turn: int
-    joint: str
-
-
-def planar_groups(mechanism: Tree, keep: Collection[str] = ()) -> dict[int, PlanarGroup]:
-    """The planar joints among the links, each under the place of all its three links.
-
-    `keep` names links that must stay links of their own.
-    """
-    groups: dict[int, PlanarGroup] = {}
-    children = Counter(mechanism.parents)
-    for k in range(len(mechanism.links)):
-        y = mechanism.parents[k]
-        x = mechanism.parents[y] if y >= 0 else -1
-        if x < 0 or children[x] != 1 or children[y] != 1:
-            continue
-        links = [mechanism.links[j] for j in (x, y, k)]
-        joint = _joint_name(links)
-        if joint is not None and _is_plain(links) and not {link.name for link in links[:2]} & set(keep):
-            groups |= dict.fromkeys((x, y, k), PlanarGroup(x, y, k, joint))
-    return groups
-
-
-def _joint_name(links: list[Link]) -> str | None:
-    """The name of the planar joint that three links are named after."""
-    names = [link.coordinate_name for link in links]
-    joint = names[2].removesuffix(f"_{TURN}")
-    child = links[2].name
-    joints = [f"{joint}_{slide}" for slide in (*SLIDES, TURN)]
-    between = [f"{child}_planar_{slide}" for slide in SLIDES]
-    return joint if names == joints and [link.name for link in links[:2]] == between else None
-
-
-def _is_plain(links: list[Link]) -> bool:
-    """Whether the links move as a planar joint does, and say nothing that it cannot say."""
-    x, y, turn = links
-    same = [(y.before, np.eye(4)), (turn.before, np.eye(4)), *((link.after, np.eye(4)) for link in links)]
-    said = [field for link in links for field in (link.limits, link.motor, link.mimic, link.qd_max, link.tau_max)]
-    wanted = plane(turn.axis)
-    return (
-        [link.joint for link in links] == ["prismatic", "prismatic", "revolute"]
-        and all(np.array_equal(*pair) for pair in same)
-        and all(field is None for field in said)
-        and not any(link.offset for link in links)
-        and all(link.body.is_zero for link in (x, y))
-        and max(np.abs(x.axis - wanted[0]).max(), np.abs(y.axis - wanted[1]).max()) < 1e-12
-    )
-
 
 #: Ends of the names of a link between, on a joint's axis, and of the joint that holds the link itself on it.
 AXIS, FIXED = "_axis", "_fixed"
@@ -147,17 +65,13 @@ class _Planner:
     """Builds a plan: the ground, the links one by one, the tool."""
 
     def __init__(self, mechanism: Mechanism, keep: Collection[str]) -> None:
-        self.mechanism = mechanism
+        self.mechanism = mechanism = with_written_kinds(mechanism)
         self.plan = UrdfPlan()
         self.links = {"base", *mechanism.link_names}
         self.joints = {link.coordinate_name for link in mechanism.links if link.moves}
-        groups = planar_groups(mechanism, keep)
         root = self._ground(keep)
         for k, link in enumerate(mechanism.links):
-            if k in groups and k == groups[k].turn:
-                first, name = groups[k].x, free(groups[k].joint, self.joints)
-                self._add(k, name, "planar", mechanism.links[first].before, self._parent(first), axis=link.axis)
-            elif k not in groups and k != root:
+            if k != root:
                 self._link(k, link)
         self._tool()
 
@@ -190,14 +104,19 @@ class _Planner:
             self._add(k, name, "fixed", link.before @ link.after)
             return
         before = link.before @ link.motion(0.0) if link.offset else link.before
-        kind = "prismatic" if link.joint == "prismatic" else "revolute" if link.limits else "continuous"
-        if kind == "prismatic" or _on_axis(link):
+        kind = ("revolute" if link.limits else "continuous") if link.joint == "revolute" else link.joint
+        if kind in SEVERAL and np.array_equal(link.after, np.eye(4)):
+            self._add(k, link.coordinate_name, kind, before, axis=link.axis if kind == "planar" else None)
+            return
+        if kind == "prismatic" or (kind not in SEVERAL and _on_axis(link)):
             turned = link.after[:3, :3].T @ link.axis
             self._add(k, link.coordinate_name, kind, before @ link.after, axis=turned, link=link)
             return
         between = free(f"{link.name}{AXIS}", self.links)
         self.plan.links[between] = Inertia()
-        self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, link.axis, link))
+        about = None if kind == "floating" else link.axis
+        whole = None if kind in SEVERAL else link
+        self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, about, whole))
         self._add(k, free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", link.after, between)
 
     def _add(self, k: int, name: str, kind: str, before: Array, parent: str | None = None, **moving: Any) -> None:
@@ -216,6 +135,11 @@ class _Planner:
         self.plan.links[name] = mechanism.payload
         held = mechanism.link_names[mechanism.tool_index]
         self.plan.joints.append(JointPlan(free("tool", self.joints), "fixed", held, name, mechanism.tool))
+
+
+def with_written_kinds(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with two joints in the place of each that URDF has no kind for, where two of its kinds are the same."""
+    return separated(mechanism, whole=SEVERAL)
 
 
 def axis_links(links: Sequence[Link]) -> set[int]:
@@ -257,7 +181,10 @@ def _on_axis(link: Link) -> bool:
 
 
 #: The kinds of joints of a mechanism that URDF has.
-WRITTEN = ("revolute", "prismatic", "fixed")
+WRITTEN = ("revolute", "prismatic", "fixed", "planar", "floating")
+
+#: Those of them that have several coordinates.
+SEVERAL = ("planar", "floating")
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
@@ -412,7 +339,7 @@ def losses(description: Description) -> Losses:
     >>> losses(Description(robots.planar_2r())).lost
     ['its gravity (0, -9.81, 0) (a URDF says none; it is read with (0, 0, -9.81))']
     """
-    mechanism = description.mechanism
+    mechanism = with_written_kinds(description.mechanism)
     lost = [f"link {link.name!r}: {part}" for link in mechanism.links for part in _link_losses(link)]
     if not np.array_equal(mechanism.gravity, GRAVITY):
         shown, usual = (", ".join(map(number, values)) for values in (mechanism.gravity, GRAVITY))
@@ -439,10 +366,12 @@ def _link_losses(link: Link) -> Iterator[str]:
     if any(_is_bent(frame) for frame in (link.before, link.after)):
         yield f"its placement ({_TURNED})"
     for limit in ("qd_max", "tau_max"):
-        if getattr(link, limit) == 0:
+        if getattr(link, limit) == 0 and link.joint not in SEVERAL:
             yield f"its {limit} 0 (read as none)"
     if link.qdd_max is not None:
         yield "its qdd_max"
+    if link.joint in SEVERAL:
+        yield from (f"its {field}" for field in ("limits", "qd_max", "tau_max") if getattr(link, field) is not None)
     if not link.body.physical:
         yield f"its mark physical=False{_unphysical(link.body)}"
     if link.motor is not None:
