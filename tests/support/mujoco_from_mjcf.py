@@ -30,12 +30,15 @@ class MujocoTwin:
         model.opt.viscosity = model.opt.density = 0.0
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SPRING
         self.flags = model.opt.disableflags
-        self.free = 6 if mech.floating else 0
-        self.moving = [(link, follower) for link, follower in zip(mech.links, mech.followers, strict=True) if link.moves]
-        names = [model.joint(k).name for k in range(model.njnt)][bool(self.free) :]
+        self.moving = [-1] if mech.floating else []  # (the base too)
+        self.moving += [k for k, link in enumerate(mech.links) if link.moves]
+        names = [model.joint(k).name for k in range(model.njnt)]
         assert len(names) == len(self.moving)
-        assert all(name in ("", link.coordinate_name) for name, (link, _) in zip(names, self.moving, strict=True))
-        assert model.nq == len(self.moving) + (7 if self.free else 0)
+        known = [
+            ("", name) if k < 0 else ("", mech.links[k].coordinate_name) for k, name in zip(self.moving, names, strict=True)
+        ]
+        assert all(name in pair for name, pair in zip(names, known, strict=True))
+        assert model.nv == sum(6 if k < 0 else mech.links[k].joint_model.nv for k in self.moving)
 
     def link_of(self, body: int) -> str:
         """What the link of a MuJoCo body is called."""
@@ -50,14 +53,14 @@ class MujocoTwin:
         rng = np.random.default_rng(seed)
         for _ in range(3):
             q, qd, qdd = (rng.uniform(-1.5, 1.5, size) for size in (self.mech.nq, self.mech.nv, self.mech.nv))
-            if self.free:
-                q[3:7] /= np.linalg.norm(q[3:7])
+            for at in self.mech.manifold_joints:
+                q[at.quaternion] /= np.linalg.norm(q[at.quaternion])
             self._compare_at(q, qd, qdd)
 
     def _compare_bodies(self) -> None:
         for k in range(1, self.model.nbody):
             if self.link_of(k) not in self.mech.link_names:
-                assert self.free  # what stands beside a floating base is left out
+                assert self.mech.floating  # what stands beside a floating base is left out
                 assert self.model.body_weldid[k] == 0
                 continue
             body = self.mech.links[self.mech.link_index(self.link_of(k))].body
@@ -69,33 +72,35 @@ class MujocoTwin:
             assert np.abs(body.tensor - tensor).max() <= CLOSE * max(tensor.max(), 1e-12), f"tensor of body {k}"
 
     def _compare_limits(self) -> None:
-        own = [k for k, (link, _) in enumerate(self.moving) if link.mimic is None]
-        joints = [k + bool(self.free) for k in own]
+        joints = [j for j, k in enumerate(self.moving) if k >= 0 and not self.mech.links[k].has_quaternion]
         ranges = [self.model.jnt_range[k] if self.model.jnt_limited[k] else (-np.inf, np.inf) for k in joints]
-        if not any(link.mimic for link, _ in self.moving):
+        if not self.mech.coupled:
             assert np.allclose(
                 np.column_stack([self.mech.q_min, self.mech.q_max]), np.reshape(ranges, (-1, 2)), rtol=1e-15, atol=0
             )
 
     def _compare_at(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
-        mech, model, data, free = self.mech, self.model, self.data, self.free
+        mech, model, data = self.mech, self.model, self.data
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:
             own = mech.without_friction() if name == "inverse_dynamics" else mech
             return np.asarray(own.kernel(name, backend="numpy")(*args))  # (nothing is compiled: a second for each file)
 
         spread = np.zeros((model.nv, mech.nv))
-        spread[:free, :free] = np.eye(free)
-        joints = q[free and 7 :]
-        for k, (_, follower) in enumerate(self.moving):
-            spread[free + k, free + follower.coordinate] = follower.ratio
-            data.qpos[(free and 7) + k] = follower.value(joints)
-        lag = np.zeros(model.nv)
-        if free:
-            data.qpos[:7] = q[:7]
-            turn = np.asarray(quaternion_rotation(q[3:7]), dtype=float)
-            spread[:3, :3] = turn
-            lag[:3] = turn @ np.cross(qd[3:6], qd[:3])
+        lag, free = np.zeros(model.nv), {at.link: at for at in mech.manifold_joints}
+        for j, k in enumerate(self.moving):
+            place, speed = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+            if k not in free:
+                spread[speed, mech.nv - mech.n + mech.coordinates[k]] = mech.followers[k].ratio
+                data.qpos[place] = mech.joint_coordinates(k, q)
+                continue
+            at, size = free[k], free[k].joint.nv
+            data.qpos[place : place + at.joint.nq] = q[at.q]
+            spread[speed : speed + size, at.v] = np.eye(size)
+            if size == 6:
+                turn = np.asarray(quaternion_rotation(q[at.quaternion]), dtype=float)
+                spread[speed : speed + 3, at.v.start : at.v.start + 3] = turn
+                lag[speed : speed + 3] = turn @ np.cross(qd[at.v][3:], qd[at.v][:3])
         data.qvel[:] = spread @ qd
         data.qacc[:] = spread @ qdd + lag
         model.opt.disableflags = self.flags

@@ -105,19 +105,6 @@ NUMBERS = Kind("finite numbers", _numbers, row)
 PAIR = Kind("a list of 2 numbers", _list_of(2, any_number), row)
 VECTOR = Kind("a list of 3 finite numbers", _list_of(3, _finite), row)
 MATRIX = Kind("a list of 4 rows of 4 finite numbers", _list_of(4, _list_of(4, _finite)), rows)
-#: One, or one for each of several.
-NUMBER_EACH = Kind(
-    "a finite number, or a list of them", lambda value: _one_or_each(value, any_number), lambda each: _row(each)
-)
-PAIR_EACH = Kind("a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda each: _rows(each, PAIR))
-VECTOR_EACH = Kind(
-    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda each: _rows(each, VECTOR)
-)
-TEXT_OR_WHOLE = Kind(
-    'the name of a link in quotes, its place from 0, or "base"',
-    _is(str, int),
-    lambda value: text(value) if isinstance(value, str) else str(value),
-)
 
 
 def _one_or_each(value: Any, parse: Callable[[Any], Any]) -> Any:
@@ -137,6 +124,19 @@ def _rows(value: Any, kind: Kind) -> str:
     if np.ndim(value[-1] if value[-1] is not None else value[0]) == 0 and None not in list(value):
         return kind.write(value)
     return rows((-math.inf, math.inf) if one is None else one for one in value)
+
+
+#: One, or one for each of several.
+NUMBER_EACH = Kind("a finite number, or a list of them", lambda value: _one_or_each(value, any_number), _row)
+PAIR_EACH = Kind("a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda each: _rows(each, PAIR))
+VECTOR_EACH = Kind(
+    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda each: _rows(each, VECTOR)
+)
+TEXT_OR_WHOLE = Kind(
+    'the name of a link in quotes, its place from 0, or "base"',
+    _is(str, int),
+    lambda value: text(value) if isinstance(value, str) else str(value),
+)
 
 
 IN_SI = 'lengths are in m, masses in kg; angles alone may be in degrees, with angles = "deg"'

@@ -73,6 +73,14 @@ TEXTS = {
     f'<body name="base"><joint name="base"/>{BALL}<body name="body3"><joint name="x"/>{BALL}'
     f'<body><joint axis="1 0 0"/><joint name="x1"/>{BOX}<body name="body4_1"><joint name="body4"/>{BOX}</body></body></body></body>'
     "</worldbody></mujoco>",
+    "ball joints": one(
+        f'{BALL}<body name="hip" pos="0.3 0 0" euler="10 0 20"><joint name="hip" type="ball" pos="0.1 0 -0.2"/>{BOX}'
+        f'<body pos="0 0.2 0.1"><joint type="ball"/><joint type="slide" axis="1 2 0"/>{BOX}</body></body>'
+    ),
+    "an arm and what lies around": arm(
+        world=f'<body name="cup" pos="1 2 3" euler="10 20 30"><freejoint name="cup_free"/>{BOX}<body pos="0.1 0 0"><joint/>{BALL}'
+        f'</body></body><body name="ball"><joint type="free"/>{BALL}</body><body name="table">{BOX}</body>'
+    ),
     "bodies without joints": arm(world=f'<body name="table" pos="1 0 0">{BALL}<body euler="0 0 9">{BALL}</body></body>')
     .replace('name="lower"', 'name="middle" euler="1 2 3"><body name="lower"')
     .replace('quat="0.9 0.1 0.3 -0.2">', ">")

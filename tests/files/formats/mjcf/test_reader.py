@@ -149,7 +149,7 @@ REMARKS = {
     ),
     "a free joint with friction": (
         world(f'<body name="a"><joint name="j" type="free" damping="1"/>{BALL}</body>'),
-        "line 1: joint 'j': its damping is left out, for a floating base has none",
+        "line 1: joint 'j': its damping is left out, for a free joint has none",
     ),
     "balanced": (
         world('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body>', '<compiler balanceinertia="true"/>'),

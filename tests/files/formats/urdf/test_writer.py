@@ -182,7 +182,7 @@ def test_limits_on_one_side_and_none(limits: tuple[float, float] | None, kind: s
 
 
 def test_joints_with_several_coordinates() -> None:
-    """Planar and floating joints are kinds of URDF; universal and cylindrical ones are two joints; a ball joint is neither."""
+    """Planar and floating joints are kinds of URDF; universal and cylindrical ones become two; a ball joint has none."""
     text = (DATA / "cart.urdf").read_text()
     cart = urdf.parse(text).description.mechanism  # type: ignore[union-attr]
     assert '<joint name="drive" type="planar">' in writer.render(cart)

@@ -301,14 +301,14 @@ TYPES = ("free", "ball", "slide", "hinge")
 
 @dataclass
 class MjcfJoint:
-    """One joint of one coordinate.
+    """A hinge, a slide or a ball.
 
     Attributes
     ----------
     attributes : Attributes
         What it says.
-    is_hinge : bool
-        Whether it is a hinge, else a slide.
+    kind : str
+        Of `TYPES`.
     pos, axis : ndarray (3,)
         A point on it (m) and its direction, in the body's frame.
     ref : float
@@ -318,7 +318,7 @@ class MjcfJoint:
     """
 
     attributes: Attributes
-    is_hinge: bool
+    kind: str
     pos: FloatArray
     axis: FloatArray
     ref: float
@@ -331,13 +331,18 @@ class MjcfJoint:
 
 
 def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJoint:
-    """A hinge or a slide; `outer` is T_body_frame of the frames around it."""
-    is_hinge = said.word("type", TYPES, "hinge") == "hinge"
+    """A hinge, a slide or a ball; `outer` is T_body_frame of the frames around it."""
+    kind = said.word("type", TYPES, "hinge")
+    is_hinge = kind == "hinge"
     pos, axis = (np.array(said.row(key, 3, values)) for key, values in (("pos", (0.0,) * 3), ("axis", (0.0, 0.0, 1.0))))
     ref = said.number("ref")
     if not 1e-14 < math.hypot(*axis) < math.inf:
         said.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
         axis = np.array([0.0, 0.0, 1.0])
+    rotation = outer[:3, :3]
+    if kind == "ball":
+        _left_of_ball(said, settings)
+        return MjcfJoint(said, kind, rotation @ pos + outer[:3, 3], np.array([0.0, 0.0, 1.0]), 0.0, {})
     rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
     limits, tau_max = _limits(said, settings, is_hinge), _effort_limit(said, settings)
     rotor["inertia"] = said.non_negative("armature")
@@ -345,8 +350,18 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
         rotor[key] *= not flags & settings.disabled
     fields = {"limits": limits, "tau_max": tau_max, "motor": Motor(**rotor) if any(rotor.values()) else None}
     ref = degrees(ref) if is_hinge and settings.degree else ref
-    rotation = outer[:3, :3]
-    return MjcfJoint(said, is_hinge, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
+    return MjcfJoint(said, kind, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
+
+
+def _left_of_ball(said: Attributes, settings: Settings) -> None:
+    """Remarks on what a ball joint says and is left out; an armature would be missing."""
+    if said.non_negative("armature"):
+        said.report("a ball joint has no armature here; expected armature = '0'", "armature")
+    for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
+        if any(said.numbers(key, 1, 3) or ()):
+            said.remark(f"its {noun} is left out, for a ball joint has none")
+    if _limited(said, settings, "limited", "range", said.row("range", 2, (0.0, 0.0))):
+        said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
 def _passive(said: Attributes, settings: Settings) -> float:
@@ -428,7 +443,7 @@ class BodyElement:
     frame : ndarray (4, 4)
         T_parent_body in the pose that the file describes.
     joints : list of MjcfJoint
-        Its joints of one coordinate, in their order.
+        Its other joints, in their order.
     free_joint : Attributes or None
         Its free joint.
     inertial : Element or None
@@ -561,9 +576,7 @@ class BodyTree:
         else:
             said = self._said(element, JOINT, classes)
             kind = said.word("type", TYPES, "hinge")
-        if kind == "ball":
-            said.report(f"a ball joint carries {body.attributes.item}; only hinges, slides and one free joint are read")
-        elif kind == "free":
+        if kind == "free":
             self._free(said, body)
         else:
             body.joints.append(read_joint(said, self.settings, outer))
@@ -571,7 +584,7 @@ class BodyTree:
             said.report(f"{body.attributes.item} has a free joint and another one; expected the free one alone")
 
     def _free(self, said: Attributes, body: BodyElement) -> None:
-        """A free joint; reports what a floating base cannot have."""
+        """A free joint; reports what it cannot have."""
         if body.parent != WORLD or body.free_joint is not None:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
@@ -580,11 +593,11 @@ class BodyTree:
         if armature and self.drop_free_armature:
             said.remark(f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
         elif armature:
-            why = "a floating base has no armature; expected armature = '0', or a <freejoint>"
+            why = "a free joint has no armature here; expected armature = '0', or a <freejoint>"
             said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
         for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
             if any(said.numbers(key, 1, 3) or ()):
-                said.remark(f"its {noun} is left out, for a floating base has none")
+                said.remark(f"its {noun} is left out, for a free joint has none")
 
 
 def repeated(log: ElementLog, items: list[Attributes], noun: str) -> None:

@@ -33,7 +33,7 @@ from linkwise.files.report import Description, Reading, attempt, base_names, som
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
-from linkwise.model.link import DH_LETTERS, Link
+from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
@@ -108,11 +108,11 @@ class Equalities:
         self.bodies, self.links = bodies.elements, links
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
-        self.joints = {joint.name: joint for body in bodies.elements for joint in body.joints if joint.name}
+        self.joints = {j.name: j for body in bodies.elements for j in body.joints if j.name and j.kind != "ball"}
         self.reference = {WORLD: np.eye(4)}  # T_world_body in the pose that the file describes
         for k, body in enumerate(bodies.elements):
             self.reference[k] = self.reference[body.parent] @ body.frame
-        self.floats = any(body.free_joint for body in bodies.elements)
+        self.floats = one_floats(bodies.elements)
         self.used: set[str] = set()
         self.follows: dict[str, Mimic] = {}
         self.stays: dict[str, float] = {}
@@ -246,6 +246,9 @@ class Equalities:
 _BODIES = {"body1": None, "body2": "world"}
 
 
+#: What the kinds of joints are called here.
+KINDS = {"hinge": "revolute", "slide": "prismatic", "ball": "ball"}
+
 BODY_FIELDS = ("mass", "com", "inertia")
 
 
@@ -262,8 +265,10 @@ class Links:
         What said the links and the joints, by the names that messages of the model call them.
     """
 
-    def __init__(self, names: LinkNames, follows: Mapping[str, Mimic], stays: Mapping[str, float], physical: bool) -> None:
-        self.names, self.follows, self.stays, self.physical = names, follows, stays, physical
+    def __init__(
+        self, names: LinkNames, follows: Mapping[str, Mimic], stays: Mapping[str, float], *, physical: bool, floats: bool
+    ) -> None:
+        self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
         self.model_links: list[Link] = []
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
@@ -274,6 +279,11 @@ class Links:
         parent = "base" if body.parent == WORLD else self.names.bodies[body.parent]
         name = self.names.bodies[k]
         mass = {"mass": body.inertia.mass, "com": body.inertia.com, "inertia": body.inertia.tensor}
+        if body.free_joint is not None and not self.floats:
+            joint_name = self.names.joint(body.free_joint.text("name"), name)
+            values = {"joint": "floating", "joint_name": joint_name, "name": name, "parent": parent, **mass}
+            self._link(body, None, values)
+            return
         if not body.joints:
             before = np.eye(4) if body.free_joint is not None else body.frame
             self._link(body, None, {"joint": "fixed", "before": before, "name": name, "parent": parent, **mass})
@@ -292,8 +302,9 @@ class Links:
         """A J(q) B of a joint: its motion is about or along an axis through its point, and the frame stays the body's."""
         to = np.asarray(translation(*joint.pos), dtype=float)
         back = np.asarray(translation(*(-joint.pos)), dtype=float)
-        kind = DH_LETTERS["R" if joint.is_hinge else "P"]
-        name = joint.name
+        name, kind = joint.name, KINDS[joint.kind]
+        if kind == "ball":
+            return {"joint": kind, "before": before @ to, "after": back}
         if name is not None and name in self.stays:
             moved = Link(joint=kind, axis=joint.axis).motion(self.stays[name] - joint.ref)
             return {"joint": "fixed", "before": before @ to @ np.asarray(moved, dtype=float) @ back}
@@ -321,6 +332,13 @@ class Links:
         self.model_links.append(link or bare or Link(name=f"?{at}", parent="base"))
 
 
+def one_floats(bodies: Sequence[BodyElement]) -> bool:
+    """Whether there is one tree that moves, and it moves freely: the base floats. Others are links that do."""
+    still = still_roots(bodies)
+    moving = [body for k, body in enumerate(bodies) if body.parent == WORLD and k not in still]
+    return len(moving) == 1 and moving[0].free_joint is not None
+
+
 def still_roots(bodies: Sequence[BodyElement]) -> set[int]:
     """The bodies in the world under which nothing moves, by place."""
     roots: list[int] = []
@@ -341,8 +359,8 @@ class LinkNames:
     def __init__(self, log: ElementLog, bodies: Sequence[BodyElement]) -> None:
         self.taken = {body.name for body in bodies if body.name} | {"base"}
         self.bodies = [self._body(log, k, body) for k, body in enumerate(bodies)]
-        moving = [(body, joint) for body in bodies for joint in body.joints]
-        self.joints = {joint.name for _, joint in moving if joint.name}
+        self.joints = {joint.name for body in bodies for joint in body.joints if joint.name}
+        self.joints |= {name for body in bodies if body.free_joint and (name := body.free_joint.text("name"))}
 
     def _body(self, log: ElementLog, k: int, body: BodyElement) -> str:
         if body.name == "base":
@@ -486,11 +504,11 @@ class _Reader:
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
                 self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
-        actuators = Actuators(self.log, self.defaults, self.settings, names.joints, equalities.stays)
+        actuators = Actuators(self.log, self.defaults, self.settings, equalities.joints, equalities.stays)
         for element in self.root.all("actuator"):
             actuators.read(element)
-        floats = any(body.free_joint is not None for body in bodies.elements)
-        links = Links(names, equalities.follows, equalities.stays, self.physical)
+        floats = one_floats(bodies.elements)
+        links = Links(names, equalities.follows, equalities.stays, physical=self.physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -524,21 +542,12 @@ class _Reader:
         joints = [joint.attributes for body in bodies.elements for joint in body.joints]
         repeated(self.log, [*joints, *(body.free_joint for body in bodies.elements if body.free_joint)], "joint")
         repeated(self.log, [site.attributes for site in bodies.sites], "site")
-        free = [body for body in bodies.elements if body.free_joint is not None]
-        still = still_roots(bodies.elements)
-        roots = [body for k, body in enumerate(bodies.elements) if body.parent == WORLD and k not in still]
         parents = {body.parent for body in bodies.elements}
         for k, body in enumerate(bodies.elements):
             if body.free_joint is not None and k not in parents:
                 self._aligned(body, body.free_joint)
             if body.name == "world":
                 body.attributes.report("the name means the world; expected another one")
-        if free and len(roots) > 1:
-            others = some([body.name or "<body>" for body in roots], MOST_NAMED, members)
-            why = "a mechanism has one floating base or stands; keep one of them in the file"
-            named = next((body.name for body in roots if body.name), None)
-            why += f", or root={named!r} reads one alone" if named else ""
-            free[0].attributes.report(f"it moves freely, and so there are {len(roots)} mechanisms: {others}; {why}")
 
     def _aligned(self, body: BodyElement, free: Attributes) -> None:
         """A remark on a free body that MuJoCo turns to its principal axes: its coordinates are of another frame there."""
