@@ -34,10 +34,8 @@ class MujocoTwin:
         self.moving += [k for k, link in enumerate(mech.links) if link.moves]
         names = [model.joint(k).name for k in range(model.njnt)]
         assert len(names) == len(self.moving)
-        known = [
-            ("", name) if k < 0 else ("", mech.links[k].coordinate_name) for k, name in zip(self.moving, names, strict=True)
-        ]
-        assert all(name in pair for name, pair in zip(names, known, strict=True))
+        pairs = list(zip(names, self.moving, strict=True))
+        assert all(k < 0 or name in ("", mech.links[k].coordinate_name) for name, k in pairs)
         assert model.nv == sum(6 if k < 0 else mech.links[k].joint_model.nv for k in self.moving)
 
     def link_of(self, body: int) -> str:

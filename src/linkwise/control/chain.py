@@ -21,6 +21,7 @@ from linkwise.control.ports import Ports
 from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
+from linkwise.model.assembly import separated
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
@@ -118,6 +119,7 @@ class Chain:
             mechanism, start = built or (cast("Mechanism", other), None)
             q0, first_values = (start if q0 is None else q0), {**port_values(links), **first_values}
         mechanism.require_numbers("a chain")
+        mechanism = separated(mechanism)
         mechanism = mistakes.take(with_starting_dof, mechanism, starting_dof) or mechanism
         self.mechanism = mechanism
         self.name, self.period, self.reference = name or str(mechanism.name), period, reference

@@ -37,6 +37,13 @@ class Linearization:
         The efforts of the state.
     qdd : ndarray (..., nv)
         The accelerations of the state; zero at an equilibrium.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> hanging = robots.planar_2r().linearize([-1.5707963, 0.0])
+    >>> hanging.A.shape, hanging.B.shape, bool(abs(hanging.qdd).max() < 1e-6)
+    ((4, 4), (4, 2), True)
     """
 
     A: FloatArray
@@ -114,6 +121,13 @@ class StaticEquilibrium:
         The greatest effort that is left, by the greatest that gravity takes.
     stable : ndarray (...,) of bool
         Whether it is a minimum of the potential energy.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> rest = robots.planar_2r().static_equilibrium([-1.0, 0.3])
+    >>> (rest.q.round(6) + 0.0).tolist(), bool(rest.stable)
+    ([-1.570796, 0.0], True)
     """
 
     q: FloatArray
@@ -195,6 +209,13 @@ class Modes:
         Squares of the angular frequencies, rad2/s2, ascending; negative where the deviation grows.
     shapes : ndarray (..., nv, nv)
         A column for each, with shapes' M shapes = 1.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = robots.planar_2r().modes([-1.5707963, 0.0])
+    >>> found.frequencies.shape, found.shapes.shape
+    ((2,), (2, 2))
     """
 
     squares: FloatArray

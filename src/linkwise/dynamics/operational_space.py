@@ -102,6 +102,14 @@ class OperationalSpace:
         The dynamically consistent inverse of the Jacobian, inverse(M) J' inertia.
     nullspace : ndarray (..., nv, nv)
         N = 1 - J' inverse': efforts N tau do not accelerate the frame.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_3r()
+    >>> found = arm.operational_space_dynamics([0.1, 0.5, 0.4], [0.0, 0.0, 0.0], mask=[1, 1, 0, 0, 0, 0])
+    >>> found.inertia.shape, found.nullspace.shape
+    ((2, 2), (3, 3))
     """
 
     inertia: FloatArray

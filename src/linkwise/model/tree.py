@@ -633,7 +633,7 @@ class Tree(LinkTree):
         for at in self.manifold_joints:
             if at.link >= 0:
                 problem = f"{self.name!r} has the {at.joint.kind} joint {at.name!r}, which has a quaternion"
-                raise ArgumentError(f"{problem}; {subject} takes joints whose velocities are the rates of their coordinates")
+                raise ArgumentError(f"{problem}; {subject}: only joints whose velocities are the rates of their coordinates")
 
     def frame(self, link: int | str) -> tuple[int, FloatArray]:
         """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.

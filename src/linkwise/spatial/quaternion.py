@@ -106,7 +106,8 @@ def quaternion_difference(q0: FloatArray, q1: FloatArray) -> FloatArray:
     turn = turn * np.where(turn[..., :1] < 0, -1.0, 1.0)
     sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(sine, turn[..., :1])
-    return np.asarray(turn[..., 1:] * np.divide(angle, sine, out=2.0 / turn[..., :1] + 0.0 * sine, where=sine > 0))
+    small = 2.0 / np.where(sine > 0.0, 1.0, turn[..., :1])
+    return np.asarray(turn[..., 1:] * np.divide(angle, sine, out=small, where=sine > 0.0))
 
 
 def random_quaternions(rng: np.random.Generator, count: int) -> FloatArray:

@@ -284,8 +284,10 @@ BAD = [
     (ONE + "name = 'x'\nmass = -1\n", ["line 4: link 'x': mass is -1.0; expected a finite number >= 0"]),
     (ONE + "theta = 1\n", None),
     (
-        ONE + "\n\njoint = 'ball'\n",
-        ["line 5: link 'link1': joint is 'ball'; expected 'revolute', 'prismatic', 'screw' or 'fixed'"],
+        ONE + "\n\njoint = 'spherical'\n",
+        [
+            "line 5: link 'link1': joint is 'spherical'; expected 'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'"
+        ],
     ),
     (
         ONE + "limits = [2,\n1]\n",

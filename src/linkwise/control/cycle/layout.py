@@ -145,6 +145,7 @@ class Layout:
             raise ArgumentError(
                 f"{self.tree.name!r} floats; expected a mechanism on a base, which the port start.position moves"
             )
+        self.tree.require_joint_rates("a chain")
         if not self.tree.n:
             raise ArgumentError(f"{self.tree.name!r} has no joint that moves")
         mistakes = Mistakes()

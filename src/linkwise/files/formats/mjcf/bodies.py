@@ -360,7 +360,8 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
     for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
         if any(said.numbers(key, 1, 3) or ()):
             said.remark(f"its {noun} is left out, for a ball joint has none")
-    if _limited(said, settings, "limited", "range", said.row("range", 2, (0.0, 0.0))):
+    least, most = said.row("range", 2, (0.0, 0.0))
+    if _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
