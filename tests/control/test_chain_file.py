@@ -385,7 +385,8 @@ def test_every_bundled_mechanism_survives_by_name_and_in_full(name: str, tmp_pat
 def test_the_mistakes_of_the_mechanism_have_their_lines(tmp_path: Path) -> None:
     inner = "[mechanism]\nformat = 'linkwise 1'\n[[mechanism.link]]\nname = 'x'\njoint = 'spherical'\n"
     assert messages(tmp_path, HEAD + inner) == [
-        "line 6: link 'x': joint is 'spherical'; expected 'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'"
+        "line 6: link 'x': joint is 'spherical'; expected "
+        "'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'"
     ]
     written(tmp_path, inner.replace("[mechanism]\n", "").replace("mechanism.", ""), "arm.toml")
     (message,) = messages(tmp_path, HEAD + "\nmechanism = 'arm.toml'\n")

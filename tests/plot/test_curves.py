@@ -1,10 +1,14 @@
 import numpy as np
 import pytest
 
-from linkwise.plot.curves import Curves, base_panels, joint_panels, plot
+from linkwise.model.tree import floating_base
+from linkwise.plot.curves import Curves, joint_panels, manifold_panels, plot
 from linkwise.plot.figure import colour, rendered, shortened, style
 
 pytestmark = pytest.mark.usefixtures("coarse")
+
+
+BASE = [floating_base()]
 
 
 def test_turning_and_sliding_joints_have_panels_of_their_own() -> None:
@@ -80,7 +84,7 @@ def test_what_is_only_rounding_is_drawn_as_zero() -> None:
 
 def test_a_floating_base_has_two_panels_for_each_quantity() -> None:
     t = np.arange(3.0)
-    panels = base_panels("position", t, np.arange(21.0).reshape(3, 7), 4)
+    panels = manifold_panels("position", t, np.arange(21.0).reshape(3, 7), BASE, 4)
     assert [panel.title for panel in panels] == ["base position", "base orientation"]
     assert [panel.unit for panel in panels] == ["m", "quaternion"]
     assert [list(panel.labels) for panel in panels] == [
@@ -88,7 +92,10 @@ def test_a_floating_base_has_two_panels_for_each_quantity() -> None:
         [7, 4, 5, 6],
     ]  # qw, the first of the quaternion, comes last
     assert np.array_equal(np.concatenate([panel.values for panel in panels], axis=1), np.arange(21.0).reshape(3, 7))
-    assert [list(panel.labels) for panel in base_panels("effort", t, np.zeros((3, 6)), 0)] == [[0, 1, 2], [0, 1, 2]]
+    assert [list(panel.labels) for panel in manifold_panels("effort", t, np.zeros((3, 6)), BASE, 0)] == [
+        [0, 1, 2],
+        [0, 1, 2],
+    ]
 
 
 def floating_rows(effort: float) -> list[list[Curves]]:
@@ -96,7 +103,9 @@ def floating_rows(effort: float) -> list[list[Curves]]:
     wave = np.sin(t)[:, None] * np.arange(1.0, 8.0)
     made = []
     for title, k, scale in (("position", 7, 1.0), ("speed", 6, 1.0), ("effort", 6, effort)):
-        made.append(base_panels(title, t, wave[:, :k] * scale, 1) + joint_panels(title, t, wave[:, :1] * scale, [False]))
+        made.append(
+            manifold_panels(title, t, wave[:, :k] * scale, BASE, 1) + joint_panels(title, t, wave[:, :1] * scale, [False])
+        )
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.dynamics.link_states import LinkStates
 from linkwise.model.formatting.table import Column, Table, fixed, plain, short
 from linkwise.model.quantities import joint_columns, units
-from linkwise.model.tree import Tree
+from linkwise.model.tree import BASE, ManifoldJoint, Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
@@ -202,15 +202,22 @@ def instants(tree: Tree, states: LinkStates) -> list[dict[str, Any]]:
             for name, _, k, v in joint_columns(tree)
         }
         links = {name: {key: values[row, k] for key, values in vectors.items()} for k, name in enumerate(tree.link_names)}
-        rates = {"acceleration": qdd[:3], "angular_acceleration": qdd[3:6], "force": tau[:3], "moment": tau[3:6]}
-        base = {"base": base_state(q, qd) | rates} if tree.floating else {}
-        rows.append({"t": time, **base, "joints": joints, "links": links})
+        free = {at.name: manifold_state(at, q, qd) | _rates(at, qdd, tau) for at in tree.manifold_joints}
+        base = {"base": free.pop(BASE)} if tree.floating else {}
+        others = {"free_joints": free} if free else {}
+        rows.append({"t": time, **base, **others, "joints": joints, "links": links})
     return rows
 
 
-def base_state(q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
-    """Pose and velocities of a floating base at coordinates q (nq,) and velocities qd (nv,)."""
-    return {"position": q[:3], "quaternion": q[3:7], "velocity": qd[:3], "angular_velocity": qd[3:6]}
+def manifold_state(at: ManifoldJoint, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+    """Pose and velocities of a joint with a quaternion at coordinates q (nq,) and velocities qd (nv,)."""
+    linear = {"position": q[at.q][:3], "velocity": qd[at.v][:3]} if at.joint.nv == 6 else {}
+    return {**linear, "quaternion": q[at.quaternion], "angular_velocity": qd[at.v][-3:]}
+
+
+def _rates(at: ManifoldJoint, qdd: FloatArray, tau: FloatArray) -> dict[str, FloatArray]:
+    linear = {"acceleration": qdd[at.v][:3], "force": tau[at.v][:3]} if at.joint.nv == 6 else {}
+    return {**linear, "angular_acceleration": qdd[at.v][-3:], "moment": tau[at.v][-3:]}
 
 
 def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
@@ -220,8 +227,9 @@ def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
         states = replace(states, tau=np.where(np.abs(states.tau) <= small, 0.0, states.tau))
     for row in instants(mechanism, states):
         time = f"t = {short(row['t'])} s"
-        if mechanism.floating:
-            yield base_table(f"{time}: floating base", row["base"], (*STATE, *ACCELERATIONS, *ACTIONS))
+        for at in mechanism.manifold_joints:
+            vectors = row["base"] if at.link < 0 else row["free_joints"][at.name]
+            yield manifold_table(f"{time}: {manifold_title(at)}", at, vectors, (*STATE, *ACCELERATIONS, *ACTIONS))
         if mechanism.n:
             yield _joint_table(f"{time}: joints", row["joints"], mechanism)
         lines: list[Sequence[Any]] = []
@@ -233,11 +241,19 @@ def instant_tables(mechanism: Mechanism, states: LinkStates) -> Iterator[Table]:
         yield Table([f"{time}: links, in the axes of the world frame"], ["link", "", *columns, "unit"], lines, keys=2)
 
 
-def base_table(title: str, base: Vectors, quantities: Sequence[tuple[str, str]], write: Any = fixed) -> Table:
-    """The vectors of a floating base."""
+def manifold_title(at: ManifoldJoint) -> str:
+    """What tables call a joint with a quaternion."""
+    return "floating base" if at.link < 0 else f"{at.joint.kind} joint {plain(at.name)}"
+
+
+def manifold_table(
+    title: str, at: ManifoldJoint, vectors: Vectors, quantities: Sequence[tuple[str, str]], write: Any = fixed
+) -> Table:
+    """The vectors of a joint with a quaternion."""
     columns = [Column(axis, write=write, right=True) for axis in "xyz"]
-    title = f"{title}, its pose in the base frame, all else in its own axes"
-    return Table([title], ["", *columns, "unit"], _vector_rows(base, quantities, BASE_WORDS))
+    title = f"{title}, its pose in the {'base' if at.link < 0 else 'joint'} frame, all else in its own axes"
+    known = [(key, unit) for key, unit in quantities if key in vectors or key == "rpy"]
+    return Table([title], ["", *columns, "unit"], _vector_rows(vectors, known, BASE_WORDS))
 
 
 def _vector_rows(
@@ -277,14 +293,15 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     tau, force, moment = (column.without_rounding(size) for column, size in zip(extremes, small, strict=True))
     span = f"{summary.count:,} instants, t = {short(summary.start)} to {short(summary.end)} s"
     title = f"{span}; each peak with its time [s]"
-    names = [*(BASE_DIRECTIONS if mechanism.floating else ()), *map(plain, mechanism.names)]
+    directions = [BASE_DIRECTIONS[-at.joint.nv :] for at in mechanism.manifold_joints]
+    names = [*chain.from_iterable(directions), *map(plain, mechanism.names)]
     columns = zip(names, units(mechanism, "tau"), strict=True)
     efforts = [(name, short(tau.rms[k]), peak(tau, k), unit) for k, (name, unit) in enumerate(columns)]
     first = len(names) - mechanism.n
-    if mechanism.floating:
-        yield _base_motion_table(title, summary)
-        taken = "force and moment on the base that the motion takes"
-        yield _numbers(taken, "floating base", ["rms effort", "peak effort", ""], efforts[:first])
+    for at in mechanism.manifold_joints:
+        yield _manifold_motion_table(title, at, summary)
+        taken = "force and moment on the base that the motion takes" if at.link < 0 else "efforts that the motion takes"
+        yield _numbers(taken, manifold_title(at), ["rms effort", "peak effort", ""], efforts[at.v])
         title = "joints"
     if mechanism.n:
         yield _joint_motion_table(title, mechanism, summary)
@@ -294,12 +311,13 @@ def motion_tables(mechanism: Mechanism, summary: Summary) -> Iterator[Table]:
     yield _numbers(title, "link", ["peak force [N]", "peak moment [N m]"], links)
 
 
-def _base_motion_table(title: str, summary: Summary) -> Table:
+def _manifold_motion_table(title: str, at: ManifoldJoint, summary: Summary) -> Table:
     rows = []
-    for k, direction in enumerate(BASE_DIRECTIONS):
-        span = f"{short(summary.q.low[k])} .. {short(summary.q.high[k])}" if k < 3 else ""
-        rows.append((direction, span, peak(summary.qd, k), peak(summary.qdd, k), "m" if k < 3 else "rad"))
-    return _numbers(title, "floating base", ["position", "peak speed", "peak acceleration", ""], rows)
+    for k, direction in enumerate(BASE_DIRECTIONS[-at.joint.nv :]):
+        place, speed, slides = at.q.start + k, at.v.start + k, direction.startswith("along")
+        span = f"{short(summary.q.low[place])} .. {short(summary.q.high[place])}" if slides else ""
+        rows.append((direction, span, peak(summary.qd, speed), peak(summary.qdd, speed), "m" if slides else "rad"))
+    return _numbers(title, manifold_title(at), ["position", "peak speed", "peak acceleration", ""], rows)
 
 
 def _joint_motion_table(title: str, tree: Tree, summary: Summary) -> Table:

@@ -181,22 +181,31 @@ class Angle(ParamType):
 
 def joint_kinds(mechanism: Tree) -> list[str]:
     """Whether the value of each joint is a length or an angle."""
-    return ["length" if unit == "m" else "angle" for unit in units(mechanism, "q")[mechanism.nq - mechanism.n :]]
+    return kinds_of(mechanism, "q")[mechanism.nq - mechanism.n :]
+
+
+def kinds_of(mechanism: Tree, quantity: str) -> list[str]:
+    """Whether each column is a length, an angle, or, of a quaternion, neither."""
+    return ["" if unit == "1" else "length" if unit.startswith("m") else "angle" for unit in units(mechanism, quantity)]
 
 
 class Velocities(ParamType):
     """The velocities (nv,) of a mechanism, rad/s or m/s; those of the joints alone leave a floating base at rest."""
 
     name, metavar = "velocities", "V1,V2,..."
-    base_kinds: Sequence[str] = ("length",) * 3 + ("angle",) * 3
+    quantity = "qd"
 
     def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
         """Read the numbers of all joints, and before them those of a floating base, which may be left out."""
-        values, base = numbers(text, option, joint_kinds(mechanism), self.base_kinds), self.base(mechanism)
+        base = self.base(mechanism)
+        values = numbers(text, option, joint_kinds(mechanism), kinds_of(mechanism, self.quantity)[: len(base)])
         if len(values) == mechanism.n:
             return [*base, *values]
         if len(values) != mechanism.n + len(base):
-            also = f" ({mechanism.n + len(base)} with those of the floating base before them)" if base else ""
+            first = (
+                "the floating base" if len(mechanism.manifold_joints) == mechanism.floating else "joints with quaternions"
+            )
+            also = f" ({mechanism.n + len(base)} with those of {first} before them)" if base else ""
             refuse(f"{counted(len(values), 'number')} for {counted(mechanism.n, 'joint')}{also}", option)
         return values
 
@@ -212,15 +221,17 @@ class Coordinates(Velocities):
     """
 
     name, metavar = "coordinates", "Q1,Q2,..."
-    base_kinds = ("length",) * 3 + ("",) * 4
+    quantity = "q"
 
     def resolve(self, text: str, mechanism: Tree, option: str) -> list[float]:
         """Read the numbers."""
         q = super().resolve(text, mechanism, option)
-        length = math.hypot(*q[3:7]) if mechanism.floating else 1.0
-        if length == 0:
-            refuse("the quaternion qw, qx, qy, qz is zero; expected an orientation", option)
-        return [*q[:3], *(value / length for value in q[3:7]), *q[7:]]
+        for at in mechanism.manifold_joints:
+            length = math.hypot(*q[at.quaternion])
+            if length == 0:
+                refuse("the quaternion qw, qx, qy, qz is zero; expected an orientation", option)
+            q[at.quaternion] = [value / length for value in q[at.quaternion]]
+        return q
 
     def base(self, mechanism: Tree) -> list[float]:
         """The values of a floating base where they are left out: its origin."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.model.formatting.table import plain
+from linkwise.model.tree import ManifoldJoint
 from linkwise.plot.downsample import STRETCHES, Thinned
 from linkwise.plot.figure import colour, figure, legend, literal, style
 from linkwise.spatial.quaternion import rotation_quaternion
@@ -23,24 +24,20 @@ UNITS = {
     "effort": ("N m", "N"),
 }
 
-#: Title and unit of the two panels that a floating base adds to each quantity.
-BASE_UNITS = {
-    "position": ("base position", "m", "base orientation", "quaternion"),
-    "speed": ("base speed", "m/s", "base angular speed", "rad/s"),
-    "acceleration": ("base acceleration", "m/s²", "base angular\nacceleration", "rad/s²"),
-    "effort": ("force on base", "N", "moment on base", "N m"),
+#: Title and unit of the panels that a floating base or another joint with a quaternion adds to each quantity.
+MANIFOLD_UNITS = {
+    "position": ("{} position", "m", "{} orientation", "quaternion"),
+    "speed": ("{} speed", "m/s", "{} angular speed", "rad/s"),
+    "acceleration": ("{} acceleration", "m/s²", "{} angular\nacceleration", "rad/s²"),
+    "effort": ("force on {}", "N", "moment on {}", "N m"),
 }
-
-BASE_TITLES = frozenset(title for linear, _, angular, _ in BASE_UNITS.values() for title in (linear, angular))
-
-#: Titles of the panels that are left out where they are zero.
-EFFORTS = frozenset(("effort", BASE_UNITS["effort"][0], BASE_UNITS["effort"][2]))
 
 #: Unit of the panels of an orientation, in which the curves are no x, y and z.
 TURN = "quaternion"
 
-#: What the legend calls the curves of a floating base.
+#: What the legend calls the curves of a floating base, and of several joints with quaternions.
 BASE_LABELS = ("base x", "base y", "base z", "base w")
+AXIS_LABELS = ("x", "y", "z", "w")
 
 #: What the curves of an orientation are called, in the order of their columns.
 QUATERNION = ("qw", "qx", "qy", "qz")
@@ -75,6 +72,10 @@ class Curves:
         A column a curve.
     labels : sequence of int
         Place in the legend of each curve.
+    of_manifold : bool
+        Whether they are of a floating base or another joint with a quaternion.
+    is_effort : bool
+        Whether they are left out where they are zero and something floats.
     """
 
     title: str
@@ -82,6 +83,8 @@ class Curves:
     t: FloatArray
     values: FloatArray
     labels: Sequence[int]
+    of_manifold: bool = False
+    is_effort: bool = False
 
     def thinned(self) -> Self:
         """The same curves with so few points that they can be drawn: peaks survive."""
@@ -89,29 +92,42 @@ class Curves:
             return self
         kept = Thinned(self.values.shape[1])
         kept.add(self.t, np.ascontiguousarray(self.values))
-        return type(self)(self.title, self.unit, *kept.points(), self.labels)
+        t, values = kept.points()
+        return replace(self, t=t, values=values)
 
 
 def joint_panels(title: str, t: FloatArray, values: FloatArray, is_length: Sequence[bool]) -> list[Curves]:
     """Make panels of one quantity of the joints (k, n), one for those that turn and one for those that slide."""
     chosen = [[k for k, slide in enumerate(is_length) if slide == sliding] for sliding in (False, True)]
     panels = zip(UNITS[title], chosen, strict=True)
-    return [Curves(title, unit, t, values[:, columns], columns) for unit, columns in panels if columns]
+    effort = title == "effort"
+    return [Curves(title, unit, t, values[:, columns], columns, is_effort=effort) for unit, columns in panels if columns]
 
 
-def base_panels(title: str, t: FloatArray, values: FloatArray, first: int) -> list[Curves]:
-    """Make the two panels of one quantity of a floating base, linear and angular.
+def manifold_panels(
+    title: str, t: FloatArray, values: FloatArray, joints: Sequence[ManifoldJoint], first: int
+) -> list[Curves]:
+    """Make the panels of one quantity of joints with quaternions, those of each linear, then angular.
 
-    ``values`` are (k, 6), or (k, 7) with the quaternion of its orientation; `BASE_LABELS` begin at the place ``first`` of
-    the legend.
+    ``values`` are (k, nq) or (k, nv) with theirs in front; `manifold_labels` begin at the place ``first`` of the legend.
     """
-    linear, linear_unit, angular, angular_unit = BASE_UNITS[title]
     x, y, z, w = range(first, first + 4)
-    turned = [w, x, y, z] if values.shape[1] == 7 else [x, y, z]
-    return [
-        Curves(linear, linear_unit, t, values[:, :3], [x, y, z]),
-        Curves(angular, angular_unit, t, values[:, 3:], turned),
-    ]
+    linear, linear_unit, angular, angular_unit = MANIFOLD_UNITS[title]
+    options: dict[str, Any] = {"of_manifold": True, "is_effort": title == "effort"}
+    panels = []
+    for at in joints:
+        size = 4 if title == "position" else 3
+        part = values[:, at.q if title == "position" else at.v]
+        if part.shape[1] > size:
+            panels.append(Curves(linear.format(at.name), linear_unit, t, part[:, :3], [x, y, z], **options))
+        turned = [w, x, y, z] if size == 4 else [x, y, z]
+        panels.append(Curves(angular.format(at.name), angular_unit, t, part[:, -size:], turned, **options))
+    return panels
+
+
+def manifold_labels(joints: Sequence[ManifoldJoint]) -> tuple[str, ...]:
+    """What the legend calls their curves."""
+    return AXIS_LABELS if any(at.link >= 0 for at in joints) else BASE_LABELS
 
 
 def plot(rows: Sequence[Sequence[Curves]], names: Sequence[str], title: str) -> Any:
@@ -194,11 +210,11 @@ def _something(rows: Sequence[Sequence[Curves]]) -> Sequence[Sequence[Curves]]:
 
 
 def _floats(rows: Sequence[Sequence[Curves]]) -> bool:
-    return any(panel.title in BASE_TITLES for row in rows for panel in row)
+    return any(panel.of_manifold for row in rows for panel in row)
 
 
 def _is_nothing(panel: Curves) -> bool:
-    finite = np.abs(panel.values[np.isfinite(panel.values)]) if panel.title in EFFORTS else np.empty(0)
+    finite = np.abs(panel.values[np.isfinite(panel.values)]) if panel.is_effort else np.empty(0)
     return bool(finite.size) and float(finite.max()) < NOTHING
 
 
@@ -213,7 +229,7 @@ def _legends(picture: Any, drawn: Sequence[tuple[Any, Curves, dict[int, Any]]], 
     others = [place for place in drawn if place[1].unit != TURN]
     lines = {k: line for *_, shown in others for k, line in shown.items()}
     together = [panel.labels for _, panel, _ in others]
-    apart = any(panel.title in BASE_TITLES for _, panel, _ in drawn)
+    apart = any(panel.of_manifold for _, panel, _ in drawn)
     energies = [panel.labels for _, panel, _ in others if panel.title == "energy"]
     joints = [k for k in lines if not any(k in labels for labels in energies)]
     for place, group in enumerate(label_groups(together if apart else [joints, *energies])):
@@ -318,13 +334,13 @@ def draw(trajectory: Any, title: str) -> Any:
     _alone(trajectory.batch)
     quantities = {"position": trajectory.q, "speed": trajectory.qd, "acceleration": trajectory.qdd, "effort": trajectory.tau}
     groups = [_panels(trajectory, name, values) for name, values in quantities.items() if values is not None]
-    rows = groups if trajectory.floating else [[panel] for group in groups for panel in group]
+    rows = groups if trajectory.manifold_joints else [[panel] for group in groups for panel in group]
     energies = (trajectory.kinetic, trajectory.potential, trajectory.energy)
     first = trajectory.n + len(BASE_LABELS)
     known = {first + k: values for k, values in enumerate(energies) if values is not None}
     if known:
         rows.append([Curves("energy", "J", trajectory.t, np.stack([*known.values()], axis=1), [*known])])
-    names = [*trajectory.names, *BASE_LABELS, *ENERGIES]
+    names = [*trajectory.names, *manifold_labels(trajectory.manifold_joints), *ENERGIES]
     joints = f"{trajectory.n} joint{'s' if trajectory.n != 1 else ''}"
     return plot(rows, names, title or f"{joints}, {len(trajectory):,} instants")
 
@@ -349,10 +365,10 @@ def draw_cartesian(trajectory: Any, title: str) -> Any:
 
 
 def _panels(trajectory: Any, name: str, values: FloatArray) -> list[Curves]:
-    """The panels of one quantity: base, joints that turn, joints that slide."""
-    base = values.shape[1] - trajectory.n
-    joints = joint_panels(name, trajectory.t, values[:, base:], trajectory.is_length)
-    return [*(base_panels(name, trajectory.t, values[:, :base], trajectory.n) if base else ()), *joints]
+    """The panels of one quantity: joints with quaternions, joints that turn, joints that slide."""
+    first = values.shape[1] - trajectory.n
+    joints = joint_panels(name, trajectory.t, values[:, first:], trajectory.is_length)
+    return [*manifold_panels(name, trajectory.t, values, trajectory.manifold_joints, trajectory.n), *joints]
 
 
 def _alone(batch: tuple[int, ...]) -> None:

@@ -286,7 +286,8 @@ BAD = [
     (
         ONE + "\n\njoint = 'spherical'\n",
         [
-            "line 5: link 'link1': joint is 'spherical'; expected 'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'"
+            "line 5: link 'link1': joint is 'spherical'; expected "
+            "'revolute', 'prismatic', 'screw', 'universal', 'cylindrical', 'planar', 'ball', 'fixed' or 'floating'"
         ],
     ),
     (
@@ -294,7 +295,7 @@ BAD = [
         ["line 3: link 'link1': limits is [2.0, 1.0]; expected the least value first, then the greatest, neither NaN"],
     ),
     (ONE + "axis = [0, 0, 0]\n", ["line 3: link 'link1': axis is [0.0, 0.0, 0.0]; expected a vector other than zero"]),
-    (ONE + "axis = [0, 0]\n", ["line 3: link 1: axis is [0, 0]; expected a list of 3 finite numbers"]),
+    (ONE + "axis = [0, 0]\n", ["line 3: link 1: axis is [0, 0]; expected a list of 3 finite numbers, or 2 such lists"]),
     (ONE + "[link.motor]\ngear_ratio = 0\n", None),
     (ONE + "name = 'a'\n[[link]]\nname = 'a'\n", ["line 5: link 'a' stands twice, first in line 3"]),
     (ONE + "name = 'a'\nparent = 'b'\n", ["line 4: link 'a': parent is 'b'; expected 'base'"]),

@@ -205,7 +205,7 @@ class _Figures:
             quantities[-1] = _without_rounding(quantities[-1], small[0])
             rows = [self._panels(title, t, v) for title, v in zip(curves.UNITS, quantities, strict=True)]
             also = "the base and " if mechanism.floating else ""
-            names = [*mechanism.names, *curves.BASE_LABELS]
+            names = [*mechanism.names, *curves.manifold_labels(mechanism.manifold_joints)]
             yield "joints", curves.plot(rows, names, f"{mechanism.name}: {also}the joints")
         t, values = self._links.points()
         force, moment = map(_without_rounding, np.split(values, 2, axis=1), small[1:])
@@ -218,11 +218,11 @@ class _Figures:
         yield "joint_forces", curves.plot(rows, mechanism.link_names, title)
 
     def _panels(self, title: str, t: FloatArray, values: FloatArray) -> list[curves.Curves]:
-        """Make the panels of one quantity: a floating base, joints that turn, joints that slide."""
+        """Make the panels of one quantity: joints with quaternions, joints that turn, joints that slide."""
         n = self._mechanism.n
         first = values.shape[1] - n
-        base = curves.base_panels(title, t, values[:, :first], n) if first else []
-        return base + curves.joint_panels(title, t, values[:, first:], list(self._mechanism.is_length))
+        free = curves.manifold_panels(title, t, values, self._mechanism.manifold_joints, n)
+        return free + curves.joint_panels(title, t, values[:, first:], list(self._mechanism.is_length))
 
 
 def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArray:

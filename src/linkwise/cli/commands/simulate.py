@@ -15,7 +15,15 @@ import click
 import numpy as np
 
 from linkwise.cli.command import Options, Output, command, mechanism, option, result_options
-from linkwise.cli.motion_tables import STATE, base_state, base_table, limit_remarks, momentum_table, outside_limits
+from linkwise.cli.motion_tables import (
+    STATE,
+    limit_remarks,
+    manifold_state,
+    manifold_table,
+    manifold_title,
+    momentum_table,
+    outside_limits,
+)
 from linkwise.cli.options import POSITIVE, Coordinates, Velocities, did_you_mean, file_name, names_and_files, refuse
 from linkwise.dynamics import gravity_torque
 from linkwise.errors import LinkwiseWarning, MissingExtraError, SimulationError
@@ -289,8 +297,9 @@ def _parts(
 def _tables(model: Mechanism, motion: Trajectory, account: EnergyAccount) -> Iterator[Table]:
     """A base that floats, the joints, the energy."""
     end = f"t = {short(float(motion.t[-1]))} s"
-    if model.floating:
-        yield base_table(f"floating base at the end, {end}", base_state(motion.q[-1], motion.qd[-1]), STATE, short)
+    for at in model.manifold_joints:
+        state = manifold_state(at, motion.q[-1], motion.qd[-1])
+        yield manifold_table(f"{manifold_title(at)} at the end, {end}", at, state, STATE, short)
     if model.n:
         yield _joint_table(f"joints from the start to the end, {end}", model, motion)
     if model.floating:

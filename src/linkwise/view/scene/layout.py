@@ -119,7 +119,7 @@ def lay_out(tree: Tree, q: Any = None) -> SceneLayout:
         acts, back = np.array(link.before, dtype=float), inverse(np.array(link.after, dtype=float))
         rods.append(Rod(parent, np.array([np.zeros(3), acts[:3, 3]])))
         rods.append(Rod(k, np.array([back[:3, 3], *_corner(link, back), np.zeros(3)])))
-        acts[:3, :3] = acts[:3, :3] @ rotation_between((0.0, 0.0, 1.0), link.axis)
+        acts[:3, :3] = acts[:3, :3] @ rotation_between((0.0, 0.0, 1.0), np.atleast_2d(link.axis)[0])
         joints.append(acts)
         moved.append(back[:3, 3])
     for loop in tree.loops:
@@ -159,7 +159,7 @@ def evaluate(tree: Tree, name: str, *inputs: Any, **options: Any) -> Any:
 
 def rotor_places(tree: Tree) -> Iterator[tuple[int, int, FloatArray, FloatArray]]:
     """Each rotor that is a body of its own: carrier, driven link, centre and axis (3,) in the frame of the carrier."""
-    driven = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves}
+    driven = {name: k for k, link in enumerate(tree.links) for name in link.coordinate_names}
     for drive in tree.drives:
         if drive.carrier is not None and drive.motor.axis is not None and drive.motor.mass:
             yield drive.carrier, driven[drive.joint], np.asarray(drive.motor.com), np.asarray(drive.motor.axis)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.model.formatting.table import plain
+from linkwise.model.link import Link
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import colour
 from linkwise.spatial.quaternion import quaternion_rotation
@@ -73,7 +74,18 @@ JOINTS: dict[str, JointSign] = {
     "revolute": JointSign((Symbol("cylinder", (1.0, 2.7)),), upright=True),
     "prismatic": JointSign((Symbol("box", (1.7, 1.7, 2.55)),), slides=True),
     "screw": JointSign((Symbol("cylinder", (0.7, 3.2)), Symbol("helix", (0.8, 3.2, 0.14), thread=True)), slides=True),
+    "planar": JointSign((Symbol("box", (2.6, 2.6, 0.4)), Symbol("cylinder", (0.8, 1.4))), slides=True),
+    "ball": JointSign((Symbol("sphere", (1.25,)),)),
 }
+
+
+def signs(link: Link) -> list[tuple[JointSign, FloatArray]]:
+    """What stands for a joint, each with the direction (3,) in A that is its z; some kinds have the signs of their parts."""
+    joint = link.joint_model
+    if joint.kind in JOINTS or not joint.parts:
+        return [(JOINTS.get(joint.kind, JointSign()), np.atleast_2d(link.axis)[0])]
+    return [(JOINTS.get(part.kind, JointSign()), part.axis) for part in joint.parts]
+
 
 #: The sign on both links of each kind of loop.
 LOOPS: dict[str, Symbol] = {
@@ -285,9 +297,13 @@ def _joints(layout: SceneLayout) -> Iterator[Primitive]:
     nested = _nesting(layout)
     for k, (link, parent) in enumerate(zip(layout.tree.links, layout.tree.parents, strict=True)):
         radius = layout.size * JOINT * NESTED ** nested[k]
-        for kind, size, thread in JOINTS.get(link.joint, JointSign()).symbols:
-            look = rgb(INK) if thread else link_colour(k, 0.72)
-            yield Primitive(parent, kind, "joint", tuple(radius * s for s in size), layout.joints[k], look, k)
+        for sign, axis in signs(link):
+            frame = layout.joints[k].copy()
+            frame[:3, :3] = np.asarray(link.before, dtype=float)[:3, :3] @ rotation_between((0.0, 0.0, 1.0), axis)
+            for kind, size, thread in sign.symbols:
+                look = rgb(INK) if thread else link_colour(k, 0.72)
+                yield Primitive(parent, kind, "joint", tuple(radius * s for s in size), frame, look, k)
+            radius *= NESTED
 
 
 def _nesting(layout: SceneLayout) -> list[int]:
@@ -308,7 +324,7 @@ def _closures(layout: SceneLayout) -> Iterator[Primitive]:
 
 def _spans(layout: SceneLayout) -> Iterator[Span]:
     for k, (link, parent) in enumerate(zip(layout.tree.links, layout.tree.parents, strict=True)):
-        if JOINTS.get(link.joint, JointSign()).slides:
+        if any(sign.slides for sign, _ in signs(link)):
             points = np.array([layout.joints[k][:3, 3], layout.moved[k]])
             yield Span((parent, k), points, "slide", layout.size * ROD * 0.6)
     for loop in layout.tree.loops:
@@ -353,7 +369,7 @@ def _ground(layout: SceneLayout) -> FloatArray:
     """The frame of the ground on the base: at a right angle to the axis of a first joint that is there, or level."""
     frame, acts, parent = np.eye(4), layout.joints[0], layout.tree.parents[0]
     near = float(np.linalg.norm(acts[:3, 3])) < layout.size * GROUND
-    if parent < 0 and JOINTS.get(layout.tree.links[0].joint, JointSign()).upright and near:
+    if parent < 0 and signs(layout.tree.links[0])[0][0].upright and near:
         base, axis = layout.poses[0], layout.poses[0, :3, :3] @ acts[:3, 2]
         up = float(axis @ (layout.points().mean(axis=0) - base[:3, 3]))  # away from the ground, towards the mechanism
         turned = rotation_between((0.0, 0.0, 1.0), -axis if up < -0.15 * layout.size else axis)
@@ -369,7 +385,8 @@ def _labels(layout: SceneLayout) -> Iterator[Label]:
     numbered = len(tree.links) > MANY
     names = [str(k + 1) if numbered else plain(name) for k, name in enumerate(tree.link_names)]
     for k, (link, parent) in enumerate(zip(tree.links, tree.parents, strict=True)):
-        carrier, point = (parent, layout.joints[k][:3, 3]) if link.moves else (k, np.zeros(3))
+        shown = any(sign.symbols for sign, _ in signs(link))
+        carrier, point = (parent, layout.joints[k][:3, 3]) if shown else (k, np.zeros(3))
         yield Label(carrier, point, names[k], "joint")
     for carrier, k, centre, _ in rotor_places(tree):
         yield Label(carrier, centre, f"rotor of {names[k]}", "rotor")
