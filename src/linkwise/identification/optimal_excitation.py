@@ -367,6 +367,7 @@ def exciting_trajectory(
         raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
     if mech.floating:
         raise ArgumentError(f"{mech.name!r} has a floating base, which no joint motion prescribes; expected a fixed base")
+    mech.require_joint_rates("an exciting motion")
     choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     rest = flag("rest", rest)

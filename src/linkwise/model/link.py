@@ -425,7 +425,7 @@ def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None
     count = len(joint.turns_and_slides)
     if count > 1:
         rows = list(limits) if isinstance(limits, (Sequence, np.ndarray)) and not isinstance(limits, str) else []
-        if len(rows) != count:
+        if len(rows) != count or any(np.ndim(row) != 1 for row in rows if row is not None):
             check.report("limits", limits, f"{count} rows of two numbers, least and greatest, or None")
             return None
         pairs = tuple(None if row is None else _range(check, limits, row) for row in rows)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, ModelError, Problem, choices
 from linkwise.loops.planar_loop_geometry import frames_at_zero
+from linkwise.model.assembly import separated
 from linkwise.model.loop import Loop as SpatialLoop
 from linkwise.planar.link import JOINTS, WORLD, Link, Loop
 from linkwise.planar.mechanism import Mechanism
@@ -72,6 +73,7 @@ def from_spatial(mechanism: SpatialMechanism, polygons: Mapping[str, npt.ArrayLi
     (1.0, [0.955, 0.296])
     """
     mechanism.require_numbers("planar.from_spatial")
+    mechanism = separated(mechanism)
     _check_kinds(mechanism)
     flattening = _Flattening(mechanism)
     links = [flattening.link(k) for k in range(len(mechanism.links))]

@@ -28,6 +28,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from linkwise.dynamics.base_parameters.row_reduction import INDEPENDENT, Point, at, independent
+from linkwise.errors import ArgumentError
 from linkwise.model.body import Bodies, Body
 from linkwise.model.parameters import LINK, numbers_of, pseudo_of, to_body
 from linkwise.spatial.matrix_method import velocity_matrix
@@ -152,6 +153,11 @@ def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence
     results: list[Felt] = []
     for body in bodies.bodies:
         parent = reaches[body.parent] if body.parent >= 0 else ground
+        if len(body.freedoms) not in {1, 6}:
+            kind = "" if body.joint is None else body.joint.kind
+            raise ArgumentError(
+                f"base parameters: link {body.link + 1} has a {kind} joint; expected joints of one freedom or six"
+            )
         one, reach = (_unconstrained if len(body.freedoms) == 6 else _jointed)(
             known, body, parent, body.speed in loaded, point
         )

@@ -61,7 +61,8 @@ def asked(tree: Tree, point: Point | None = None) -> list[int]:
 def _order_in(tree: Tree, k: int, point: Point) -> tuple[int, ...]:
     """In which order the ten parameters of a link are asked."""
     link = tree.links[k]
-    return order_for(at(np.asarray(link.after), point)[:3, :3].T @ np.asarray(link.axis))
+    axis = link.joint_model.parts[-1].axis if link.joint_model.parts else np.atleast_2d(link.axis)[0]
+    return order_for(at(np.asarray(link.after), point)[:3, :3].T @ axis)
 
 
 @dataclass(frozen=True)

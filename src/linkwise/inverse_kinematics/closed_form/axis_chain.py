@@ -110,10 +110,9 @@ def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, st
     ArgumentError
         Where there is no such link.
     """
-    if tree.floating:
-        return None, "the base floats"
-    if tree.loops:
-        return None, "the mechanism has closed loops"
+    if tree.manifold_joints or tree.loops:
+        quaternions = "the base floats" if tree.floating else "it has joints with quaternions"
+        return None, quaternions if tree.manifold_joints else "the mechanism has closed loops"
     couplings = coupling(tree) if tree.coupled else None
     free = tree if couplings is None else couplings.uncoupled
     bodies_of_tree = moving_bodies(free)

@@ -590,7 +590,7 @@ class ClosedForm:
         """Raise `NoClosedFormError`: why there is none, or what else stands in its way."""
         alternative = (
             ""
-            if self.mechanism.floating
+            if self.mechanism.manifold_joints
             else "; inverse_kinematics(T) solves numerically, all_inverse_kinematics(T, method='numeric') from many starts"
         )
         raise NoClosedFormError(f"{self.mechanism.name!r} has no closed form for this frame: {why or self.why}{alternative}")

@@ -27,7 +27,8 @@ def link_text(link: Any) -> str:
         order = dh_order(link.dh_row.convention, any_nonzero(link.dh_row.b))
         placed = f"{link.dh_row.convention} Denavit-Hartenberg " + " ".join(f"{key}={cells[key]}" for key in order)
     else:
-        placed = f"axis {vector(link.axis)}, before {frame_text(link.before)}, after {frame_text(link.after)}"
+        axes = "; ".join(map(vector, np.atleast_2d(link.axis)))
+        placed = f"axis {axes}, before {frame_text(link.before)}, after {frame_text(link.after)}"
     weight = f", {number(link.body.mass)} kg" if any_nonzero(link.body.mass) else ""
     return f"Link{name}: {link.joint}, {placed}{weight}"
 
