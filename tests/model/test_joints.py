@@ -1,4 +1,4 @@
-"""Joints with several coordinates: what links take, names, limits, motors, and what the rest of the library makes of them."""
+"""Joints with several coordinates: names, limits and motors of links, and what the rest of the library makes of them."""
 
 from __future__ import annotations
 
