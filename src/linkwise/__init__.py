@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
+    from linkwise.model.spring import EndStop as EndStop
+    from linkwise.model.spring import Spring as Spring
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
@@ -55,6 +57,7 @@ __all__ = [
     "CartesianTrajectory",
     "Closed",
     "Coordinate",
+    "EndStop",
     "Feedback",
     "Follows",
     "Inertia",
@@ -69,6 +72,7 @@ __all__ = [
     "Pose",
     "Position",
     "Sampled",
+    "Spring",
     "Trajectory",
     "Wrench",
     "compare",
@@ -113,6 +117,8 @@ _HOMES = {
     "Mechanism": "linkwise.mechanism",
     "Mimic": "linkwise.model.mimic",
     "Motor": "linkwise.model.motor",
+    "EndStop": "linkwise.model.spring",
+    "Spring": "linkwise.model.spring",
     "Orientation": "linkwise.solve",
     "Pose": "linkwise.solve",
     "Position": "linkwise.solve",

@@ -386,6 +386,11 @@ class Mechanism(Tree):
         return self.kernel("friction_torque")(qd)  # type: ignore[no-any-return]
 
     @compiled
+    def spring_torque(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
+        """What springs, dampers and end stops take (..., nv), which the motors must supply: see `Spring`."""
+        return self.kernel("spring_torque")(q, qd)  # type: ignore[no-any-return]
+
+    @compiled
     def forward_dynamics(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: External | None = None
     ) -> FloatArray:

@@ -14,7 +14,19 @@ from linkwise import Link, Mechanism, Motor, symbols
 from linkwise.errors import ArgumentError, FileError, ModelError
 from linkwise.files import save
 from linkwise.inverse_kinematics import NoClosedFormError
-from linkwise.model.joints import JOINTS, Fixed, Floating, Joint, Prismatic, Revolute, Screw
+from linkwise.model.joints import (
+    JOINTS,
+    Ball,
+    Cylindrical,
+    Fixed,
+    Floating,
+    Joint,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Universal,
+)
 from linkwise.model.joints.joint import joint
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, cos_sin
@@ -52,14 +64,14 @@ def teardown_module() -> None:
 def joints() -> list[Joint]:
     some: list[Joint] = [Fixed(), Floating(), Cam(0.3)]
     for axis in map(np.array, AXES):
-        some += [Revolute(axis), Prismatic(axis), Screw(axis, -0.25)]
-    return some
+        some += [Revolute(axis), Prismatic(axis), Screw(axis, -0.25), Cylindrical(axis), Planar(axis), Ball(axis)]
+    return [*some, Universal(np.array(AXES[:2])), Universal(np.array(AXES[1:]))]
 
 
 def coordinates(kind: Joint, rng: np.random.Generator) -> np.ndarray:
     q = rng.uniform(-1.5, 1.5, kind.nq)
-    if kind.nq == 7:
-        q[3:] /= np.linalg.norm(q[3:])
+    if kind.quaternion is not None:
+        q[kind.quaternion] /= np.linalg.norm(q[kind.quaternion])
     return q
 
 
@@ -222,9 +234,8 @@ def test_a_link_keeps_its_cam() -> None:
     assert "cam" in repr(link)
     assert near(link.placement(0.3), Cam(0.3).placement(np.array([0.5])))
     assert "C" in str(Mechanism([link]))
-    with pytest.raises(ModelError, match="joint"):
-        Link(joint=Floating())  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="'revolute', 'prismatic', 'screw' or 'fixed'"):
+    assert Link(joint=Floating(), name="body") == Link(joint="floating", name="body")
+    with pytest.raises(ModelError, match="'revolute', 'prismatic', 'screw', 'universal'"):
         Link(joint="cam")
 
 

@@ -28,7 +28,7 @@ class MujocoTwin:
         self.mech, self.model = mech.replace(loops=()), model
         self.data = mujoco.MjData(model)
         model.opt.viscosity = model.opt.density = 0.0
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SPRING
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         self.flags = model.opt.disableflags
         self.moving = [-1] if mech.floating else []  # (the base too)
         self.moving += [k for k, link in enumerate(mech.links) if link.moves]
@@ -104,7 +104,8 @@ class MujocoTwin:
         model.opt.disableflags = self.flags
         mujoco.mj_forward(model, data)
         loss = model.dof_frictionloss * np.sign(data.qvel)
-        assert_close(ours("friction_torque", qd), spread.T @ (loss - data.qfrc_passive), "friction")
+        passive = ours("friction_torque", qd) + ours("spring_torque", q, qd)
+        assert_close(passive, spread.T @ (loss - data.qfrc_passive), "friction and springs")
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_DAMPER)
         data.qacc[:] = spread @ qdd + lag
         mujoco.mj_inverse(model, data)

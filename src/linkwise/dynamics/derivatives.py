@@ -18,7 +18,19 @@ from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import BodyMotion, composite_inertias, momenta, motions, pairs, summed_inward, viscous
+from linkwise.dynamics.recursions import (
+    BodyMotion,
+    composite_inertias,
+    momenta,
+    motions,
+    pairs,
+    spring_efforts,
+    summed_inward,
+    viscous,
+)
+from linkwise.expr.derivative import derivative
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import symbol
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.model.body import Bodies, Freedom, moving_bodies
@@ -58,7 +70,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     True
     """
     bodies = moving_bodies(tree).regrouped()
-    return effort_derivatives(tree, *carried_axes(bodies, q), qd, qdd)
+    return with_springs(tree, q, qd, effort_derivatives(tree, *carried_axes(bodies, q), qd, qdd))
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs=SHAPES, open_only=True)
@@ -114,6 +126,18 @@ def effort_derivatives(
     for j, damping in enumerate(viscous(tree)):
         by_qd[j, j] = by_qd[j, j] + damping
     return by_q, by_qd, mass
+
+
+def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """The three derivatives (nv, nv) with those of springs, from their graph."""
+    if not tree.springs:
+        return tables
+    by_q, by_qd, mass = tables
+    speeds = np.array([symbol(f"\1{k}") for k in range(tree.nv)], dtype=object)
+    efforts = spring_efforts(tree, q, speeds)
+    by_speed = substitute(derivative(list(efforts), list(speeds)), dict(zip(speeds, qd, strict=True)))
+    by_q = by_q + tangent_derivative(tree, lambda x: spring_efforts(tree, x, qd), q)
+    return by_q, by_qd + by_speed, mass
 
 
 def _change(freedom: Freedom, moved: BodyMotion) -> _Change:

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment
-from linkwise.dynamics.recursions import reflected_inertias, velocities
+from linkwise.dynamics.recursions import reflected_inertias, spring_energy, velocities
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
@@ -46,7 +46,7 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
 
 @algorithm(inputs={"q": "nq"}, outputs={"U": ""})
 def potential_energy(tree: Tree, q: Array) -> Any:
-    """U (J) in the field of gravity, zero with all mass at the world origin: -m g'c.
+    """U (J) in the field of gravity, zero with all mass at the world origin: -m g'c; and that of springs.
 
     Examples
     --------
@@ -56,4 +56,5 @@ def potential_energy(tree: Tree, q: Array) -> Any:
     [0.0, 19.62]
     """
     bodies = moving_bodies(tree)
-    return np.asarray(-(np.asarray(tree.gravity) @ first_moment(tree, bodies, joint_transforms(bodies, q))[:3]))
+    energy = -(np.asarray(tree.gravity) @ first_moment(tree, bodies, joint_transforms(bodies, q))[:3])
+    return np.asarray(energy + spring_energy(tree, q) if tree.springs else energy)

@@ -14,7 +14,7 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, velocities
+from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, spring_efforts, velocities
 from linkwise.expr.count import operation_count
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, moving_bodies
@@ -180,6 +180,7 @@ def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None
         return factor(mass_matrix(tree, q)).solve(tau - held_efforts(tree, q, qd, external, wrenches))
     bodies = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd)
+    left = left - spring_efforts(tree, q, qd) if tree.springs else left
     loads = () if external is None else tuple(wrenches_on_frames(tree, q, external, wrenches))
     results = [composite_acceleration(tree, bodies, q, qd, left, loads)]
     if not any_nonzero([rotor.inertia for rotor in bodies.rotors]):

@@ -140,7 +140,7 @@ def permutes(rotation: Array) -> bool:
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"}, open_only=True)
 def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
-    """Return tau (nv,): what the motors must supply, links, gravity, rotors and friction counted.
+    """Return tau (nv,): what the motors must supply, links, gravity, rotors, friction and springs counted.
 
     J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
     body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
@@ -156,7 +156,7 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     array([-0.602, -5.091])
     """
     bodies = moving_bodies(tree).regrouped()
-    return recursion(tree, bodies, q, qd, qdd) + motor_effort(tree, qd, qdd)
+    return recursion(tree, bodies, q, qd, qdd) + _of_joints(tree, q, qd, qdd)
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs={"tau": "nv"}, open_only=True)
@@ -165,7 +165,13 @@ def inverse_dynamics_external(
 ) -> Array:
     """Return tau (nv,) with wrenches that act on links; on the tool, in its axes, unless `wrenches` names frames."""
     bodies, loads = moving_bodies(tree).regrouped(), tuple(wrenches_on_frames(tree, q, external, wrenches))
-    return recursion(tree, bodies, q, qd, qdd, loads) + motor_effort(tree, qd, qdd)
+    return recursion(tree, bodies, q, qd, qdd, loads) + _of_joints(tree, q, qd, qdd)
+
+
+def _of_joints(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """What motors and springs take (nv,)."""
+    efforts = motor_effort(tree, qd, qdd)
+    return efforts + recursions.spring_efforts(tree, q, qd) if tree.springs else efforts
 
 
 @dataclass
@@ -331,3 +337,17 @@ def friction_torque(tree: Tree, qd: Array) -> Array:
     array([30.533,  0.   ,  0.   ,  0.   ,  0.   , -1.021])
     """
     return recursions.friction(tree, qd)
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"})
+def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
+    """What springs, dampers and end stops take (nv,), which the motors must supply: see `linkwise.Spring`.
+
+    Examples
+    --------
+    >>> from linkwise import Spring, robots
+    >>> arm = robots.planar_2r().replace(springs=[Spring("link1", stiffness=2.0), Spring("link2", damping=3.0)])
+    >>> arm.spring_torque([0.5, 0.1], [0.0, 1.0])
+    array([1., 3.])
+    """
+    return recursions.spring_efforts(tree, q, qd)

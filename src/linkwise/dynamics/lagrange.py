@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.inverse_dynamics import friction_torque
+from linkwise.dynamics.inverse_dynamics import friction_torque, spring_torque
+from linkwise.dynamics.recursions import spring_energy
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, is_parameter, symbol
@@ -76,7 +77,8 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         parts = (np.array(part[at.v], dtype=object) for part in (speed, momentum))
         tau[at.v] = tau[at.v] + at.joint.coadjoint(*parts)
     values = dict(zip([*x, *speed, *rise], [*q, *qd, *qdd], strict=True))
-    return np.asarray(substitute(tau, values) + friction_torque(tree, qd))
+    damped = [a - b for a, b in zip(spring_torque(tree, q, qd), spring_torque(tree, q, np.zeros(tree.nv)), strict=True)]
+    return np.asarray(substitute(tau, values) + friction_torque(tree, qd) + damped)
 
 
 def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
@@ -100,7 +102,7 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
     if tree.floating:
         base = tree.manifold_joints[0]
         moment = np.asarray(tree.base) @ base.joint.placement(np.array(q[base.q])) @ moment
-    return kinetic + np.asarray(tree.gravity) @ moment[:3]
+    return kinetic + np.asarray(tree.gravity) @ moment[:3] - spring_energy(tree, np.array(q, dtype=object))
 
 
 def _motion(tree: Tree, q: Sequence[Any], qd: Sequence[Any]) -> list[Any]:

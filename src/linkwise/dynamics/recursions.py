@@ -131,6 +131,27 @@ def friction(tree: Tree, qd: Array) -> Array:
     return felt
 
 
+def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
+    """What springs, dampers and end stops take (nv,): what a motor must supply to hold against them."""
+    taken, first = blank(tree.nv), tree.nv - tree.n
+    for term in tree.force_terms:
+        length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
+        rate = sum(ratio * qd[first + k] for k, ratio in term.ratios)
+        tension = term.element.tension(length, rate)
+        for k, ratio in term.ratios:
+            taken[first + k] = taken[first + k] + ratio * tension
+    return taken
+
+
+def spring_energy(tree: Tree, q: Array) -> Any:
+    """What is stored in springs and end stops, J."""
+    total: Any = 0.0
+    for term in tree.force_terms:
+        length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
+        total = total + term.element.energy(length)
+    return total
+
+
 def joint_friction(motor: Motor, speed: Any) -> Any:
     """Friction felt at the joint, N m: viscous, plus Coulomb by the sign of the joint speed, none at rest.
 

@@ -87,6 +87,7 @@ class Equations:
     def __init__(self, tree: Tree, form: str | None = None) -> None:
         if form is not None and not (isinstance(form, str) and form in FORMS):
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
+        tree.require_no_springs("equations")
         self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)
         self._closed: dict[str, ClosedFormResult] = {}
         self.tree = tree

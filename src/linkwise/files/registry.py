@@ -381,6 +381,7 @@ def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
         "its tool (it is not the identity)": not np.array_equal(mechanism.tool, np.eye(4)),
         "its tool (it is not on the last link)": mechanism.tool_link is not None,
         "its payload": not mechanism.payload.is_zero,
+        "its springs": bool(mechanism.springs),
     }
     losses.lost += [part for part, lost in whole.items() if lost]
     losses.lost += [f"its motor of {motor.joint!r}{rotor_text(motor)}" for motor in mechanism.motors]

@@ -98,6 +98,11 @@ TEXTS = Kind(
     lambda value: tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None,
     lambda lines: "[\n" + "".join(f"    {text(line)},\n" for line in lines) + "]",
 )
+TEXT_OR_TEXTS = Kind(
+    "text in quotes, or a list of such",
+    lambda value: value if isinstance(value, str) else TEXTS.parse(value),
+    lambda value: text(value) if isinstance(value, str) else "[" + ", ".join(map(text, value)) + "]",
+)
 FLAG = Kind("true or false", _is(bool), lambda value: "true" if value else "false")
 WHOLE = Kind("a whole number", _is(int), lambda value: str(int(value)))
 NUMBER = Kind("a finite number", _finite)

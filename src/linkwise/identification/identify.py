@@ -85,6 +85,7 @@ def identify(
     [('MX1 + M1 + M2', 1.5), ('MY1', 0.0)]
     """
     mech.require_numbers("identify")
+    mech.require_no_springs("identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
     parameters = unknowns(mech, known)
     share = None if essential is None else float(_number("essential", essential, ()))

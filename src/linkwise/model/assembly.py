@@ -76,8 +76,11 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
         if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
             _add_mass(links, drive.carrier, drive.motor.locked)
     motors = [motor for motor, drive in _motors(tree) if drive.coordinate not in values]
+    held_names = _values_by_name(tree, values)
+    springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
     fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
-    return tree.replace(links=links, motors=motors, tool_link=tree.link_names[tree.tool_index], **fixed)
+    tool_link = tree.link_names[tree.tool_index]
+    return tree.replace(links=links, motors=motors, springs=springs, tool_link=tool_link, **fixed)
 
 
 def subtree(tree: T, link: int | str, q: Any = None) -> T:
@@ -145,6 +148,7 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
         links=[*_links(tree), *links],
         motors=[*(motor for motor, _ in _motors(tree)), *motors],
         loops=[*tree.loops, *loops],
+        springs=[*tree.springs, *(element.renamed(prefix) for element in other.springs)],
         **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
     )
 
@@ -207,6 +211,16 @@ def _locked(tree: Tree, k: int, link: Link, values: Mapping[int, float]) -> Link
         return link
     motion = link.motion(follower.ratio * values[follower.coordinate] + follower.shift)
     return link.replace(before=link.before @ motion, **NO_JOINT)
+
+
+def _values_by_name(tree: Tree, values: Mapping[int, float]) -> dict[str, float]:
+    """The values of locked coordinates by the names of all joints that they hold, those that follow too."""
+    return {
+        name: follower.ratio * values[at] + follower.shift
+        for link, follower in zip(tree.links, tree.followers, strict=True)
+        for at, name in enumerate(link.coordinate_names, follower.coordinate)
+        if at in values
+    }
 
 
 def _coordinates(joint: Joint, item: str, value: Any) -> Array:

@@ -19,6 +19,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
+from linkwise.model.spring import ForceElement, ForceTerm, given_springs
 from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
 from linkwise.model.validation import Checker, Record, frozen
@@ -228,8 +229,8 @@ class LinkTree(Record):
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields.
 
-        They are links, loops, motors, base, tool, tool_link, gravity, payload, floating and name; of a planar mechanism
-        links, loops and name.
+        They are links, loops, motors, springs, base, tool, tool_link, gravity, payload, floating and name; of a planar
+        mechanism links, loops and name.
 
         Examples
         --------
@@ -407,6 +408,8 @@ class Tree(LinkTree):
         What closes the tree: frames on two links that must meet.
     motors : sequence of Motor
         Motors beside those of the links: each names the joint that it drives. Several may drive one joint.
+    springs : sequence of Spring and EndStop
+        Springs, dampers and end stops on joint coordinates.
     base : (4, 4) array_like, optional
         T_world_base: where the base stands, or, floating, the frame in which its position is given; identity by default. All
         results are in the world frame, which is the base frame unless a base is given.
@@ -444,6 +447,7 @@ class Tree(LinkTree):
     links: tuple[Link, ...]
     loops: tuple[Loop, ...]
     motors: tuple[Motor, ...]
+    springs: tuple[ForceElement, ...]
     base: FloatArray
     tool: FloatArray
     tool_link: str | None
@@ -462,6 +466,7 @@ class Tree(LinkTree):
         *,
         loops: Iterable[Loop] = (),
         motors: Iterable[Motor] = (),
+        springs: Iterable[ForceElement] = (),
         base: Any = None,
         tool: Any = None,
         tool_link: str | None = None,
@@ -486,6 +491,7 @@ class Tree(LinkTree):
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
+            "springs": given_springs(check, springs, *_coordinate_limits(named)),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),
@@ -507,6 +513,24 @@ class Tree(LinkTree):
             Tree.__init__(self, **{**self._values(), **self._substituted(replacements)})
 
     # ── what it is made of ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def force_terms(self) -> tuple[ForceTerm, ...]:
+        """The springs, each with the joint coordinates (n,) that make its length."""
+        return self.memo("model", "force_terms", self._find_force_terms)
+
+    def _find_force_terms(self) -> tuple[ForceTerm, ...]:
+        places = {
+            name: (at, joint.ratio, joint.shift)
+            for link, joint in zip(self.links, self.followers, strict=True)
+            for at, name in enumerate(link.coordinate_names, joint.coordinate)
+        }
+        results = []
+        for element in self.springs:
+            ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
+            shift = sum(factor * places[name][2] for name, factor in element.terms)
+            results.append(ForceTerm(element, ratios, shift))
+        return tuple(results)
 
     @property
     def n(self) -> int:
@@ -794,6 +818,11 @@ class Tree(LinkTree):
         """
         return assembly.attach(self, other, to, at, prefix, use_tool=use_tool)
 
+    def require_no_springs(self, subject: str) -> None:
+        """Raise `ArgumentError` where the mechanism has springs: `subject` would leave them out."""
+        if self.springs:
+            raise ArgumentError(f"{self.name!r} has springs, which {subject} would leave out; replace(springs=()) has none")
+
     def without_friction(self, *, coulomb: bool = True, viscous: bool = True) -> Self:
         """The same mechanism without Coulomb friction, viscous friction, or both.
 
@@ -852,7 +881,9 @@ class Tree(LinkTree):
         links = (value for link in self.links for value in link.numbers)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
-        return parameters_in([*links, self.base, self.tool, self.gravity, *self.payload.numbers, *motors, *frames])
+        springs = (value for element in self.springs for value in element.numbers)
+        known = [*links, self.base, self.tool, self.gravity, *self.payload.numbers, *motors, *frames, *springs]
+        return parameters_in(known)
 
     def _substituted(self, numbers: Mapping[Expr, Any]) -> dict[str, Any]:
         """The fields that may hold symbols, with numbers or other expressions for these."""
@@ -861,6 +892,7 @@ class Tree(LinkTree):
             "links": [link.substituted(numbers) for link in self.links],
             "motors": [motor.substituted(numbers) for motor in self.motors],
             "loops": [loop.substituted(numbers) for loop in self.loops],
+            "springs": [element.substituted(numbers) for element in self.springs],
             "payload": self.payload.substituted(numbers, "payload"),
             **frames,
         }
@@ -868,8 +900,26 @@ class Tree(LinkTree):
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _values(self) -> dict[str, Any]:
-        names = ("links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name")
+        names = (
+            "links",
+            "loops",
+            "motors",
+            "springs",
+            "base",
+            "tool",
+            "tool_link",
+            "gravity",
+            "payload",
+            "floating",
+            "name",
+        )
         return {name: getattr(self, name) for name in names}
+
+
+def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tuple[float, float]]]:
+    """Names of all coordinates of joints, of those that follow others too, and the limits of those that have some."""
+    pairs = [pair for link in links for pair in zip(link.coordinate_names, link.coordinate_limits, strict=True)]
+    return [name for name, _ in pairs], {name: limits for name, limits in pairs if limits is not None}
 
 
 def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | None:

@@ -83,14 +83,22 @@ def jumps(tree: Tree) -> bool:
 
 
 def _has_friction(tree: Tree) -> bool:
-    return any(drive.motor.viscous for drive in tree.drives)
+    return any(drive.motor.viscous for drive in tree.drives) or _damped(tree)
+
+
+def _damped(tree: Tree) -> bool:
+    return any(element.dissipates for element in tree.springs)
+
+
+def losing(mechanism: Any, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """The efforts (..., nv) of friction and dampers, of a mechanism or a plant."""
+    efforts, torque = mechanism.kernel("friction_torque")(qd), mechanism.kernel("spring_torque")
+    return np.asarray(efforts + torque(q, qd) - torque(q, np.zeros_like(qd)))
 
 
 def _power(plant: Plant, q: FloatArray, qd: FloatArray) -> FloatArray:
     """Power (...,) of friction and of the external wrench, W."""
-    power = (
-        -(plant.kernel("friction_torque")(qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
-    )
+    power = -(losing(plant, q, qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
     if plant.loads is not None:
         power = power + (plant.kernel("external_efforts", **plant.options)(q, plant.loads) * qd).sum(axis=-1)
     return np.asarray(power)
@@ -215,7 +223,7 @@ def energy_account(mechanism: Any, motion: Any, external: FloatArray | None = No
     work = integral((tau, 0.5 * (tau[1:] + tau[:-1]))) if tau.any() else None
     lost = pushed = None
     if has_friction(mechanism):
-        lost = integral((mechanism.friction_torque(motion.qd), mechanism.friction_torque(between)))
+        lost = integral((losing(mechanism, motion.q, motion.qd), losing(mechanism, halfway, between)))
     if external is not None and external.any():
         efforts = mechanism.kernel("external_efforts")
         pushed = integral((efforts(motion.q, external), efforts(halfway, external)))
@@ -237,8 +245,8 @@ def energies(motion: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def has_friction(tree: Tree) -> bool:
-    """Whether any motor has friction."""
-    return jumps(tree) or any(drive.motor.viscous for drive in tree.drives)
+    """Whether any motor has friction, or any spring a damper."""
+    return jumps(tree) or _has_friction(tree)
 
 
 def unexplained(tree: Tree, account: EnergyAccount) -> str | None:

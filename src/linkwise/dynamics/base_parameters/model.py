@@ -17,7 +17,7 @@ from linkwise.dynamics.base_parameters.symbolic import combination, combination_
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction
+from linkwise.dynamics.recursions import friction, spring_efforts
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.expand import expanded
 from linkwise.expr.node import Expr, parameter
@@ -123,7 +123,8 @@ class BaseBodies:
     def efforts(self, tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         """Inverse dynamics (nv,) in base parameters, friction included, for q (nq,), qd and qdd (nv,)."""
         rotors = np.array(self.reflected, dtype=object) * qdd
-        return np.asarray(recursion(tree, self.bodies, q, qd, qdd) + rotors + friction(tree, qd))
+        tau = recursion(tree, self.bodies, q, qd, qdd) + rotors + friction(tree, qd)
+        return np.asarray(tau + spring_efforts(tree, q, qd) if tree.springs else tau)
 
 
 def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:

@@ -554,6 +554,8 @@ def parts_of(
     if what not in RESULTS:
         raise ArgumentError(f"there is no closed form of {shown(what)}; there is one of {members(RESULTS)}")
     wanted = RESULTS[what]
+    if what in {"inverse_dynamics", "forward_dynamics"}:
+        tree.require_no_springs(f"a closed form of {what}")
     tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
     derived = "C" in wanted and not tree.manifold_joints  # there the speeds are no derivatives of coordinates
     if derived:

@@ -23,6 +23,7 @@ from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.spring import EndStop, Spring
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
@@ -97,6 +98,20 @@ def _tensor_text(tensor: FloatArray) -> str:
     return rows(tensor)
 
 
+def _spring(joints: Any, ratios: Any = None, **values: Any) -> Spring:
+    names = (joints,) if isinstance(joints, str) else tuple(joints)
+    factors = [1.0] * len(names) if ratios is None else ratios if isinstance(ratios, list) else [ratios]
+    if len(factors) != len(names):
+        raise ModelError([Problem("", "ratios", ratios, f"{len(names)} numbers, one for each coordinate")])
+    return Spring(dict(zip(names, factors, strict=True)), **values)
+
+
+def _spring_values(spring: Spring) -> dict[str, Any]:
+    names, ratios = [name for name, _ in spring.joints], [ratio for _, ratio in spring.joints]
+    said = {} if ratios == [1.0] * len(ratios) else {"ratios": ratios}
+    return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **said}
+
+
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
 
 TENSOR = Kind("finite numbers", schema.NUMBERS.parse, _tensor_text)
@@ -151,6 +166,25 @@ LOOP = Schema(
     Field("second_frame", FRAME, default=np.eye(4), doc="on the second link"),
     make=Loop,
 )
+SPRING = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("joints", schema.TEXT_OR_TEXTS, doc="the coordinates that make its length", required=True),
+    Field("ratios", schema.NUMBERS, doc="what each adds to the length per unit; 1 if missing"),
+    Field("stiffness", schema.NUMBER, "N m/rad or N/m", 0.0, "tension per length"),
+    Field("rest", schema.NUMBER, "rad or m", 0.0, "length without tension"),
+    Field("damping", schema.NUMBER, "N m s/rad or N s/m", 0.0, "tension per rate of the length"),
+    Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
+    make=_spring,
+    values=_spring_values,
+)
+END_STOP = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("joint", schema.TEXT, doc="the coordinate that it stops", required=True),
+    Field("stiffness", schema.NUMBER, "N m/rad or N/m", doc="force per depth", required=True),
+    Field("damping", schema.NUMBER, "N m s/rad2 or N s/m2", 0.0, "force per depth and rate"),
+    Field("limits", schema.PAIR, "rad or m", doc="where it begins; the limits of the joint if missing"),
+    make=EndStop,
+)
 LINK = Schema(
     Field("name", schema.TEXT, doc="link1, link2, ... if missing"),
     Field("parent", schema.TEXT, doc='"base" or a link\'s name; the link before if missing'),
@@ -193,6 +227,8 @@ TOP = Schema(
     Field("link", tables("link"), doc="the links, in order"),
     Field("motor", tables("motor"), doc="motors whose rotors ride on other links"),
     Field("loop", tables("loop"), doc="closed loops"),
+    Field("spring", tables("spring"), doc="springs and dampers"),
+    Field("end_stop", tables("end_stop"), doc="end stops"),
 )
 
 #: The schemas by what the documentation calls their tables.
@@ -202,6 +238,8 @@ TABLES = {
     "mimic": MIMIC,
     "motor, [[motor]]": MOTOR,
     "[[loop]]": LOOP,
+    "[[spring]]": SPRING,
+    "[[end_stop]]": END_STOP,
     "[payload]": BODY,
     "[external]": EXTERNAL,
     "a frame": FRAME,
@@ -260,6 +298,8 @@ class _Reader(TableReader):
         self.joint = ""
         motors = self._parts("motor", top, SEPARATE_MOTOR)
         loops = self._parts("loop", top, LOOP)
+        self.springs = self._force_elements("spring", top, SPRING, links)
+        self.end_stops = self._force_elements("end_stop", top, END_STOP, links)
         external = top.get("external", {})
         wrench = np.array([external.get(key, _ZERO) for key in ("force", "moment")]).reshape(6)
         mechanism = self._mechanism(top, links, motors, loops) if links else None
@@ -271,6 +311,23 @@ class _Reader(TableReader):
     def _parts(self, kind: str, top: Mapping[str, Any], schema: Schema) -> dict[int, Any]:
         """The motors or loops by their place; those that are wrong are left out."""
         parts = {k: self.build(f"{kind} {k + 1}", (kind, k), raw, schema) for k, raw in enumerate(top.get(kind, ()))}
+        return {k: part for k, part in parts.items() if part is not None}
+
+    def _force_elements(self, kind: str, top: Mapping[str, Any], schema: Schema, links: Sequence[Link]) -> dict[int, Any]:
+        """The springs or end stops by their place; what they act on says whether a length is in degrees or m."""
+        pairs = [pair for x in links for pair in zip(x.coordinate_names, x.joint_model.turns_and_slides, strict=True)]
+        lengths = {name: part.is_length for name, part in pairs}
+        parts = {}
+        for k, raw in enumerate(top.get(kind, ())):
+            said = raw.get("joints", raw.get("joint")) if isinstance(raw, dict) else None
+            names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
+            kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
+            self.joint = "prismatic" if kinds == {True} else "revolute"
+            if len(kinds) > 1 and self.degrees and raw.get("rest"):
+                mixed = "is over angles and lengths, which degrees cannot say; expected a file in rad"
+                self.report((kind, k, "rest"), f"{kind} {k + 1}: rest {mixed}")
+            parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, schema)
+        self.joint = ""
         return {k: part for k, part in parts.items() if part is not None}
 
     def _link(self, k: int, raw: Any) -> Link:
@@ -317,12 +374,18 @@ class _Reader(TableReader):
             self.tell(("payload",), problems)
         name = top.get("name", self.name) or None
         parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
+        parts["springs"] = [*self.springs.values(), *self.end_stops.values()]
         mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
         places: dict[str, Place] = {}
         for k, link in enumerate(links):
             places |= {f"link {link.name!r}": ("link", k), f"link {link.name!r}: motor": ("link", k, "motor")}
             places |= {f"joint {link.coordinate_name!r}": ("link", k)} if link.moves else {}
         places |= {f"motors[{at}]": ("motor", k) for at, k in enumerate(motors)}
+        elements = [("spring", k, x) for k, x in self.springs.items()] + [
+            ("end_stop", k, x) for k, x in self.end_stops.items()
+        ]
+        for at, (kind, k, element) in enumerate(elements):
+            places[f"spring {element.name!r}" if element.name else f"springs[{at}]"] = (kind, k)
         for at, (k, loop) in enumerate(loops.items()):
             places[f"loop {loop.name!r}" if loop.name else f"loops[{at}]"] = ("loop", k)
         for problem in problems:
@@ -333,7 +396,8 @@ class _Reader(TableReader):
         """A problem of the mechanism, at the line of what it concerns."""
         if problem.item in places:
             place = places[problem.item]
-            item = f"{place[0]} {place[1] + 1}" if place[0] in {"motor", "loop"} else problem.item  # type: ignore[operator]
+            numbered = place[0] in {"motor", "loop", "spring", "end_stop"}
+            item = f"{place[0]} {place[1] + 1}" if numbered else problem.item  # type: ignore[operator]
             self.tell(place, [replace(problem, item=item)])
         elif problem.field != "links":
             self.tell((), [problem])
@@ -371,6 +435,9 @@ def render(description: Description) -> Iterator[str]:
         yield from table("[[motor]]", MOTOR, motor)
     for loop in mechanism.loops:
         yield from table("[[loop]]", LOOP, loop)
+    for element in mechanism.springs:
+        end_stop = isinstance(element, EndStop)
+        yield from table("[[end_stop]]" if end_stop else "[[spring]]", END_STOP if end_stop else SPRING, element)
 
 
 def _link_values(link: Link, mixed: bool) -> dict[str, Any]:

@@ -315,6 +315,8 @@ class MjcfJoint:
         Its coordinate in the pose that the file describes, rad or m.
     fields : dict
         limits, tau_max and motor of a `Link`.
+    spring : tuple of float or None
+        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring.
     """
 
     attributes: Attributes
@@ -323,6 +325,7 @@ class MjcfJoint:
     axis: FloatArray
     ref: float
     fields: dict[str, Any]
+    spring: tuple[float, float] | None = None
 
     @property
     def name(self) -> str | None:
@@ -350,7 +353,15 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
         rotor[key] *= not flags & settings.disabled
     fields = {"limits": limits, "tau_max": tau_max, "motor": Motor(**rotor) if any(rotor.values()) else None}
     ref = degrees(ref) if is_hinge and settings.degree else ref
-    return MjcfJoint(said, kind, rotation @ pos + outer[:3, 3], rotation @ (axis / math.hypot(*axis)), ref, fields)
+    return MjcfJoint(
+        said,
+        kind,
+        rotation @ pos + outer[:3, 3],
+        rotation @ (axis / math.hypot(*axis)),
+        ref,
+        fields,
+        _spring(said, settings),
+    )
 
 
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
@@ -366,8 +377,7 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
 
 
 def _passive(said: Attributes, settings: Settings) -> float:
-    """The viscous friction; springs, and damping that is not proportional to the speed, are remarked on."""
-    stiffness = said.numbers("stiffness", 1, 3) or [0.0]
+    """The viscous friction; damping that is not proportional to the speed is remarked on."""
     both = said.row("springdamper", 2, (0.0, 0.0))
     if both[0] > 0 and both[1] > 0:
         said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
@@ -376,13 +386,22 @@ def _passive(said: Attributes, settings: Settings) -> float:
     if damping < 0:
         said.report(f"damping is {damping!r}; expected a number >= 0", "damping")
         damping = 0.0
-    if any(stiffness) and not {"spring", "passive"} & settings.disabled:
-        law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
-        neutral = said.number("springref")
-        neutral = degrees(neutral) if settings.degree and said.text("type") in (None, "hinge") else neutral
-        stretch = f"q - {neutral!r}" if neutral else "q"
-        said.remark(f"its spring is left out, for Linkwise has none: it pulls with -({law}), x = {stretch}")
     return damping
+
+
+def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
+    """Stiffness and rest of a linear spring; one of another law is remarked on."""
+    stiffness = said.numbers("stiffness", 1, 3) or [0.0]
+    if not any(stiffness) or {"spring", "passive"} & settings.disabled:
+        return None
+    rest = said.number("springref")
+    rest = degrees(rest) if settings.degree and said.text("type") in (None, "hinge") else rest
+    if stiffness[0] < 0 or any(stiffness[1:]):
+        law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
+        stretch = f"q - {rest!r}" if rest else "q"
+        said.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
+        return None
+    return stiffness[0], rest
 
 
 def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:

@@ -38,6 +38,7 @@ from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
+from linkwise.model.spring import Spring
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, translation
@@ -273,6 +274,7 @@ class Links:
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
         self.items: dict[str, Attributes] = {}
+        self.springs: list[Spring] = []
 
     def add(self, k: int, body: BodyElement) -> None:
         """The links of the k-th body."""
@@ -319,6 +321,9 @@ class Links:
         inertial = body.inertial or body.attributes
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
+            if joint.spring is not None:
+                stiffness, rest = joint.spring
+                self.springs.append(Spring(values["joint_name"] or name, stiffness, rest))
             self.items[f"joint {values['joint_name'] or name!r}"] = said
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
         if link is None and not self.physical:  # marks only what cannot exist
@@ -578,7 +583,9 @@ class _Reader:
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
         if self.log.notes.problems:
             return None
-        mechanism, wrong = attempt("mechanism", lambda: Mechanism(links.model_links, loops=loops, motors=motors, **settings))
+        mechanism, wrong = attempt(
+            "mechanism", lambda: Mechanism(links.model_links, loops=loops, motors=motors, springs=links.springs, **settings)
+        )
         for problem in wrong:
             if problem.item in items:
                 items[problem.item].tell(problem)

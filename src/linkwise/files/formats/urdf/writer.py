@@ -348,6 +348,7 @@ def losses(description: Description) -> Losses:
     if not mechanism.payload.physical:
         lost.append(f"its payload's mark physical=False{_unphysical(mechanism.payload)}")
     lost += [f"its motor of {motor.joint!r}" for motor in mechanism.motors]
+    lost += ["its springs"] if mechanism.springs else []
     if description.external.any():
         lost.append("what acts on its tool (external)")
     others = [shape for shape in description.shapes if shape.kind not in GEOMETRIES]

@@ -1,0 +1,319 @@
+"""Springs, dampers and end stops: forces of the model that depend on joint coordinates and their velocities.
+
+Each acts along one length s, a sum of coordinates times constants: the coordinate of a joint, or that of a tendon which runs
+over several joints. A tension f on it is an effort -c f on each joint, c its constant (the principle of virtual work).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from linkwise.errors import Problem, choices
+from linkwise.expr.node import Expr
+from linkwise.model.symbolic import substituted
+from linkwise.model.validation import Checker, Record
+from linkwise.spatial.scalar import greatest
+
+
+@dataclass(frozen=True, eq=False)
+class ForceElement(Record, ABC):
+    """What pulls at a length; a subclass says with which tension."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """The names of the coordinates that make the length, each with its constant."""
+
+    @abstractmethod
+    def tension(self, length: Any, rate: Any) -> Any:
+        """What pulls the length shorter, N or N m."""
+
+    @abstractmethod
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J."""
+
+    @property
+    @abstractmethod
+    def dissipates(self) -> bool:
+        """Whether the tension depends on the rate."""
+
+    @abstractmethod
+    def held(self, values: Mapping[str, float]) -> Self | None:
+        """The same element where these coordinates have values; None where nothing is left of it."""
+
+    @abstractmethod
+    def renamed(self, prefix: str) -> Self:
+        """The same element with a prefix before the names of coordinates, and its own."""
+
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Every field that may hold symbols."""
+        return tuple(value for name, value in self._values().items() if name in self.symbolic_fields)
+
+    @property
+    def symbolic_fields(self) -> frozenset[str]:
+        """The fields that may hold symbols."""
+        return frozenset({"stiffness", "rest", "damping", "force"})
+
+    def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
+        """The same element with numbers, or other expressions, put in for symbols; checked again."""
+        pairs = self._values().items()
+        values = {k: substituted(value, numbers) if k in self.symbolic_fields else value for k, value in pairs}
+        return type(self)(**values)
+
+
+@dataclass(frozen=True, eq=False)
+class Spring(ForceElement):
+    """A linear spring and damper on a joint, or on a length that several joints make: f = k (s - rest) + d ds/dt + force.
+
+    Without stiffness it is a damper, with a force alone a constant load.
+
+    Parameters
+    ----------
+    joints : str or mapping of str to float
+        Name of the coordinate of a joint, or several with what each adds to the length s per unit (a fixed tendon).
+    stiffness : float
+        k, N m/rad or N/m.
+    rest : float
+        Where it pulls with the force alone, rad or m.
+    damping : float
+        d, N m s/rad or N s/m.
+    force : float
+        A constant tension, N m or N.
+    name : str, optional
+        How messages call it.
+
+    Raises
+    ------
+    ModelError
+        Naming each field at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r().replace(springs=[Spring("link2", stiffness=10.0, rest=0.5)])
+    >>> (arm.inverse_dynamics([0, 0.7], [0, 0], [0, 0]) - arm.gravity_torque([0, 0.7])).round(9) + 0.0
+    array([0., 2.])
+    """
+
+    joints: tuple[tuple[str, float], ...]
+    stiffness: Any
+    rest: Any
+    damping: Any
+    force: Any
+    name: str | None
+
+    def __init__(
+        self,
+        joints: str | Mapping[str, float] | Iterable[tuple[str, float]],
+        stiffness: Any = 0.0,
+        rest: Any = 0.0,
+        damping: Any = 0.0,
+        force: Any = 0.0,
+        name: str | None = None,
+    ) -> None:
+        check = Checker(f"spring {name!r}" if name else "spring")
+        self._assign(
+            {
+                "joints": _joints(check, joints),
+                "stiffness": check.number("stiffness", stiffness, least=0.0),
+                "rest": check.number("rest", rest),
+                "damping": check.number("damping", damping, least=0.0),
+                "force": check.number("force", force),
+                "name": _name(check, name),
+            }
+        )
+        check.finish()
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """The names of the coordinates that make the length, each with its constant."""
+        return self.joints
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        """What pulls the length shorter, N or N m."""
+        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J."""
+        stretch = length - self.rest
+        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether it damps."""
+        return isinstance(self.damping, Expr) or self.damping != 0.0
+
+    def held(self, values: Mapping[str, float]) -> Spring | None:
+        """The same spring where these coordinates have values: its rest moves."""
+        left = [(name, ratio) for name, ratio in self.joints if name not in values]
+        shift = sum(ratio * values[name] for name, ratio in self.joints if name in values)
+        return Spring(**{**self._values(), "joints": left, "rest": self.rest - shift}) if left else None
+
+    def renamed(self, prefix: str) -> Spring:
+        """The same spring on coordinates with a prefix."""
+        joints = [(prefix + name, ratio) for name, ratio in self.joints]
+        return Spring(**{**self._values(), "joints": joints, "name": self.name and prefix + self.name})
+
+
+@dataclass(frozen=True, eq=False)
+class EndStop(ForceElement):
+    """What stops a joint beyond its limits: ``f = k x + d |x| dx/dt``, x how far it is beyond; nothing within.
+
+    K. H. Hunt, F. R. E. Crossley, "Coefficient of restitution interpreted as damping in vibroimpact", J. Applied Mechanics
+    42(2), 1975: the damping grows with the depth, so that the force does not jump at the touch.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the coordinate.
+    stiffness : float
+        k, N m/rad or N/m.
+    damping : float
+        d, N m s/rad2 or N s/m2.
+    limits : (2,) array_like, optional
+        Where it begins; the limits of the joint where they are left out.
+    name : str, optional
+        How messages call it.
+
+    Raises
+    ------
+    ModelError
+        Naming each field at fault; for a joint without limits where none are given.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r().replace(springs=[EndStop("link2", stiffness=1000.0, limits=(-0.5, 0.5))])
+    >>> (arm.inverse_dynamics([0, 0.6], [0, 0], [0, 0]) - arm.gravity_torque([0, 0.6])).round(9) + 0.0
+    array([  0., 100.])
+    """
+
+    joint: str
+    stiffness: Any
+    damping: Any
+    limits: tuple[float, float] | None
+    name: str | None
+
+    def __init__(self, joint: str, stiffness: Any, damping: Any = 0.0, limits: Any = None, name: str | None = None) -> None:
+        check = Checker(f"end stop {name!r}" if name else "end stop")
+        if not isinstance(joint, str) or not joint.strip():
+            check.report("joint", joint, "the name of a coordinate")
+        self._assign(
+            {
+                "joint": joint,
+                "stiffness": check.number("stiffness", stiffness, least=0.0),
+                "damping": check.number("damping", damping, least=0.0),
+                "limits": None if limits is None else _limits(check, limits),
+                "name": _name(check, name),
+            }
+        )
+        check.finish()
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """The coordinate itself."""
+        return ((self.joint, 1.0),)
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        """What pulls the length shorter, N or N m."""
+        above, below = self._beyond(length)
+        depth, over = above - below, above + below
+        return self.stiffness * depth + (self.damping * over * rate if self.dissipates else 0.0)
+
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J."""
+        above, below = self._beyond(length)
+        return 0.5 * self.stiffness * (above * above + below * below)
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether it damps."""
+        return isinstance(self.damping, Expr) or self.damping != 0.0
+
+    def beginning_at(self, limits: Mapping[str, tuple[float, float]]) -> EndStop:
+        """The same end stop with the limits of its joint, where it has none of its own."""
+        here = limits.get(self.joint) if self.limits is None else self.limits
+        return EndStop(**{**self._values(), "limits": here})
+
+    def held(self, values: Mapping[str, float]) -> EndStop | None:
+        """Nothing where its coordinate has a value."""
+        return None if self.joint in values else self
+
+    def renamed(self, prefix: str) -> EndStop:
+        """The same end stop on a coordinate with a prefix."""
+        return EndStop(**{**self._values(), "joint": prefix + self.joint, "name": self.name and prefix + self.name})
+
+    def _beyond(self, length: Any) -> tuple[Any, Any]:
+        """How far it is above and below the limits, not negative."""
+        low, high = self.limits or (-np.inf, np.inf)
+        above = greatest(0.0, length - high) if np.isfinite(high) else 0.0
+        return above, greatest(0.0, low - length) if np.isfinite(low) else 0.0
+
+
+@dataclass(frozen=True)
+class ForceTerm:
+    """An element in its place: the length is ``sum(ratio * q[coordinate]) + shift`` over the joint coordinates."""
+
+    element: ForceElement
+    ratios: tuple[tuple[int, float], ...]
+    shift: float
+
+
+def given_springs(
+    check: Checker, springs: Any, places: Sequence[str], limits: Mapping[str, tuple[float, float]]
+) -> tuple[ForceElement, ...]:
+    """The elements as a tuple, end stops with the limits of their joints; nothing after a report."""
+    result = tuple(springs) if isinstance(springs, Iterable) and not isinstance(springs, str) else None
+    if result is None or not all(isinstance(element, ForceElement) for element in result):
+        check.report("springs", springs, "a sequence of Spring and EndStop")
+        return ()
+    settled: list[ForceElement] = []
+    for k, element in enumerate(result):
+        item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
+        for name, _ in element.terms:
+            if name not in places:
+                field = "joint" if isinstance(element, EndStop) else "joints"
+                check.problems.append(Problem(item, field, name, choices(places)))
+        beginning = isinstance(element, EndStop) and element.limits is None
+        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
+            expected = "two numbers, for the joint itself has no limits"
+            check.problems.append(Problem(item, "limits", None, expected))
+        settled.append(element.beginning_at(limits) if isinstance(element, EndStop) else element)
+    return tuple(settled)
+
+
+def _joints(check: Checker, joints: Any) -> tuple[tuple[str, float], ...]:
+    """The names of coordinates, each with its constant; they may come as such pairs."""
+    pairs = ((joints, 1.0),) if isinstance(joints, str) else joints.items() if isinstance(joints, Mapping) else joints
+    try:
+        listed = [(name, ratio) for name, ratio in pairs]
+    except (TypeError, ValueError):
+        listed = []
+    if not listed or not all(isinstance(name, str) and name.strip() for name, _ in listed):
+        check.report("joints", joints, "the name of a coordinate, or a mapping of names to numbers")
+        return ()
+    return tuple((name, check.number("joints", ratio, known=True)) for name, ratio in listed)
+
+
+def _limits(check: Checker, limits: Sequence[Any]) -> tuple[float, float] | None:
+    try:
+        low, high = (float(value) for value in limits)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not low <= high:
+        check.report("limits", limits, "two numbers, the least first, then the greatest; they may be infinite")
+        return None
+    return low, high
+
+
+def _name(check: Checker, name: Any) -> str | None:
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        check.report("name", name, "a word, or None")
+        return None
+    return name

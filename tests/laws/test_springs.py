@@ -1,0 +1,211 @@
+"""Springs, dampers and end stops: work, energy and derivatives, beside Lagrange's equations and finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import EndStop, Link, Mechanism, Spring, robots
+from linkwise.errors import ArgumentError, ModelError
+from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
+
+NAMES = ("joints 0", "joints 1", "rotors 3", *COUPLED, *FLOATING[:2], *SEVERAL)
+ROUNDING = 2e-12
+"""Seen: 7e-13, what solves with a mass matrix of the condition 1e3 to 1e4."""
+
+
+def sprung(name: str) -> Mechanism:
+    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched."""
+    mech = variant(name)
+    rng = np.random.default_rng(3)
+    names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
+    return mech.replace(
+        springs=[
+            Spring(names[0], stiffness=30.0, rest=0.3, damping=2.0, force=0.7),
+            Spring({each: float(rng.normal()) for each in names}, stiffness=5.0, rest=0.1, damping=0.4, name="tendon"),
+            EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_dynamics_and_lagrange(name: str) -> None:
+    mech = sprung(name)
+    q, qd, qdd = random_state(mech, 1)
+    tau = direct(mech, "inverse_dynamics", q, qd, qdd)
+    assert relative(tau, direct(mech.replace(springs=()), "inverse_dynamics", q, qd, qdd)) > 1e-3
+    errors = [
+        relative(direct(mech, "forward_dynamics", q, qd, tau), qdd),
+        relative(direct(mech, "lagrange_dynamics", q, qd, qdd), tau),
+    ]
+    print(errors)
+    assert max(errors) < ROUNDING
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives(name: str) -> None:
+    """Against Richardson's differences: 1e-11 is what they are good for at these steps."""
+    mech = sprung(name)
+    q, qd, qdd = random_state(mech, 2)
+    tau = direct(mech, "inverse_dynamics", q, qd, qdd)
+    for algorithm, state in (("inverse_dynamics", (qd, qdd)), ("forward_dynamics", (qd, tau))):
+        by_q, by_qd, _ = direct(mech, f"{algorithm}_derivatives", q, *state)
+
+        def moved(step: np.ndarray, algorithm: str = algorithm, state: Any = state) -> np.ndarray:
+            return direct(mech, algorithm, mech.integrate(q, step, 1.0), *state)
+
+        def faster(step: np.ndarray, algorithm: str = algorithm, state: Any = state) -> np.ndarray:
+            return direct(mech, algorithm, q, state[0] + step, state[1])
+
+        errors = [
+            relative(by_q, column_by_column(moved, mech.nv, 1e-3)),
+            relative(by_qd, column_by_column(faster, mech.nv, 1e-3)),
+        ]
+        print(errors)
+        assert max(errors) < 1e-9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_efforts_are_the_slope_of_the_energy(name: str) -> None:
+    mech = sprung(name)
+    plain = mech.replace(springs=())
+    q, _, _ = random_state(mech, 4)
+
+    def stored(step: np.ndarray) -> np.ndarray:
+        at = mech.integrate(q, step, 1.0)
+        return np.asarray(direct(mech, "potential_energy", at) - direct(plain, "potential_energy", at))
+
+    slope = column_by_column(stored, mech.nv, 1e-3)
+    error = relative(slope, direct(mech, "spring_torque", q, np.zeros(mech.nv)))
+    print(f"{error:.1e}")
+    assert error < 1e-9  # differences of energies of 100 J
+
+
+def test_locked_attached_and_separated() -> None:
+    mech = sprung("freedoms 3")
+    q, qd, _ = random_state(mech, 5)
+    joint = next(link.coordinate_name for link in mech.links if len(link.coordinate_names) == 1)
+    at = mech.names.index(joint)
+    place, speed = mech.nq - mech.n + at, mech.nv - mech.n + at
+    held = mech.lock({joint: q[place]})
+    still = qd.copy()
+    still[speed] = 0.0
+    found = direct(held, "spring_torque", np.delete(q, place), np.delete(still, speed))
+    assert relative(found, np.delete(direct(mech, "spring_torque", q, still), speed)) < 1e-13
+    pair = robots.planar_2r().attach(robots.planar_2r().replace(springs=[Spring("link2", 3.0)]), prefix="g_")
+    assert pair.springs[0].joints == (("g_link2", 1.0),)  # type: ignore[attr-defined]
+    assert mech.substitute({}) == mech
+
+
+def test_simulation_keeps_the_account_of_energy() -> None:
+    """A swinging arm with springs loses what its dampers take, to the fourth power of the step of the record."""
+    arm = robots.planar_2r().replace(
+        springs=[Spring("link1", 200.0, damping=1.0), Spring({"link1": 1.0, "link2": -1.0}, 50.0)]
+    )
+    errors = []
+    for step in (2e-3, 1e-3):
+        out = lw.simulate(arm, [0.5, 0.2], t=(1.0, step), energies=True)
+        assert out.energy is not None
+        assert out.energy[-1] < out.energy[0] - 0.1
+        errors.append(float(np.abs(out.energy_error).max()))
+    print(errors)
+    assert errors[1] < 1e-6
+    assert errors[0] / errors[1] > 8.0
+
+
+def test_end_stops_hold_and_give_back() -> None:
+    stop = EndStop("link", stiffness=1e4)
+    link = Link(name="link", limits=(-0.5, 0.5), mass=1.0, inertia=(0.5, 0.5, 1.0))
+    arm = Mechanism([link], gravity=(0, 0, 0), springs=[stop])
+    out = lw.simulate(arm, [0.0], [1.0], t=(2.0, 1e-4))
+    assert abs(np.abs(out.q).max() - (0.5 + 1.0 / np.sqrt(1e4))) < 1e-6  # the depth at which k x^2 = I w^2
+    assert abs(abs(out.qd[-1, 0]) - 1.0) < 1e-6  # without damping nothing is lost
+    damped = arm.replace(springs=[EndStop("link", stiffness=1e4, damping=5e3)])
+    assert abs(lw.simulate(damped, [0.0], [1.0], t=(2.0, 1e-4)).qd[-1, 0]) < 0.9
+
+
+def test_vibrations_and_equilibria() -> None:
+    """A mass on a spring: sqrt(k/m); its rest sinks by m g / k."""
+    slide = Mechanism([Link(name="x", joint="prismatic", mass=2.0)], springs=[Spring("x", 50.0, rest=0.1)])
+    rest = slide.static_equilibrium([0.0])
+    assert rest.success
+    assert rest.stable
+    assert abs(rest.q[0] - (0.1 - 2.0 * 9.81 / 50.0)) < 1e-9
+    assert abs(slide.modes(rest.q).frequencies[0] - 5.0) < 1e-12
+    assert np.allclose(slide.linearize(rest.q).A, [[0, 1], [-25, 0]], atol=1e-12)
+
+
+def test_springs_in_a_loop() -> None:
+    """A four-bar with a spring: forward after inverse dynamics, loops closed."""
+    bars = robots.four_bar().replace(springs=[Spring(robots.four_bar().names[0], stiffness=7.0, rest=0.2)])
+    linkage = bars.linkage([bars.names[0]])
+    q = linkage.trace([0.7]).q[0]
+    still = np.zeros(bars.nv)
+    taken = bars.forward_dynamics(q, still, still) - bars.replace(springs=()).forward_dynamics(q, still, still)
+    assert np.abs(taken).max() > 1e-3
+    effort = -bars.spring_torque(q, still)
+    moved = bars.replace(springs=()).forward_dynamics(q, still, effort)
+    assert relative(bars.forward_dynamics(q, still, still), moved) < 1e-10
+
+
+MALFORMED = [
+    (lambda: Spring("", 1.0), "joints"),
+    (lambda: Spring({}, 1.0), "joints"),
+    (lambda: Spring("a", -1.0), "stiffness"),
+    (lambda: Spring("a", 1.0, damping=-1.0), "damping"),
+    (lambda: EndStop("a", 1.0, limits=(1.0, 0.0)), "limits"),
+    (lambda: EndStop("a", float("nan")), "stiffness"),
+    (lambda: Mechanism([Link(name="a")], springs=[Spring("b", 1.0)]), "joints"),
+    (lambda: Mechanism([Link(name="a")], springs=[EndStop("a", 1.0)]), "limits"),
+    (lambda: Mechanism([Link(name="a", joint="ball")], springs=[Spring("a", 1.0)]), "joints"),
+    (lambda: Mechanism([Link(name="a")], springs="stiff"), "springs"),
+]
+
+
+@pytest.mark.parametrize(("make", "field"), MALFORMED)
+def test_malformed(make: Any, field: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        make()
+    assert field in {problem.field for problem in caught.value.problems}
+
+
+@pytest.mark.parametrize("call", ["equations", "identify", "closed form"])
+def test_what_would_leave_them_out_refuses(call: str) -> None:
+    arm = robots.planar_2r().replace(springs=[Spring("link1", 1.0)])
+    rows = np.zeros((5, 2))
+    calls = {
+        "equations": arm.equations,
+        "identify": lambda: lw.identification.identify(arm, rows, rows, rows, rows),
+        "closed form": lambda: arm.derive("inverse_dynamics", form="explicit"),
+    }
+    with pytest.raises(ArgumentError, match="springs"):
+        calls[call]()
+
+
+def test_symbols_and_files(tmp_path: Any) -> None:
+    k = lw.symbols("k")
+    arm = robots.planar_2r().replace(springs=[Spring("link1", stiffness=k)])
+    assert arm.symbols == ("k",)
+    assert arm.substitute(k=3.0).springs[0].stiffness == 3.0  # type: ignore[attr-defined]
+    springs = [
+        Spring("link1", 2.0, rest=0.5, name="one"),
+        Spring({"link1": 1.0, "link2": 0.5}, 3.0),
+        EndStop("link2", 9.0, 1.0, (-1, 2)),
+    ]
+    full = robots.planar_2r().replace(springs=springs)
+    lw.save(full, tmp_path / "arm.toml")
+    assert lw.load(tmp_path / "arm.toml") == full
+    text = (tmp_path / "arm.toml").read_text()
+    degrees = text.replace("format =", 'angles = "deg"\nformat =')
+    (tmp_path / "deg.toml").write_text(degrees)
+    read = lw.load(tmp_path / "deg.toml").springs
+    assert read[0].rest == np.radians(0.5)  # type: ignore[attr-defined]
+    assert np.allclose(read[2].limits, np.radians([-1, 2]))  # type: ignore[attr-defined]
+    (tmp_path / "bad.toml").write_text(text.replace('joints = "link1"', 'joints = "elbow"'))
+    with pytest.raises(lw.errors.FileError, match=r"spring 1: joints is 'elbow'"):
+        lw.load(tmp_path / "bad.toml")
+    with pytest.raises(lw.errors.FileError, match="its springs"):
+        lw.save(full, tmp_path / "arm.urdf")
