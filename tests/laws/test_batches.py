@@ -9,16 +9,12 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.algorithm import ALGORITHMS, find
-from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, craft, parts, sample
+from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 METHODS = [name for name in NAMES if hasattr(Mechanism, name)]
 WEIGHTLESS = ["forward_kinematics", "link_poses", "jacobian", "jacobian_dot", "inverse_dynamics", "joint_wrenches"]
-
-
-def arm() -> Mechanism:
-    return sample(3)
 
 
 @pytest.fixture(params=["arm", "craft"])

@@ -14,9 +14,9 @@ from linkwise.expr.count import operation_count
 from linkwise.expr.evaluate import evaluate
 from linkwise.expr.node import Expr, symbol
 from linkwise.expr.simplify import shortened
-from support.random_mechanisms import arguments, craft, sample
+from support.random_mechanisms import arguments, arm, craft
 
-MECHANISMS = {"puma560": lw.robots.puma560(), "scara": lw.robots.scara_icomatic(), "arm": sample(3), "craft": craft()}
+MECHANISMS = {"puma560": lw.robots.puma560(), "scara": lw.robots.scara_icomatic(), "arm": arm(), "craft": craft()}
 NAMES = (
     "forward_kinematics",
     "jacobian_dot",

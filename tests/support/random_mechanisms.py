@@ -10,7 +10,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from linkwise import Link, Mechanism, Mimic, Motor
+from linkwise import Link, Mechanism, Mimic, Motor, Spring
 from linkwise.algorithm import find
 from linkwise.kernel import Kernel
 
@@ -186,10 +186,23 @@ def variant(name: str) -> Mechanism:
     return afloat(made, seed) if "floating" in name else made
 
 
+def sprung(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with a spring and damper on its first coordinate, and a tendon over the first and the last."""
+    first, last = mechanism.names[0], mechanism.names[-1]
+    tendon = Spring({first: 0.7, last: -1.3}, stiffness=2.0, damping=0.3)
+    return mechanism.replace(springs=[Spring(first, stiffness=5.0, rest=0.2, damping=0.5, force=0.3), tendon])
+
+
+@cache
+def arm() -> Mechanism:
+    """A small mechanism with springs, for what is asked of every algorithm."""
+    return sprung(sample(3))
+
+
 @cache
 def craft() -> Mechanism:
-    """A small floating mechanism with rotors on its links, for what is asked of every algorithm."""
-    return afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0])))
+    """A small floating mechanism with rotors on its links and springs, for what is asked of every algorithm."""
+    return sprung(afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0]))))
 
 
 SEEDS = tuple(range(10))
