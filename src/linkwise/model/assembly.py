@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
 
-if TYPE_CHECKING:
-    from linkwise.model.tree import Tree
-
-T = TypeVar("T", bound="Tree")
+T = TypeVar("T", bound=Tree)
 
 BASE = "base"
 

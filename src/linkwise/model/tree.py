@@ -12,7 +12,6 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, Problem, choices, members, shown
 from linkwise.expr.node import Expr
-from linkwise.model import assembly
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Floating, Joint
 from linkwise.model.link import Link
@@ -725,98 +724,6 @@ class Tree(LinkTree):
         array([78.48, 34.34])
         """
         return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
-
-    def lock(self, joints: Mapping[str, Any], base: Any = None) -> Self:
-        """The mechanism with joints held at values: a reduced model, without their coordinates.
-
-        The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
-        their carriers as masses, and G^2 Jm and friction of these joints are gone.
-
-        Parameters
-        ----------
-        joints : mapping of str to float
-            Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits.
-        base : (4, 4) array_like, optional
-            Pose at which a floating base is held, in the frame `base`.
-
-        Raises
-        ------
-        ArgumentError
-            Naming the joints there are.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.puma560()
-        >>> positioning = arm.lock({"link4": 0.0, "link5": 0.5, "link6": 0.0})
-        >>> positioning.names
-        ('link1', 'link2', 'link3')
-        """
-        return assembly.lock(self, joints, base)
-
-    def subtree(self, link: int | str, q: Any = None) -> Self:
-        """The mechanism of a link and of all that it carries.
-
-        Its base stands in the frame of the link's parent, and all joints outside are held, those that drive joints inside
-        too: so poses, gravity torques and loops are those of the whole mechanism where its other joints are at `q`. The tool
-        stays where it is on one of these links, and is else the frame of the last.
-
-        Parameters
-        ----------
-        link : int or str
-            The first link, by name or index; its own joint is part of the subtree.
-        q : (nq,) array_like, optional
-            Configuration of the whole mechanism; neutral by default.
-
-        Raises
-        ------
-        ArgumentError
-            Where there is no such link, or a joint outside follows one of the subtree.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> forearm = arm.subtree("link2", [0.5, 0.0])
-        >>> forearm.names, bool(abs(forearm.forward_kinematics([0.3]) - arm.forward_kinematics([0.5, 0.3])).max() < 1e-15)
-        (('link2',), True)
-        """
-        return assembly.subtree(self, link, q)
-
-    def attach(self, other: Tree, to: int | str = TOOL, at: Any = None, prefix: str = "", *, use_tool: bool = False) -> Self:
-        """The mechanism with another one on it: a gripper on an arm, two arms on one base.
-
-        Gravity, name and base are those of this mechanism; coordinates of the other come after its own.
-
-        Parameters
-        ----------
-        other : Mechanism
-            With a fixed base.
-        to : int or str
-            The frame that carries its base: a link, ``"tool"`` or ``"base"``.
-        at : (4, 4) array_like, optional
-            T_frame_base of the other in that frame; the identity by default.
-        prefix : str
-            Put before the names of its links and joints.
-        use_tool : bool
-            Whether the tool is that of the other mechanism; otherwise it stays where it was.
-
-        Raises
-        ------
-        ArgumentError
-            Where names stand in both, or the base of the other floats.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> pair = arm.attach(arm, to="base", at=[[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], prefix="right_")
-        >>> pair.link_names
-        ('link1', 'link2', 'right_link1', 'right_link2')
-        >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
-        array([5., 0., 0.])
-        """
-        return assembly.attach(self, other, to, at, prefix, use_tool=use_tool)
 
     def require_no_springs(self, subject: str) -> None:
         """Raise `ArgumentError` where the mechanism has springs: `subject` would leave them out."""

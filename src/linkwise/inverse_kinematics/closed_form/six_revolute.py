@@ -105,7 +105,7 @@ def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Planar:
+class ParallelAxesPlane:
     """Joints i, i + 1, i + 2 of a chain, about axes along h, each one way round or the other.
 
     Attributes
@@ -131,7 +131,7 @@ class Planar:
     size: float
 
     @classmethod
-    def of(cls, chain: AxisChain, first: int) -> Planar:
+    def of(cls, chain: AxisChain, first: int) -> ParallelAxesPlane:
         """Of three joints of a chain."""
         h = chain.axes[first]
         p = [chain.points[first + k] - chain.points[first] for k in range(3)]
@@ -220,7 +220,7 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     planar problem.
     """
     chain, kind = made_special(chain, (4, 5))
-    h, plane = chain.axes, Planar.of(chain, 1)
+    h, plane = chain.axes, ParallelAxesPlane.of(chain, 1)
     p1, (p5, p6) = chain.points[0], neighbours(chain, 4, 5, kind)
     up, away = h[1], p6 - p5
     b = np.array([_row(up, h[4], h[5]), _row(up, h[4], away)], dtype=float)
@@ -278,7 +278,7 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
     joints 1 and 3; joint 2 follows from R_2' R_1' n = R_3 h.
     """
     chain, kind = made_special(chain, (1, 2))
-    h, plane = chain.axes, Planar.of(chain, 3)
+    h, plane = chain.axes, ParallelAxesPlane.of(chain, 3)
     p1, (p2, p3) = chain.points[0], neighbours(chain, 1, 2, kind)
     up, away, wrist = h[3], p3 - p2, plane.wrist
     b = np.array([_row(h[1], h[2], up), _row(away, h[2], up)], dtype=float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from linkwise.model.joints.joint import Chain, OneScrew, joint
+from linkwise.model.joints.joint import CompositeJoint, OneScrew, joint
 from linkwise.model.joints.prismatic import Prismatic
 from linkwise.model.joints.revolute import Revolute
 from linkwise.spatial.scalar import FloatArray
@@ -13,7 +13,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @joint
 @dataclass(frozen=True, eq=False)
-class Cylindrical(Chain):
+class Cylindrical(CompositeJoint):
     """Turns by q[0] (rad) about a unit axis (3,), and slides by q[1] (m) along it."""
 
     kind: ClassVar[str] = "cylindrical"

@@ -238,7 +238,7 @@ class OneScrew(Joint):
 
 
 @dataclass(frozen=True, eq=False)
-class Chain(Joint):
+class CompositeJoint(Joint):
     """A joint that is several one-screw joints, one after another: its velocities are the rates of its coordinates."""
 
     @property

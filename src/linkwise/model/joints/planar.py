@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from linkwise.model.joints.joint import Chain, OneScrew, joint
+from linkwise.model.joints.joint import CompositeJoint, OneScrew, joint
 from linkwise.model.joints.prismatic import Prismatic
 from linkwise.model.joints.revolute import Revolute
 from linkwise.spatial.rotation import rotation_between
@@ -16,7 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 
 @joint
 @dataclass(frozen=True, eq=False)
-class Planar(Chain):
+class Planar(CompositeJoint):
     """Slides by q[0] and q[1] (m) in the plane normal to a unit axis (3,), then turns by q[2] (rad) about it.
 
     The directions of the slides are the x and y axes of the parent, brought into the plane by the shortest turn of z onto
