@@ -226,7 +226,8 @@ def with_dynamics(comparison: Comparison, seed: int) -> Comparison:
         texts += _bodies(weighted) + _rotors(weighted)
         texts = texts or [f"mass matrix or gravity differ (by {_worst(weighted):.3g} of the largest element)"]
     if not _same(weighted, weighted.friction_error):
-        texts.append(f"friction differs (by {weighted.friction_error:.3g} of the largest)")
+        subject = "friction or springs differ" if any(x.mechanism.springs for x in weighted.chains) else "friction differs"
+        texts.append(f"{subject} (by {weighted.friction_error:.3g} of the largest)")
     return replace(weighted, same=comparison.same and not texts, differences=(*comparison.differences, *texts))
 
 
@@ -246,8 +247,14 @@ def _compared(comparison: Comparison, seed: int) -> Comparison:
     slopes = (comparison.transferred(np.eye(first.n)) - comparison.transferred(np.zeros((1, first.n)))).T  # d q2 / d q1
     mass = _difference(_of(first, "mass_matrix", q), slopes.T @ _of(second, "mass_matrix", mapped) @ slopes)
     gravity = _difference(_of(first, "gravity_torque", q), _of(second, "gravity_torque", mapped) @ slopes)
-    friction = _difference(_of(first, "friction_torque", qd), _of(second, "friction_torque", qd @ slopes.T) @ slopes)
+    friction = _difference(_passive(first, q, qd), _passive(second, mapped, qd @ slopes.T) @ slopes)
     return replace(comparison, mass_error=mass, gravity_error=gravity, friction_error=friction)
+
+
+def _passive(mechanism: Tree, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """The efforts (k, nv) of friction and springs."""
+    friction = _of(mechanism, "friction_torque", qd)
+    return friction + _of(mechanism, "spring_torque", q, qd) if mechanism.springs else friction
 
 
 def _weighed(comparison: Comparison) -> Comparison:

@@ -87,6 +87,9 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
         yield f"payload {number(tree.payload.mass)} kg at {vector(tree.payload.com)} m in the tool's frame"
     if tree.drives:
         yield _driven(tree)
+    if tree.springs:
+        pulled = dict.fromkeys(name for element in tree.springs for name, _ in element.terms)
+        yield f"springs on {', '.join(map(plain, pulled))}"
     for loop in tree.loops:
         named = f" {plain(loop.name)}" if loop.name else ""
         yield f"loop{named}: {_CLOSURES[loop.kind]} on {plain(loop.first)} and on {plain(loop.second)} coincide"
