@@ -73,6 +73,11 @@ TEXTS = {
     f'<body name="base"><joint name="base"/>{BALL}<body name="body3"><joint name="x"/>{BALL}'
     f'<body><joint axis="1 0 0"/><joint name="x1"/>{BOX}<body name="body4_1"><joint name="body4"/>{BOX}</body></body></body></body>'
     "</worldbody></mujoco>",
+    "tendons": arm(shoulder=' springref="20" stiffness="3"', elbow=' type="slide" springref="0.1"').replace(
+        "</mujoco>",
+        '<tendon><fixed name="t" stiffness="7" damping="2"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-2"/>'
+        '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed></tendon></mujoco>',
+    ),
     "ball joints": one(
         f'{BALL}<body name="hip" pos="0.3 0 0" euler="10 0 20"><joint name="hip" type="ball" pos="0.1 0 -0.2"/>{BOX}'
         f'<body pos="0 0.2 0.1"><joint type="ball"/><joint type="slide" axis="1 2 0"/>{BOX}</body></body>'

@@ -104,7 +104,7 @@ def test_shapes() -> None:
 REMARKS = {
     "spring": (
         world(f'<body><joint name="j" stiffness="20 0 3" springref="90"/>{BALL}</body>'),
-        "line 1: joint 'j': its spring is left out, for Linkwise has none: "
+        "line 1: joint 'j': its spring is left out, for it is not linear: "
         "it pulls with -(20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
     ),
     "spring and damper": (

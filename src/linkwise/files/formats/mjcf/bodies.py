@@ -317,6 +317,8 @@ class MjcfJoint:
         limits, tau_max and motor of a `Link`.
     spring : tuple of float or None
         Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring.
+    springref : float
+        The coordinate (rad or m) from which springs of tendons count.
     """
 
     attributes: Attributes
@@ -326,6 +328,7 @@ class MjcfJoint:
     ref: float
     fields: dict[str, Any]
     spring: tuple[float, float] | None = None
+    springref: float = 0.0
 
     @property
     def name(self) -> str | None:
@@ -361,6 +364,7 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
         ref,
         fields,
         _spring(said, settings),
+        _springref(said, settings),
     )
 
 
@@ -394,14 +398,19 @@ def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
     stiffness = said.numbers("stiffness", 1, 3) or [0.0]
     if not any(stiffness) or {"spring", "passive"} & settings.disabled:
         return None
-    rest = said.number("springref")
-    rest = degrees(rest) if settings.degree and said.text("type") in (None, "hinge") else rest
+    rest = _springref(said, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
         stretch = f"q - {rest!r}" if rest else "q"
         said.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
         return None
     return stiffness[0], rest
+
+
+def _springref(said: Attributes, settings: Settings) -> float:
+    """Where springs rest, rad or m."""
+    rest = said.number("springref")
+    return degrees(rest) if settings.degree and said.word("type", TYPES, "hinge") == "hinge" else rest
 
 
 def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:

@@ -462,6 +462,33 @@ def parse(
         return Reading(None, [FileProblem(0, "the elements are nested too deeply")], {})
 
 
+def _tendon(element: Element, log: ElementLog) -> Attributes:
+    return Attributes(element, f"tendon {shown(element.get('name'))}", log, element.attributes)
+
+
+def _pulls(said: Attributes) -> bool:
+    """Whether a tendon is a fixed one with a spring or a damper of its own."""
+    return said.element.tag == "fixed" and any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping"))
+
+
+def _spring_of(
+    said: Attributes, ratios: Mapping[str, float], constant: float, reference: float, off: Collection[str]
+) -> Spring | None:
+    """The spring of a fixed tendon; what it says beside stiffness and damping is remarked on."""
+    stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
+    lengths = said.numbers("springlength", 1, 2) or [-1.0]
+    if any(others) or len({*lengths}) > 1 or stiffness < 0:
+        said.remark("its spring and damper are left out, for the spring is not linear")
+        return None
+    for key, noun in (("frictionloss", "friction"), ("range", "range")):
+        if any(said.numbers(key, 1, 2) or ()):
+            said.remark(f"its {noun} is left out")
+    rest = (reference if lengths[0] == -1.0 else lengths[0]) - constant
+    damping = 0.0 if "damper" in off else said.damping()
+    values = (0.0 if "spring" in off else stiffness, rest, damping)
+    return said.build(lambda: Spring(ratios, *values, name=said.text("name")))
+
+
 class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
@@ -488,10 +515,11 @@ class _Reader:
                 check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendons(self, section: Element) -> None:
-        """Tendons are left out; not one that has an inertia, which would be missing."""
+        """Tendons are left out but for the springs of fixed ones; not one that has an inertia, which would be missing."""
         for element in section.children:
-            self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
-            said = Attributes(element, f"tendon {shown(element.get('name'))}", self.log, element.attributes)
+            said = _tendon(element, self.log)
+            if not _pulls(said):
+                self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
             if said.number("armature"):
                 said.report("its armature is an inertia that cannot be said here", "armature")
 
@@ -517,6 +545,7 @@ class _Reader:
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
+        self._springs_of_tendons(links, equalities, {j.name for k in kept for j in bodies.elements[k].joints})
         mechanism = self._mechanism(links, equalities, actuators, floats) if kept else None
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.notes.problems or mechanism is None:
@@ -527,6 +556,29 @@ class _Reader:
         remarks = sorted([*self.log.notes.all_remarks, *lacking], key=lambda remark: remark.line)
         description = Description(mechanism, shapes=tuple(shapes))
         return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
+
+    def _springs_of_tendons(self, links: Links, equalities: Equalities, there: Collection[str | None]) -> None:
+        """The springs and dampers of fixed tendons: their lengths are sums of joint coordinates."""
+        off = {kind for kind in ("spring", "damper") if {kind, "passive"} & self.settings.disabled}
+        for section in self.root.all("tendon"):
+            for said in (_tendon(element, self.log) for element in section.children):
+                if not _pulls(said):
+                    continue
+                ratios: dict[str, float] = {}
+                constant = reference = 0.0
+                for part in said.element.all("joint"):
+                    wrap = Attributes(part, f"{said.item}: <joint>", self.log, ("joint", "coef"))
+                    joint, factor = wrap.lookup("joint", equalities.joints, "hinges and slides"), wrap.number("coef")
+                    name = "" if joint is None else str(joint.name)
+                    if joint is None or name not in there:
+                        continue
+                    reference += factor * joint.springref
+                    if name in equalities.stays:
+                        constant += factor * equalities.stays[name]
+                    else:
+                        ratios[name] = ratios.get(name, 0.0) + factor
+                if ratios and (spring := _spring_of(said, ratios, constant, reference, off)):
+                    links.springs.append(spring)
 
     def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
         """The links without the mass of their meshes, if any."""
