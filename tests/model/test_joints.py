@@ -169,6 +169,20 @@ def test_reachable_poses_are_reached_within_all_limits() -> None:
     assert leaning.max() > 0.85  # some poses need the whole cone
 
 
+def test_joints_that_do_not_move_the_target_stay() -> None:
+    """A free body and a ball on another branch are where q0 has them, whatever random starts it took."""
+    arm = reaching()
+    more = [Link(name="box", joint="floating", parent="base"), Link(name="eye", joint="ball", parent="a")]
+    mech = arm.replace(links=[*arm.links, *more], tool_link="c")
+    q0 = mech.random_configuration(9)
+    T = mech.forward_kinematics(mech.random_configuration(10, 40))
+    found = mech.inverse_kinematics(T, q0=q0)
+    assert found.success.all()
+    for name in ("box_x", "box_z", "box_qw", "box_qy", "eye_qw", "eye_qz"):
+        k = mech.coordinate_names.index(name)
+        assert np.allclose(found.q[:, k], q0[k], rtol=0, atol=1e-15)
+
+
 def test_a_cone_is_what_keeps_a_pose_out_of_reach() -> None:
     arm = Mechanism([Link(name="b", joint="ball", limits=(0, 0.5), after=translation(0, 0, 1))])
     wanted = transform(None, (math.sin(0.8), 0, math.cos(0.8)))

@@ -388,6 +388,9 @@ def _other_problems(kind: type[Link], **fields: Any) -> tuple[Problem, ...]:
 def _joint(check: Checker, joint: Any, axis: FloatArray, pitch: Any) -> Joint:
     """The joint itself, or the one of a named kind about or along an axis."""
     if isinstance(joint, Joint):
+        if joint.nq != joint.nv and joint.quaternion is None:
+            check.report("joint", joint, "a joint with as many velocities as coordinates, or one that says its quaternion")
+            return make_joint("fixed", axis)
         return joint
     kinds = [name for name, kind in JOINTS.items() if kind.named_by_link()]
     return make_joint(check.choice("joint", joint, kinds), axis, pitch)

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
@@ -53,7 +52,10 @@ class CompiledProblem:
         self.problem = ConstraintProblem(tree, constraints, limits=limits)
         self.size = self.problem.size
         self.ranges = self.problem.ranges
-        self.idle = self._idle()
+        used = self._used()
+        self.idle = np.array([i for i in range(self.problem.base, tree.nq) if i not in used], dtype=np.intp)
+        moved = [at for at in tree.manifold_joints if at.link >= 0]
+        self.idle_joints = [at for at in moved if used.isdisjoint(range(at.q.start, at.q.stop))]
         first = start_position(tree, np.isin(np.arange(self.problem.base, tree.nq), self.idle))
         self.start = np.concatenate([tree.neutral[: self.problem.base], first])
         self.bounds = np.stack([self.ranges.low, self.ranges.high], axis=1)
@@ -138,7 +140,7 @@ class CompiledProblem:
         starts[:, base:] = random_coordinates(tree, self.bounds, self.problem.length, count, seed)
         rng = np.random.default_rng((seed, base))
         for at in tree.manifold_joints:
-            if at.link >= 0:  # (a floating base is found from where it is)
+            if at.link >= 0 and at not in self.idle_joints:  # (a floating base is found from where it is)
                 turns = at.joint.random(rng, count, at.most if self.limited else np.inf)
                 place = at.joint.quaternion
                 starts[:, at.quaternion] = turns[:, place]
@@ -149,16 +151,16 @@ class CompiledProblem:
         if len(self.idle):
             k = self.idle - self.problem.base
             q[..., self.idle] = np.clip(start[..., self.idle], self.ranges.low[k], self.ranges.high[k])
+        for at in self.idle_joints:
+            q[..., at.q] = start[..., at.q]
         return q
 
-    def _idle(self) -> npt.NDArray[np.intp]:
-        """The joint coordinates, by their place in q, on which no constraint depends."""
+    def _used(self) -> set[int]:
+        """The coordinates, by their place in q, on which constraints depend."""
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
         tape = trace(lambda p, q: self.problem.errors(q, p), "constraint_sizes", inputs, {"distance": (), "angle": ()})
         used = {slot for instruction in tape.code for slot in instruction.args} | set(tape.results)
-        return np.array(
-            [i for i in range(self.problem.base, self.problem.tree.nq) if self.size + i not in used], dtype=np.intp
-        )
+        return {slot - self.size for slot in used if self.size <= slot < self.size + self.problem.tree.nq}
 
 
 def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: Any) -> Descent:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import Inertia, Link, Loop, Mechanism, Mimic, Motor, robots
+from linkwise import EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
@@ -160,7 +160,11 @@ def test_no_field_of_the_model_is_forgotten() -> None:
     assert {field.name for field in dataclasses.fields(Mimic)} == {"joint", "ratio", "offset"}
     loop = {"kind", "first", "second", "first_frame", "second_frame", "name"}
     assert {field.name for field in dataclasses.fields(Loop)} == loop
-    whole = {"links", "loops", "motors", "base", "tool", "tool_link", "gravity", "payload", "floating", "name"}
+    assert {field.name for field in dataclasses.fields(Spring)} == {
+        *("joints", "stiffness", "rest", "damping", "force", "name"),
+    }
+    assert {field.name for field in dataclasses.fields(EndStop)} == {"joint", "stiffness", "damping", "limits", "name"}
+    whole = {"links", "loops", "motors", "springs", "base", "tool", "tool_link", "gravity", "payload", "floating", "name"}
     assert set(Mechanism([Link()])._values()) == whole, "files/formats/linkwise_toml.py must learn the new field"
 
 
