@@ -209,3 +209,30 @@ def test_symbols_and_files(tmp_path: Any) -> None:
         lw.load(tmp_path / "bad.toml")
     with pytest.raises(lw.errors.FileError, match="its springs"):
         lw.save(full, tmp_path / "arm.urdf")
+
+
+def test_kernels_in_base_parameters_leave_springs_to_the_effort() -> None:
+    arm = robots.planar_2r().replace(springs=[Spring("link1", 10.0, rest=0.1)])
+    base, q, qd = arm.base_bodies(), np.array([0.5, 0.2]), np.array([0.3, -0.4])
+    for name, state in (("gravity_torque", (q,)), ("bias_torque", (q, qd)), ("inverse_dynamics", (q, qd, qd))):
+        found = base.kernel(name, backend="numpy")(*state, base.values)
+        assert relative(found, direct(arm, name, *state)) < 1e-13
+
+
+def test_an_end_stop_follows_the_limits_of_its_joint() -> None:
+    arm = Mechanism([Link(name="a", limits=(-1, 1))], springs=[EndStop("a", 100.0)])
+    nearer = arm.replace_link("a", limits=(-0.1, 0.1))
+    assert nearer.spring_torque([0.2], [0.0])[0] == pytest.approx(10.0)
+    assert arm.spring_torque([0.2], [0.0])[0] == 0.0
+
+
+def test_a_tendon_of_lengths_is_not_in_degrees() -> None:
+    head = 'format = "linkwise 1"\nangles = "deg"\n[[link]]\nname = "l"\n'
+    with pytest.raises(lw.errors.FileError, match="degrees cannot say"):
+        lw.loads(head + '[[spring]]\njoints = "l"\nratios = [0.04]\nrest = 0.02\n')
+
+
+def test_other_libraries_robots_do_not_lose_them_silently() -> None:
+    arm = robots.planar_2r().replace(springs=[Spring("link1", 1.0)])
+    with pytest.raises(ArgumentError, match="springs"):
+        lw.rtss.from_mechanism(arm)

@@ -276,3 +276,62 @@ def test_locked_joints_with_several_coordinates() -> None:
     assert one.names == ("a", "u_2", "c_angle", "c_distance")
     with pytest.raises(ArgumentError, match="length"):
         mech.lock({"b": [1.0, 1.0, 0.0, 0.0]})
+
+
+# ── what a review found ───────────────────────────────────────────────────────────────────────────
+
+
+def test_one_coordinate_locked_leaves_the_other_joints_as_they_are() -> None:
+    links = [
+        Link(name="hand", joint="universal", axis=TWO),
+        Link(name="hand_1", joint="fixed"),
+        Link(name="c", joint="planar"),
+    ]
+    mech = Mechanism(links)
+    held = mech.lock({"hand_2": 0.3})
+    assert held.link_names == ("hand_1_", "hand", "hand_1", "c")
+    assert held.names == ("hand_1", "c_x", "c_y", "c_angle")
+    assert held.links[-1].joint == "planar"
+    with pytest.raises(ArgumentError, match="one or the other"):
+        mech.lock({"hand": [0.1, 0.2], "hand_1": 0.5})
+
+
+def test_limits_of_other_coordinates_are_not_kept() -> None:
+    assert Link(joint="ball", limits=(0, 0.5)).replace(joint="revolute").limits is None
+    assert Link(limits=(0, 0.5)).replace(joint="prismatic").limits == (0, 0.5)
+
+
+def test_what_hangs_upside_down_is_brought_into_its_cone() -> None:
+    ball = Link(joint="ball", limits=(0, 0.5)).joint_model
+    for q in ([0.0, 1.0, 0.0, 0.0], [0.0, 0.6, 0.8, 0.0]):
+        assert abs(float(lean(np.asarray(ball.clipped(np.array(q), 0.5), dtype=float))) - 0.5) < 1e-7
+
+
+def test_a_ball_pendulum_finds_its_rest() -> None:
+    pendulum = Mechanism([Link(name="p", joint="ball", com=(0, 0, -0.2), mass=1, inertia=(0.01, 0.02, 0.03))])
+    rest = pendulum.static_equilibrium([0.9, 0.3, 0.1, 0.0])
+    assert rest.success
+    assert float(lean(rest.q)) < 1e-6
+
+
+def test_bodies_on_ball_joints_have_an_inertia(tmp_path: Path) -> None:
+    """`check` warns of the link without mass, not of the heavy one on a ball joint before it."""
+    mech = Mechanism([Link(name="heavy", joint="ball", **BODY), Link(name="tip")])
+    lw.save(mech, tmp_path / "arm.toml")
+    told = [str(remark) for remark in lw.files.remarks(tmp_path / "arm.toml")]
+    assert not any("heavy" in line for line in told), told
+    assert any("tip" in line for line in told), told
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("limits = [[-90, 90], [0, 1], [5, 6]]", "2 rows"),
+        ("qd_max = [10, 1, 7]", "one number, or 2"),
+        ("offset = 90", "2 coordinates"),
+    ],
+)
+def test_files_in_degrees_lose_nothing(row: str, expected: str) -> None:
+    head = 'format = "linkwise 1"\nangles = "deg"\n[[link]]\nname = "c"\njoint = "cylindrical"\n'
+    with pytest.raises(lw.errors.FileError, match=expected):
+        lw.loads(head + row + "\n")

@@ -188,7 +188,7 @@ def static_equilibrium(
         slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
         step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(tree.nv), slope)[..., 0]
         step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
-        trial = q + step
+        trial = np.asarray(kernel_of(tree, "integrate")(q, step, 1.0)) if tree.manifold_joints else q + step
         left = efforts(trial, still, still) - held
         better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
         q, missing = np.where(better, trial, q), np.where(better, left, missing)

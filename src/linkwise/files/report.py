@@ -276,15 +276,18 @@ def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProbl
 def _undefined(mechanism: Mechanism) -> set[int]:
     """The links whose joints move nothing with inertia, in a mechanism that has masses: mostly a tip left without any."""
     total = total_mass(mechanism)
-    if not total or mechanism.loops or not mechanism.n:
+    if not total or mechanism.loops or not mechanism.nv:
         return set()
-    inertias = _moved_inertias(mechanism)
-    leaders = [(k, mechanism.coordinates[k]) for k, link in enumerate(mechanism.links) if link.moves and link.mimic is None]
-    return {k for k, coordinate in leaders if abs(inertias[coordinate]) <= ROUNDING * total}
+    inertias, first = _moved_inertias(mechanism), mechanism.nv - mechanism.n
+    speeds = {at.link: [*range(at.v.start, at.v.stop)] for at in mechanism.manifold_joints if at.link >= 0}
+    for k, link in enumerate(mechanism.links):
+        if link.coordinate_names and link.mimic is None:
+            speeds[k] = [first + at for at, _ in enumerate(link.coordinate_names, mechanism.coordinates[k])]
+    return {k for k, places in speeds.items() if np.abs(inertias[places]).min() <= ROUNDING * total}
 
 
 def _moved_inertias(mechanism: Mechanism) -> FloatArray:
-    """The inertia (n,) that each joint moves, at some configuration: the diagonal of the mass matrix."""
+    """The inertia (nv,) that each velocity moves, at some configuration: the diagonal of the mass matrix."""
     coupled = coupling(mechanism)
     joints = np.linspace(0.3, 0.9, mechanism.n)
     q = coupled.coordinates(np.append(mechanism.neutral[: mechanism.nq - mechanism.n], joints))
@@ -295,7 +298,7 @@ def _moved_inertias(mechanism: Mechanism) -> FloatArray:
         for body, inertia in zip(tree.bodies, inertias, strict=True):
             for freedom in body.freedoms:
                 diagonal[freedom.speed] += float(freedom.screw @ inertia_times(inertia, freedom.screw))
-    return np.asarray(np.square(coupled.spread).T @ diagonal)[mechanism.nv - mechanism.n :]
+    return np.asarray(np.square(coupled.spread).T @ diagonal)
 
 
 def _lengths(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:

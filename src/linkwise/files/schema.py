@@ -333,7 +333,9 @@ class TableReader:
         if len(lengths) == 1:
             return value if lengths[0] else _radians(value)
         each = value if isinstance(value, list) else [value] * len(lengths)
-        return [one if length else _radians(one) for one, length in zip(each, lengths, strict=False)]
+        if len(each) != len(lengths):
+            return value  # (the link reports it)
+        return [one if length else _radians(one) for one, length in zip(each, lengths, strict=True)]
 
     def check_format(self, document: Mapping[str, Any], expected: str) -> None:
         """Report a missing or another format."""
@@ -357,7 +359,8 @@ class TableReader:
                 hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'
                 self.report(place, f"{item} is {value:g} {unit}, more than a turn{hint}")
                 return 0.0
-        return self.angle(value, field.unit)
+        one = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(_lengths(self.joint)) > 1
+        return self.angle(value, field.unit.split(" or ")[0] if one else field.unit)
 
 
 def _radians(value: Any) -> Any:

@@ -44,12 +44,12 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     leaders = {link.coordinate_name: link.mimic.joint for link in tree.links if link.mimic}
     parts = {name for link in tree.links if len(link.coordinate_names) > 1 for name in link.coordinate_names}
     if parts & joints.keys():  # (one coordinate of several)
-        several = {link.coordinate_name: link.coordinate_names for link in tree.links if len(link.coordinate_names) > 1}
-        each = {name: joints[name] for name in joints if name not in several}
-        for name, names in several.items():
-            values_of = vectors(f"lock: {name}", joints[name], len(names)) if name in joints else ()
-            each |= dict(zip(names, values_of, strict=False))
-        return lock(separated(tree), each, base)
+        split = [link for link in tree.links if parts & joints.keys() & {*link.coordinate_names}]
+        for link in split:
+            if link.coordinate_name in joints:
+                both = f"{link.coordinate_name!r} and of its coordinates {choices(sorted(parts & joints.keys()))}"
+                raise ArgumentError(f"lock: joints has values of {both}; expected one or the other")
+        return lock(separated(tree, only=[link.coordinate_name for link in split]), joints, base)
     places = {link.coordinate_name: k for k, link in enumerate(tree.links) if link.moves and not link.mimic}
     for name in joints:
         if name not in places:
@@ -151,17 +151,24 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
     )
 
 
-def separated(tree: T, whole: Collection[str] = ()) -> T:
+def separated(tree: T, whole: Collection[str] = (), only: Collection[str] | None = None) -> T:
     """The mechanism with joints of one coordinate each, on links without mass, in the place of joints of several.
 
-    Coordinates, poses of links and dynamics are the same. Ball and floating joints stay, and those of the kinds `whole`.
+    Coordinates, poses of links and dynamics are the same. Ball and floating joints stay, those of the kinds `whole`, and all
+    but those of the names `only`, where it is given. A link between is called as its coordinate, or so with ``_``.
     """
-    if not any(len(link.coordinate_names) > 1 and link.joint_model.parts and link.joint not in whole for link in tree.links):
+
+    def splits(link: Link) -> bool:
+        chosen = link.joint not in whole and (only is None or link.coordinate_name in only)
+        return bool(chosen and len(link.coordinate_names) > 1 and link.joint_model.parts)
+
+    if not any(map(splits, tree.links)):
         return tree
+    taken = {*tree.link_names}
     links: list[Link] = []
     for link in _links(tree):
         names, parts = link.coordinate_names, link.joint_model.parts or ()
-        if len(names) < 2 or not parts or link.joint in whole:
+        if not splits(link):
             links.append(link)
             continue
         fields = {"limits": link.coordinate_limits}
@@ -170,10 +177,13 @@ def separated(tree: T, whole: Collection[str] = ()) -> T:
         for k, (name, part) in enumerate(zip(names, parts, strict=True)):
             joint = {"joint": part.kind, "axis": part.axis, **{field: values[k] for field, values in fields.items()}}
             if k < len(names) - 1:
-                links.append(Link(name=name, parent=parent, before=before, **joint))
+                between = next(text for i in range(len(taken) + 1) if (text := name + "_" * i) not in taken)
+                taken.add(between)
+                links.append(Link(name=between, joint_name=name, parent=parent, before=before, **joint))
             else:
                 links.append(link.replace(joint_name=name, parent=parent, before=before, **joint))
-            parent, before = name, np.eye(4)
+                between = str(link.name)
+            parent, before = between, np.eye(4)
     return tree.replace(
         links=links, motors=[motor for motor, _ in _motors(tree)], tool_link=tree.link_names[tree.tool_index]
     )

@@ -310,9 +310,17 @@ class Link(Record):
         if "joint" in changes and self.axis.ndim > 1 and changes["joint"] != self.joint:
             values["axis"] = Z_AXIS
         values = self._with(changes, values, "a link")
+        if "joint" in changes and "limits" not in changes and self._other_coordinates(changes["joint"]):
+            values["limits"] = None  # (they are of other coordinates)
         for field in _OF_BODY if not _OF_BODY & changes.keys() else {"body"} - changes.keys():
             del values[field]
         return Link(**values)
+
+    def _other_coordinates(self, joint: Any) -> bool:
+        """Whether a joint that moves, or a kind, has another number of coordinates or velocities."""
+        kind: Any = JOINTS.get(joint) if isinstance(joint, str) else joint
+        sizes = (getattr(kind, "nq", 0), getattr(kind, "nv", 0))
+        return sizes[0] > 0 and sizes != (self.joint_model.nq, self.joint_model.nv)
 
     def __repr__(self) -> str:
         return link_text(self)

@@ -268,12 +268,11 @@ class ForceTerm:
 def given_springs(
     check: Checker, springs: Any, places: Sequence[str], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, end stops with the limits of their joints; nothing after a report."""
+    """The elements as a tuple, whose coordinates and limits must be there; nothing after a report."""
     result = tuple(springs) if isinstance(springs, Iterable) and not isinstance(springs, str) else None
     if result is None or not all(isinstance(element, ForceElement) for element in result):
         check.report("springs", springs, "a sequence of Spring and EndStop")
         return ()
-    settled: list[ForceElement] = []
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
@@ -284,8 +283,7 @@ def given_springs(
         if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
-        settled.append(element.beginning_at(limits) if isinstance(element, EndStop) else element)
-    return tuple(settled)
+    return result
 
 
 def _joints(check: Checker, joints: Any) -> tuple[tuple[str, float], ...]:
@@ -295,8 +293,9 @@ def _joints(check: Checker, joints: Any) -> tuple[tuple[str, float], ...]:
         listed = [(name, ratio) for name, ratio in pairs]
     except (TypeError, ValueError):
         listed = []
-    if not listed or not all(isinstance(name, str) and name.strip() for name, _ in listed):
-        check.report("joints", joints, "the name of a coordinate, or a mapping of names to numbers")
+    names = [name for name, _ in listed]
+    if not listed or not all(isinstance(name, str) and name.strip() for name in names) or len({*names}) < len(names):
+        check.report("joints", joints, "the name of a coordinate, or a mapping of different names to numbers")
         return ()
     return tuple((name, check.number("joints", ratio, known=True)) for name, ratio in listed)
 
@@ -306,8 +305,8 @@ def _limits(check: Checker, limits: Sequence[Any]) -> tuple[float, float] | None
         low, high = (float(value) for value in limits)
     except (TypeError, ValueError):
         low, high = np.nan, np.nan
-    if not low <= high:
-        check.report("limits", limits, "two numbers, the least first, then the greatest; they may be infinite")
+    if not low <= high or not (np.isfinite(low) or np.isfinite(high)):
+        check.report("limits", limits, "two numbers, the least first, then the greatest, of which one may be infinite")
         return None
     return low, high
 

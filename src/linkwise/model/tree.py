@@ -18,7 +18,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
-from linkwise.model.spring import ForceElement, ForceTerm, given_springs
+from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
 from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
 from linkwise.model.validation import Checker, Record, frozen
@@ -524,8 +524,9 @@ class Tree(LinkTree):
             for link, joint in zip(self.links, self.followers, strict=True)
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
-        results = []
-        for element in self.springs:
+        results, limits = [], _coordinate_limits(self.links)[1]
+        for given in self.springs:
+            element = given.beginning_at(limits) if isinstance(given, EndStop) else given
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
             results.append(ForceTerm(element, ratios, shift))

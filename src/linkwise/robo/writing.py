@@ -257,6 +257,8 @@ def _lost(mechanism: Mechanism) -> Iterator[Problem]:
     for field, value, blank in (("base", mechanism.base, np.eye(4)), ("tool", mechanism.tool, np.eye(4))):
         if not same(value, blank):
             yield lost(item, field, value.tolist(), "the identity")
+    if mechanism.springs:
+        yield lost(item, "springs", f"{len(mechanism.springs)} of them", "nothing")
     if mechanism.tool_link is not None:
         yield lost(item, "tool_link", mechanism.tool_link, "the last link")
     if not same(mechanism.gravity, GRAVITY):

@@ -237,6 +237,7 @@ def from_mechanism(mechanism: Mechanism, *, gravity_sign: str = "up", **options:
     if not isinstance(mechanism, Mechanism):
         raise ArgumentError(f"from_mechanism: mechanism is {shown(mechanism)}; expected a Mechanism")
     mechanism.require_numbers("a robot of the toolbox")
+    mechanism.require_no_springs("a robot of the toolbox")
     problems = _of_the_whole(mechanism)
     for k in range(len(mechanism.links)):
         problems += _of_a_link(mechanism, k)

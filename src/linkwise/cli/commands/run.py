@@ -47,7 +47,7 @@ FEW = 3
 MOST_OUT, MOST_LINKS = 1_000, 100_000
 
 #: Why such a mechanism gets no .OUT file.
-NO_OUT = "SpaceLib's layout has no place for a base that floats"
+NO_OUT = "SpaceLib's layout has no place for a base that floats, nor for joints with several coordinates"
 
 #: Links times instants computed, and written to an .OUT file, at a time.
 LINK_INSTANTS, OUT_INSTANTS = 8192, 2048
@@ -152,11 +152,16 @@ def _writer(folder: Folder, name: str, header: str, rows: Callable[[LinkStates],
     return add
 
 
+def _without_out(tree: Tree) -> bool:
+    """Whether an OUT file cannot hold the motion."""
+    return tree.floating or any(link.joint_model.nq > 1 for link in tree.links)
+
+
 def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, expected: int) -> Iterator[Sink]:
     links = partial(csv_results.links_rows, tree)
     joints = lambda states: csv_results.motion_rows(states.t, states.q, states.qd, states.qdd, states.tau)  # noqa: E731
     yield _writer(folder, "joints.csv", csv_results.joints_header(tree), joints, report)
-    if tree.floating and wanted.out is None:
+    if _without_out(tree) and wanted.out is None:
         report.notes.append(f"{wanted.name}.OUT left out: {NO_OUT}")
 
     def matrices(states: LinkStates) -> Iterator[str]:
@@ -166,7 +171,7 @@ def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, ex
             fields = (states.qd, states.qdd, states.T, states.W, states.H, states.actions)
             yield from spacelib_out.text(spacelib_out.matrices(tree, *(values[k] for values in fields)))
 
-    out = False if tree.floating else wanted.out
+    out = False if _without_out(tree) else wanted.out
     for name, asked, most, flag, header, rows in (
         ("links.csv", wanted.links, MOST_LINKS, "--links", csv_results.links_header(), links),
         (f"{wanted.name}.OUT", out, MOST_OUT, "--out", "", matrices),
@@ -267,7 +272,7 @@ def run(description: Description, options: Options) -> Output:
     model = description.mechanism
     if model.loops:
         refuse_loops(model, "run")
-    if options.out and model.floating:
+    if options.out and _without_out(model):
         raise click.ClickException(f"--out: {NO_OUT}")
     motion = files.open_motion(options.motion, model.n, model.names, floating=model.manifold_joints)
     name = file_name(Path(options.motion).stem)

@@ -217,6 +217,7 @@ def _torque(
         start = np.asarray(model.neutral if options.q is None else options.q)
         held = np.array(model.gravity_torque(start))
         held -= model.kernel("external_efforts")(start, external) if external.any() else 0.0
+        held += model.spring_torque(start, np.zeros(model.nv)) if model.springs else 0.0
         held[:base] = 0.0
         return held
 

@@ -296,7 +296,7 @@ def base_tape(base: BaseBodies, what: str) -> Tape:
 
 def _function(base: BaseBodies, name: str) -> Callable[..., Any]:
     tree, nothing = base.tree, blank(base.tree.nv)
-    resting = tree.without_friction() if tree.drives else tree
+    resting = (tree.without_friction() if tree.drives else tree).replace(springs=())
     ways: dict[str, Callable[..., Array]] = {
         "inverse_dynamics": lambda q, qd, qdd: base.efforts(tree, q, qd, qdd),
         "bias_torque": lambda q, qd: base.efforts(resting, q, qd, nothing),

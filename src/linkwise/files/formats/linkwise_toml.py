@@ -323,8 +323,8 @@ class _Reader(TableReader):
             names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
             kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
             self.joint = "prismatic" if kinds == {True} else "revolute"
-            if len(kinds) > 1 and self.degrees and raw.get("rest"):
-                mixed = "is over angles and lengths, which degrees cannot say; expected a file in rad"
+            if self.degrees and isinstance(raw, dict) and raw.get("rest") and (len(kinds) > 1 or "ratios" in raw):
+                mixed = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
                 self.report((kind, k, "rest"), f"{kind} {k + 1}: rest {mixed}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, schema)
         self.joint = ""

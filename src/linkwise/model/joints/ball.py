@@ -109,5 +109,8 @@ class Ball(Joint):
         """The unit axis of the turn that brings the axis back upright, and by how much it leans beyond the cone."""
         leaning = quaternion_rotation(q) @ self.axis
         back = cross(leaning, self.axis)
-        sine = root(back @ back + LEAST)
-        return np.asarray(back / sine), atan2(sine, leaning @ self.axis) - most
+        square, over = back @ back, leaning @ self.axis
+        aside = rotation_between((0.0, 0.0, 1.0), self.axis)[:, 0]  # (for what hangs upside down, any way is the shortest)
+        hanging = select(square - LEAST, 0.0, select(-over, 1.0, 0.0))
+        way = [select(hanging, *pair) for pair in zip(aside, back / root(square + LEAST), strict=True)]
+        return np.array(way), atan2(root(square + LEAST), over) - most

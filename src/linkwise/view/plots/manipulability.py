@@ -59,6 +59,11 @@ class Ellipsoid:
     half: FloatArray
 
 
+def _after_base(mechanism: Tree) -> int:
+    """Where the velocities begin that are not those of a floating base."""
+    return mechanism.manifold_joints[0].v.stop if mechanism.floating else 0
+
+
 def ellipsoid_of(
     mechanism: Tree,
     q: npt.ArrayLike | None = None,
@@ -86,7 +91,9 @@ def ellipsoid_of(
     if word_of(mask) == "all":
         raise ArgumentError("mask is 'all'; expected 'translation' or 'rotation': an ellipsoid has three axes")
     values = coordinates(mechanism, q)
-    jacobian = np.asarray(evaluate(mechanism, "jacobian", values, link=link))[list(rows_of(mask))][:, -mechanism.n :]
+    jacobian = np.asarray(evaluate(mechanism, "jacobian", values, link=link))[list(rows_of(mask))][
+        :, _after_base(mechanism) :
+    ]
     directions, stretch, _ = np.linalg.svd(jacobian)
     s = np.zeros(3)
     s[: len(stretch)] = np.where(stretch > SINGULAR * stretch.max(initial=0.0), stretch, 0.0)
@@ -222,7 +229,7 @@ def add_ellipses(
             _placed(region, panel, spacing) if panel.centre is None else _turned(region, panel, panel.centre, spacing)
         )
         jacobians = np.asarray(evaluate(mechanism, "jacobian", region.q[[k for k, *_ in chosen]], link=link))[
-            :, :3, -mechanism.n :
+            :, :3, _after_base(mechanism) :
         ]
         ellipses = []
         for (k, place, turn), jacobian in zip(chosen, jacobians, strict=True):
@@ -401,7 +408,9 @@ def joint_map(
     first = mechanism.nq - mechanism.n
     postures[..., first + chosen[0]] = a[:, None]
     postures[..., first + chosen[1]] = b
-    jacobian = np.asarray(evaluate(mechanism, "jacobian", postures, link=link))[..., list(rows_of(mask)), -mechanism.n :]
+    jacobian = np.asarray(evaluate(mechanism, "jacobian", postures, link=link))[
+        ..., list(rows_of(mask)), _after_base(mechanism) :
+    ]
     values = np.linalg.svd(jacobian, compute_uv=False)
     freedoms = int(np.count_nonzero(values.max(axis=(0, 1)) > RANK * values.max()))
     return np.asarray(values[..., :freedoms].prod(axis=-1)), freedoms

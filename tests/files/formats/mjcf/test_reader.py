@@ -133,7 +133,7 @@ REMARKS = {
     ),
     "tendons, each kind once": (
         world("<body/>", after='<tendon>\n<fixed/><spatial/>\n<fixed/></tendon>'),
-        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): Linkwise has no tendons",
+        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons with a stiffness or damping of their own act here",
     ),
     "cameras": (world("<body><camera/></body>"), "line 1: <camera> is not used: it is for pictures"),
     "a site": (world("<body><site/></body>"), "line 1: <site> is not used: a frame that nothing here is tied to"),

@@ -398,7 +398,7 @@ LEFT = {
     "extension": "what a plugin does is not known here",
     "asset": "meshes and pictures are not opened",
     "contact": "bodies do not touch each other here",
-    "tendon": "Linkwise has no tendons",
+    "tendon": "only fixed tendons with a stiffness or damping of their own act here",
     "sensor": "Linkwise has no sensors",
     "custom": "it is for other programs",
     "keyframe": "it is a state, not a part of the mechanism",
@@ -464,6 +464,11 @@ def parse(
 
 def _tendon(element: Element, log: ElementLog) -> Attributes:
     return Attributes(element, f"tendon {shown(element.get('name'))}", log, element.attributes)
+
+
+def _has_tendon(default: Element) -> bool:
+    """Whether a class, or one in it, says something of tendons."""
+    return any(child.tag == "tendon" or (child.tag == "default" and _has_tendon(child)) for child in default.children)
 
 
 def _pulls(said: Attributes) -> bool:
@@ -563,6 +568,9 @@ class _Reader:
         for section in self.root.all("tendon"):
             for said in (_tendon(element, self.log) for element in section.children):
                 if not _pulls(said):
+                    continue
+                if "class" in said or any(_has_tendon(default) for default in self.root.all("default")):
+                    said.remark("its spring and damper are left out, for values of a default class are not read for tendons")
                     continue
                 ratios: dict[str, float] = {}
                 constant = reference = 0.0
