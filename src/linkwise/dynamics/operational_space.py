@@ -97,7 +97,7 @@ class OperationalSpace:
     inertia : ndarray (..., k, k)
         The operational-space inertia.
     coriolis, gravity : ndarray (..., k)
-        Force that velocities, and gravity, take at the frame. Friction is left out.
+        Force that velocities, and gravity, take at the frame. Friction and springs are left out.
     inverse : ndarray (..., nv, k)
         The dynamically consistent inverse of the Jacobian, inverse(M) J' inertia.
     nullspace : ndarray (..., nv, nv)

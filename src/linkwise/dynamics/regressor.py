@@ -21,7 +21,7 @@ from linkwise.spatial.scalar import Array, blank
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
 def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
-    """Y (nv, P), with tau = Y @ parameters: ten columns for each link, then four for each motor.
+    """Y (nv, P), with tau = Y @ parameters but for springs: ten columns for each link, then four for each motor.
 
     C. G. Atkeson, C. H. An, J. M. Hollerbach, "Estimation of inertial parameters of manipulator loads and links", Int. J.
     Robotics Research 5(3), 1986. The columns stand in the order of `linkwise.model.parameters`.
@@ -85,7 +85,7 @@ def momentum_regressor(tree: Tree, q: Array, qd: Array) -> Array:
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"kinetic": "P", "potential": "P"}, open_only=True)
 def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Two rows (P,), with kinetic and potential energy = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
+    """Two rows (P,), with kinetic and potential energy of the masses = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
 
     Examples
     --------

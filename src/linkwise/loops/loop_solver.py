@@ -75,7 +75,7 @@ class LoopEquations:
 
     @property
     def base(self) -> int:
-        """Number of coordinates of the floating base, which no loop feels."""
+        """Number of coordinates of a floating base and of joints with quaternions, which no loop feels."""
         return self.mechanism.nq - self.mechanism.n
 
     def residual(self, q: FloatArray) -> FloatArray:

@@ -309,6 +309,7 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
         raise ArgumentError(f"{tree.name!r} has no loops")
     if tree.coupled:
         raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
+    tree.require_joint_rates("assembly modes")
     tree = separated(tree)
     frames = frames_at_zero(tree)
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))

@@ -63,7 +63,7 @@ class LinkageEquations:
 
     @property
     def base(self) -> int:
-        """Number of coordinates of the floating base."""
+        """Number of coordinates of a floating base and of joints with quaternions."""
         return self.tree.nq - self.tree.n
 
     def kernel(self, name: str) -> Kernel:
