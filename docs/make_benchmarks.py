@@ -184,7 +184,8 @@ def picture(found: list[Row], title: str, path: Path, several: bool = False) -> 
     """Bars of the ratios, with the spread of the runs as a line; the peer is named in each row where there are several."""
     from PIL import Image
 
-    from linkwise.plot.figure import colour, figure, rendered
+    from linkwise.plot.figure import colour, figure
+    from linkwise.plot.rendering import rendered
 
     chart = figure(7.6, 1.1 + 0.23 * len(found))
     axes = chart.subplots()

@@ -40,7 +40,7 @@ print(f"free joint: after 1 s at {run.q[-1, -1]:.3f} rad; momentum to {drift:.0e
 assert drift < 1e-9
 
 try:
-    from linkwise.plot.figure import rendered
+    from linkwise.plot.rendering import rendered
     from linkwise.spacelib.programs.floating_comparison import draw
 
     shown = [one for one in found if one.history.dt == motion.dt]

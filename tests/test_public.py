@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import linkwise
+from linkwise.errors import EXTRAS
 
 HEAVY = ("matplotlib", "sympy", "scipy", "llvmlite", "rich", "click", "platformdirs", "pinocchio", "mujoco", "pandas", "jax")
 """Libraries that are imported where they are used."""
@@ -85,6 +87,25 @@ import sys, importlib
 for name in {first!r}:
     for loaded in [key for key in sys.modules if key.split(".")[0] == "linkwise"]:
         del sys.modules[loaded]
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(name, error)
+"""
+    assert in_a_fresh_process(code) == ""
+
+
+EXTRA_MODULES = ("linkwise.plot.notebook_figure", "linkwise.server.opcua.")
+"""Modules of which each needs an extra, and which are imported where it is used; every other imports without any."""
+
+
+def test_every_other_module_imports_where_no_extra_is_installed() -> None:
+    """So each command runs, or says in a line what to install, in an installation of the required libraries alone."""
+    optional = sorted({re.split("[<>=]", library)[0] for extra in EXTRAS.values() for library in extra})
+    code = f"""
+import sys, importlib
+sys.modules.update(dict.fromkeys({[*optional, "imageio_ffmpeg", "jax", "pinocchio", "mujoco"]!r}))
+for name in {[name for name in MODULES if not name.startswith(EXTRA_MODULES)]!r}:
     try:
         importlib.import_module(name)
     except ImportError as error:

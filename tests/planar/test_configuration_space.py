@@ -11,7 +11,7 @@ import pytest
 from linkwise import planar
 from linkwise.errors import ArgumentError
 from linkwise.planar.configuration_space import ROUNDING, _of_pi
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 WALL = [(1.1, 0.3), (1.4, 0.3), (1.4, 1.2), (1.1, 1.2)]

@@ -12,7 +12,7 @@ from matplotlib.patches import Circle, FancyBboxPatch, Polygon
 
 from linkwise import planar
 from linkwise.errors import ArgumentError, MissingExtraError
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 
 SQUARE = [(-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2)]
 

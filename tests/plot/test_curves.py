@@ -3,7 +3,8 @@ import pytest
 
 from linkwise.model.tree import floating_base
 from linkwise.plot.curves import Curves, joint_panels, manifold_panels, plot
-from linkwise.plot.figure import colour, rendered, shortened, style
+from linkwise.plot.figure import colour, shortened, style
+from linkwise.plot.rendering import rendered
 
 pytestmark = pytest.mark.usefixtures("coarse")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError, MissingExtraError
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.transform import transform
 from linkwise.trajectory import Trajectory, cartesian, cartesian_through, quintic

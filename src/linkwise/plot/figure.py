@@ -1,36 +1,12 @@
-"""Matplotlib figures without pyplot: colours, line styles, notebooks, conversion to PNG, SVG or PDF."""
+"""Matplotlib figures without pyplot: colours, line styles, literal texts, legends."""
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from linkwise.errors import MissingExtraError, install_hint
 from linkwise.model.formatting.table import plain
-
-
-def rendered(picture: Any, suffix: str) -> bytes:
-    """Return the figure as the bytes of a file: ``png``, ``svg`` or ``pdf``."""
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # a name in letters that the font lacks is drawn as boxes
-        warnings.filterwarnings("ignore", message="constrained_layout not applied")
-        picture.savefig(buffer, format=suffix, facecolor="white")
-    return buffer.getvalue()
-
-
-class ShownFigure(Figure):
-    """A figure with the picture of itself that notebooks ask for."""
-
-    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
-        """Return the picture, and how large it is shown: at 96 pixels an inch, whatever the resolution."""
-        width, height = self.get_size_inches()
-        return rendered(self, "png"), {"width": round(96 * width), "height": round(96 * height)}
-
 
 #: Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#5f6b6d")
@@ -52,11 +28,11 @@ def figure(width: float, height: float) -> Any:
         Where matplotlib is not installed.
     """
     try:
-        import matplotlib.figure  # noqa: F401
+        from linkwise.plot.notebook_figure import NotebookFigure
     except ImportError as error:
         raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
 
-    return ShownFigure(figsize=(width, height), dpi=DPI, layout="constrained")
+    return NotebookFigure(figsize=(width, height), dpi=DPI, layout="constrained")
 
 
 def colour(k: int) -> str:

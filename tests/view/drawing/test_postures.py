@@ -9,7 +9,7 @@ from matplotlib.transforms import Bbox
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.view import draw
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.labels import place

@@ -6,7 +6,7 @@ from scipy.spatial import ConvexHull
 
 import linkwise as lw
 from linkwise.errors import MissingExtraError
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.view import draw
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import Solids

@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.manipulability import manipulability
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.view import ellipsoid, manipulability_map, tool_path, trajectory, workspace
 from linkwise.view.plots.manipulability import add_ellipses, ellipsoid_of, joint_map
 from linkwise.view.plots.workspace_plot import draw_panels

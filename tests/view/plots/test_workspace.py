@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError, MissingExtraError
 from linkwise.kinematics.workspace import Workspace, workspace
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import draw
 
 FEW = {"samples": 2_000, "cells": 32}

@@ -37,7 +37,7 @@ from linkwise.model.quantities import names, units
 from linkwise.model.tree import Tree
 from linkwise.plot import curves
 from linkwise.plot.downsample import Thinned
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.spatial.scalar import FloatArray
 
 #: Up to this many instants, every link is printed at each.

@@ -26,7 +26,7 @@ from linkwise.model import quantities
 from linkwise.model.formatting.mechanism_tables import described, limit_table, mass_table, motor_table
 from linkwise.model.formatting.table import Column, Table, action, number, plain
 from linkwise.model.loop import CLOSURE_ROWS
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory

@@ -35,7 +35,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, action, duration, plain, short
 from linkwise.model.quantities import joint_columns, names
 from linkwise.model.tree import Tree
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.simulation import Feedback, Sampled
 from linkwise.simulation import simulate as integrate
 from linkwise.simulation.energy_balance import (

@@ -22,7 +22,7 @@ from linkwise.cli.reading import in_options
 from linkwise.errors import FileError
 from linkwise.files.atomic import write_text
 from linkwise.model.formatting.table import Column, Table, counted, duration, fixed, plain, short
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.spacelib.programs import elbow, floating, formats, laws, linear_system
 from linkwise.spacelib.programs import floating_comparison as comparison
 from linkwise.spacelib.programs import rob_mat as rob_mat_program

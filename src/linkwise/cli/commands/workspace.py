@@ -20,7 +20,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units
 from linkwise.model.tree import TOOL
-from linkwise.plot.figure import rendered
+from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import draw
 
 PLANES, MEASURES = ("auto", "xz", "yz", "xy", "3d"), ("manipulability", "reach")
