@@ -28,6 +28,8 @@ def figure(width: float, height: float) -> Any:
         Where matplotlib is not installed.
     """
     try:
+        import matplotlib.figure  # noqa: F401
+
         from linkwise.plot.notebook_figure import NotebookFigure
     except ImportError as error:
         raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
