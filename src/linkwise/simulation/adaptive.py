@@ -69,12 +69,12 @@ def _rates_kernel(plant: Plant, backend: str | None) -> Kernel:
     tree = plant.tree
     inputs = {"q": (tree.nq,), "qd": (tree.nv,), "tau": (tree.nv,)}
     tape = partial(trace, partial(_rates, plant), "rates", inputs, {"rate": (tree.nq + tree.nv,)})
-    return compiled(tree, None, ("rates", backend, plant.external, plant.wrenches), lambda: Kernel(tape(), backend))
+    return compiled(tree, None, ("rates", backend, *plant.choices), lambda: Kernel(tape(), backend))
 
 
 def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:
-    """Derivatives in time of the state (nq + nv,); with loops, of the nearest one that closes them."""
-    if plant.tree.loops:
+    """Derivatives in time of the state (nq + nv,), or of the nearest one that closes the loops."""
+    if plant.projects:
         q, qd = project_to_loops(plant.tree, q, qd)
     return np.concatenate([configuration_rate(plant.tree, q, qd), plant.accelerations(q, qd, tau)])
 
@@ -124,7 +124,7 @@ class _Rollout:
         for first, following in pieces:
             if not self._piece(first, following):
                 break
-        if tree.loops:
+        if self.task.plant.projects:
             self.q[...], self.qd[...] = projected(tree, self.q, self.qd)
         if tree.manifold_joints:
             self.q[...] = np.moveaxis(with_unit_quaternions(tree, np.moveaxis(self.q, -1, 0)), 0, -1)

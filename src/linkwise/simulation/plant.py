@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.forward_dynamics import cheapest
-from linkwise.kernel import Kernel
+from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -28,11 +29,22 @@ class Plant:
         Force (N) and moment (N m) of each wrench.
     wrenches : tuple, optional
         On which frames they act, and in which axes: see `linkwise.dynamics.external`; by default one on the tool.
+    stabilization : {"projection", "baumgarte", "none"}
+        What keeps loops closed: see `linkwise.simulate`.
+    rate : float
+        Of Baumgarte's stabilisation, 1/s.
     """
 
     tree: Tree
     external: tuple[float, ...] | None = None
     wrenches: Wrenches = None
+    stabilization: str = "projection"
+    rate: float = 0.0
+
+    @property
+    def projects(self) -> bool:
+        """Whether each state goes to the nearest one that closes the loops."""
+        return bool(self.tree.loops) and self.stabilization == "projection"
 
     def accelerations(self, q: Array, qd: Array, tau: Array) -> Array:
         """Return qdd (nv,) over scalars: the forward dynamics, the external wrench as constants in it.
@@ -40,11 +52,16 @@ class Plant:
         With loops, also at a stage of an integrator that stands a little beside the closed states.
         """
         if self.tree.loops:
-            return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, checked=False)[0]
+            options: dict[str, Any] = {"checked": False, "baumgarte": self.rate}
+            return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, **options)[0]
         return cheapest(self.tree, q, qd, tau, self.loads, self.wrenches)
 
     def compiled_accelerations(self, q: FloatArray, qd: FloatArray, tau: FloatArray) -> FloatArray:
-        """Return qdd (..., nv) at many states, by the kernel that the mechanism keeps."""
+        """Return qdd (..., nv) at many states, by a kernel that the mechanism keeps."""
+        if self.tree.loops and not self.projects:
+            inputs = {"q": (self.tree.nq,), "qd": (self.tree.nv,), "tau": (self.tree.nv,)}
+            tape = partial(trace, self.accelerations, "accelerations", inputs, {"qdd": (self.tree.nv,)})
+            return np.asarray(self.tree.memo("plant", self.choices, lambda: Kernel(tape()))(q, qd, tau))
         if self.loads is None:
             return np.asarray(self.kernel("forward_dynamics")(q, qd, tau))
         return np.asarray(self.kernel("forward_dynamics_external", **self.options)(q, qd, tau, self.loads))
@@ -52,6 +69,11 @@ class Plant:
     def kernel(self, name: str, **options: Any) -> Kernel:
         """The compiled function of an algorithm."""
         return kernel_of(self.tree, name, None, options)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """What its dynamics depend on, beside the mechanism."""
+        return self.external, self.wrenches, self.stabilization, self.rate
 
     @property
     def loads(self) -> FloatArray | None:

@@ -33,6 +33,13 @@ ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau"
 
 DIVERGED = ("raise", "mark")
 
+#: What keeps loops closed.
+STABILIZATIONS = ("projection", "baumgarte", "none")
+
+#: Baumgarte's rate times the step: by default, and at most. The semi-implicit Euler method is the first of the fixed ones to
+#: become unstable, where x^2 + 4 x = 4 for this x.
+STABLE, MOST_STABLE = 0.1, 0.8
+
 
 @dataclass(frozen=True)
 class Task:
@@ -114,14 +121,33 @@ class Task:
         return (constant or stepwise) and not jumps(self.plant.tree)
 
 
-def _plant(tree: Tree, external: Any) -> Plant:
+def _plant(tree: Tree, external: Any, kept: tuple[str, float]) -> Plant:
     if external is None:
-        return Plant(tree)
+        return Plant(tree, None, None, *kept)
     options, values = wrench_arguments(external)
     wrenches = wrench_frames(tree, options.get("wrenches"))
     layout = "(6,): a constant force and moment, on the tool in its axes, or on each link of a mapping"
     values = shaped("simulate: external", values, *([len(wrenches)] if wrenches else []), 6, layout=layout)
-    return Plant(tree, tuple(values.ravel().tolist()), wrenches)
+    return Plant(tree, tuple(values.ravel().tolist()), wrenches, *kept)
+
+
+def _stabilization(tree: Tree, word: Any, rate: Any, step: float, *, fixed: bool) -> tuple[str, float]:
+    """What keeps loops closed, and Baumgarte's rate, 1/s."""
+    kind = choice("simulate: stabilization", word, STABILIZATIONS)
+    if not tree.loops and kind != STABILIZATIONS[0]:
+        raise ArgumentError(f"simulate: stabilization is {kind!r}; {tree.name!r} has no loops to keep closed")
+    if kind != "baumgarte":
+        if rate is not None:
+            raise ArgumentError(f"simulate: stabilization_rate is {shown(rate)}; it is for stabilization='baumgarte'")
+        return kind, 0.0
+    if rate is None:
+        return kind, STABLE / step if step else 0.0
+    value = positive("simulate: stabilization_rate", rate)
+    if fixed and value * step > MOST_STABLE:
+        raise ArgumentError(
+            f"simulate: stabilization_rate is {value:g}; steps of {step:g} s need at most {MOST_STABLE / step:g} 1/s"
+        )
+    return kind, value
 
 
 def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: Any, **options: Any) -> Task:
@@ -142,7 +168,8 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     record = whole("simulate: record", options["record"], 1, "a whole number >= 1: every which instant is kept")
     if steps and record > steps:
         raise ArgumentError(f"simulate: record is {record}; there are only {steps} steps")
-    plant = _plant(tree, external)
+    kept = options["stabilization"], options["stabilization_rate"]
+    plant = _plant(tree, external, _stabilization(tree, *kept, step, fixed=fixed))
     states = {"q0": _state(tree, "q0", q0, tree.nq), "qd0": _state(tree, "qd0", qd0, tree.nv)}
     batches = {name: array.shape[:-1] for name, array in states.items()}
     source = Torque.of(tree, torque, steps, _common(batches))

@@ -45,6 +45,7 @@ from linkwise.simulation.energy_balance import (
     has_friction,
     unexplained,
 )
+from linkwise.simulation.task import STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
@@ -85,6 +86,7 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
     option("--time", type=POSITIVE, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded."),
     option("--dt", type=POSITIVE, default=1e-3, help="Time step; of adaptive methods, of the record, s."),
     option("--method", type=click.Choice(METHODS), default="rk4", help="How to integrate."),
+    option("--stabilization", type=click.Choice(STABILIZATIONS), default="projection", help="What keeps loops closed."),
     option("--q", type=Coordinates(), help="Where it starts, rad or m, or degrees as in 90deg; zero unless given."),
     option("--qd", type=Velocities(), help="Its speeds at the start, rad/s or m/s, or 90deg; zero unless given."),
     option(
@@ -156,6 +158,7 @@ def _integrate(model: Mechanism, options: Options, external: FloatArray) -> Simu
     t = _instants(options, recorded)
     torque = _torque(model, options, t, recorded, external)
     settings: dict[str, Any] = {"method": options.method, "hold": False, "energies": True}
+    settings["stabilization"] = options.stabilization
     settings |= {"external": external} if external.any() else {}
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -10,7 +10,7 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system, within
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external
-from linkwise.kinematics.loop_constraints import closure_bias
+from linkwise.kinematics.loop_constraints import closure, closure_bias
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank, root, select
@@ -70,15 +70,22 @@ def closed_motion(
     wrenches: Wrenches = None,
     *,
     checked: bool = True,
+    baumgarte: float = 0.0,
 ) -> tuple[Array, Array]:
     """Return qdd (nv,), with the loops closed, and the forces (K,) that close them.
 
     Both are NaN at a singular position, where closure equations become dependent that are independent elsewhere; and,
     ``checked``, in a state that does not close the loops: q not to `NEARLY`, qd not to it, or qdd not to it in an equation
     that was left out. A stage of an integrator, which may stand beside the closed states, goes unchecked.
+
+    With the rate ``baumgarte`` a (1/s) open loops close as a critically damped oscillator does: J qdd + dJ/dt qd = -2 a J qd
+    - a^2 e, e the `closure` (J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical systems",
+    Computer Methods in Applied Mechanics and Engineering 1, 1972, p. 1-16, with both of its factors equal).
     """
     system = closed_system(tree, q)
     bias = closure_bias(tree, q, qd)
+    if baumgarte:
+        bias = bias + 2.0 * baumgarte * (system.jacobian @ qd) + baumgarte**2 * closure(tree, q)
     left = tau - held_efforts(tree.replace(loops=()), q, qd, external, wrenches)
     qdd, result, free = system.solve(left, bias[list(system.closing.rows)])
     forces = blank(len(bias))

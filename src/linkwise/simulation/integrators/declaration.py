@@ -11,7 +11,6 @@ from linkwise.algorithm import find
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape, trace
 from linkwise.kinematics.configuration import configuration_rate, with_unit_quaternions
-from linkwise.model.tree import Tree
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Feedback
 from linkwise.spatial.scalar import Array
@@ -95,13 +94,14 @@ def program(plant: Plant, method: str, law: Feedback | None, hold: bool) -> Roll
 
     tape = trace(stage, f"{method}_stage", {**state, "tau": (nv,), "advance": (), "weight": ()}, outputs)
     alone = len(scheme.coefficients) == 1
-    return RolloutProgram(tape, scheme.coefficients, law.tape(tree) if law else None, _finish(tree), hold or alone)
+    return RolloutProgram(tape, scheme.coefficients, law.tape(tree) if law else None, _finish(plant), hold or alone)
 
 
-def _finish(tree: Tree) -> Tape | None:
+def _finish(plant: Plant) -> Tape | None:
     """What brings the state at the end of a step back to where it must be: loops closed, the quaternion of unit length."""
+    tree = plant.tree
     nq, nv = tree.nq, tree.nv
-    if tree.loops:
+    if plant.projects:
         project = partial(find("project_to_loops").function, tree)
         return trace(project, "finish", {"q": (nq,), "qd": (nv,)}, {"q_closed": (nq,), "qd_closed": (nv,)})
     if not tree.manifold_joints:
