@@ -10,6 +10,7 @@ import pytest
 from linkwise import Loop, Mechanism
 from linkwise.errors import ArgumentError
 from linkwise.loops import Linkage
+from linkwise.loops.loop_solver import closing
 from linkwise.solve import REASONS
 from support.loop_mechanisms import linkage as ready
 from support.loop_mechanisms import parallelogram, planar_four_bar, planar_slider_crank
@@ -277,7 +278,7 @@ def test_a_hinge_with_opposed_axes_is_no_success() -> None:
 def _as_if(linkage: Linkage, mech: Mechanism) -> tuple[np.ndarray, float, float]:
     from dataclasses import replace
 
-    kernel = replace(linkage._system, tree=mech).kernel("step")
+    kernel = replace(linkage._system, task=closing(mech)).kernel("step")
     q, error, code = kernel(np.array([0.1]), linkage.q0)
     return q, float(error), float(code)
 

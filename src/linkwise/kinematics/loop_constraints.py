@@ -264,8 +264,10 @@ def _motion(bodies: Bodies, side: _Side, q: Array, qd: Array) -> _Motion:
         body, pose = bodies.bodies[k], side.poses[k]
         start, carrier = at[body.parent]
         moved = _at(carrier, pose[:3, 3] - start)
-        (freedom,), bias = body.freedoms_at(q), body.bias(q, qd)
-        turn, slide = ((pose[:3, :3] @ screw) * qd[body.speed] for screw in (freedom.angular, freedom.linear))
+        bias, turn, slide = body.bias(q, qd), zero, zero
+        for freedom in body.freedoms_at(q):
+            turn = turn + (pose[:3, :3] @ freedom.angular) * qd[freedom.speed]
+            slide = slide + (pose[:3, :3] @ freedom.linear) * qd[freedom.speed]
         at[k] = (
             pose[:3, 3],
             _Motion(

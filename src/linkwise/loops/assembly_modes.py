@@ -403,6 +403,6 @@ def assemble(mechanism: Tree, q0: npt.ArrayLike | None = None, seed: int = 0) ->
         better = (
             open_rows[gaps[best] < np.linalg.norm(task.residual(q[open_rows]), axis=-1)] if not closed.size else open_rows
         )
-        base = slice(task.base, None)  # (a floating base stays where it is)
-        q[better, base], error[better], taken[better] = positions[best, base], found_error[best], found_taken[best]
+        moved = np.ix_(better, task.places)  # (a floating base stays where it is)
+        q[moved], error[better], taken[better] = positions[best, task.places], found_error[best], found_taken[best]
     return shaped(q, np.where(error <= CLOSED, CONVERGED, UNREACHABLE), error, taken, batch)

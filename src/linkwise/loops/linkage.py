@@ -41,15 +41,18 @@ from linkwise.spatial.validation import numbers, vectors
 #: What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
 
+#: What the speeds of joints with quaternions are worth: they are never driven, and follow wherever they can.
+_MANIFOLD = 1e6
+
 
 def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequence[int | str] | None) -> tuple[int, ...]:
-    """Indices of the driven joint coordinates, in the order given.
+    """Places, among the speeds of the task, of the driven joint coordinates, in the order given.
 
     Parameters
     ----------
     task : LoopEquations
         The closure equations.
-    jacobians : ndarray (S, K, n)
+    jacobians : ndarray (S, K, s)
         At several closed positions.
     given : sequence of int or str, optional
         What the user wants; by default what `automatic` gives.
@@ -62,38 +65,64 @@ def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequen
     tree = task.mechanism
     rank = rank_of(np.linalg.svd(jacobians[0], compute_uv=False))
     if given is None:
-        return automatic(tree, jacobians, rank)
-    chosen = tuple(joint_index(tree, "driven", item) for item in given)
+        return automatic(task, jacobians, rank)
+    chosen = tuple(task.first + joint_index(tree, "driven", item) for item in given)
     if len(set(chosen)) < len(chosen):
         raise ArgumentError(f"driven is {shown(given)}; expected different coordinates of {tree.name!r}")
-    freedoms = tree.n - rank
-    names = [tree.names[k] for k in chosen]
+    freedoms = driven_count(task, jacobians[0], rank)
+    names = [task.names[k] for k in chosen]
     if len(chosen) != freedoms:
-        could = members(tree.names[k] for k in automatic(tree, jacobians, rank, chosen))
+        could = members(task.names[k] for k in automatic(task, jacobians, rank, chosen))
         raise ArgumentError(
             f"{tree.name!r} has {freedoms} degree{'s' * (freedoms != 1)} of freedom, so {freedoms}"
             f" {'coordinate is' if freedoms == 1 else 'coordinates are'} driven,"
             f" not {len(chosen)}{f' ({members(names)})' if names else ''}; {could} could be"
         )
-    passive = [k for k in range(tree.n) if k not in chosen]
+    passive = [k for k in range(len(task.speeds)) if k not in chosen]
     if all(rank_of(np.linalg.svd(jac[:, passive], compute_uv=False)) < rank for jac in jacobians):
-        raise ArgumentError(f"{members(names)} cannot drive {tree.name!r}; {_could(tree, jacobians, rank, chosen)}")
+        raise ArgumentError(f"{members(names)} cannot drive {tree.name!r}; {_could(task, jacobians, rank, chosen)}")
     return chosen
 
 
-def automatic(tree: Tree, jacobians: FloatArray, rank: int, preferred: Sequence[int] = ()) -> tuple[int, ...]:
+def driven_count(task: LoopEquations, jacobian: FloatArray, rank: int) -> int:
+    """How many coordinates are driven: the freedoms of the joints without quaternions.
+
+    Where these rest, joints with quaternions may still move by themselves, as a rod between two balls spins.
+    """
+    return task.mechanism.n - rank + rank_of(np.linalg.svd(jacobian[:, : task.first], compute_uv=False))
+
+
+def passive_speeds(
+    task: LoopEquations, jacobians: FloatArray, rank: int, driven: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Places of the speeds that follow the driven ones, and of those of joints with quaternions that rest."""
+    others = np.array([k for k in range(len(task.speeds)) if k not in driven], dtype=np.intp)
+    if not task.manifold:
+        return tuple(others.tolist()), ()
+    passive = others[list(independent_columns(jacobians[..., others], rank, _weights(task)[others]))]
+    return tuple(passive.tolist()), tuple(sorted({*others.tolist()} - {*passive.tolist()}))
+
+
+def automatic(task: LoopEquations, jacobians: FloatArray, rank: int, preferred: Sequence[int] = ()) -> tuple[int, ...]:
     """The driven coordinates whose passive ones are best conditioned at the worst of some positions.
 
     Joints with a motor or a greatest effort are taken before others, then those with limits.
     """
+    weights = _weights(task)
+    weights[list(preferred)] = _MOTOR**2
+    passive = independent_columns(jacobians, rank, weights)
+    return tuple(k for k in range(task.first, len(task.speeds)) if k not in passive)
+
+
+def _weights(task: LoopEquations) -> FloatArray:
+    """What each speed (s,) is worth as a passive one."""
+    tree = task.mechanism
     driven_by = {drive.coordinate for drive in tree.drives}
     limited = np.isfinite(tree.q_min) & np.isfinite(tree.q_max)
     weights = np.where(limited, _LIMITS, 1.0)
     weights[[k in driven_by or np.isfinite(effort) for k, effort in enumerate(tree.tau_max)]] = _MOTOR
     weights[_massless(tree)] = _HELPER
-    weights[list(preferred)] = _MOTOR**2
-    passive = independent_columns(jacobians, rank, weights)
-    return tuple(k for k in range(tree.n) if k not in passive)
+    return np.concatenate([np.full(task.first, _MANIFOLD), weights])
 
 
 def _massless(tree: Tree) -> list[int]:
@@ -103,15 +132,15 @@ def _massless(tree: Tree) -> list[int]:
     return [k for k, empty in massless if empty] if not all(empty for _, empty in massless) else []
 
 
-def _could(tree: Tree, jacobians: FloatArray, rank: int, chosen: Sequence[int]) -> str:
+def _could(task: LoopEquations, jacobians: FloatArray, rank: int, chosen: Sequence[int]) -> str:
     """Which sets could drive: all, where one coordinate does, else the one nearest to what was chosen."""
-    if tree.n - rank != 1:
-        return f"{members(tree.names[k] for k in automatic(tree, jacobians, rank, chosen))} could, for instance"
+    if len(chosen) != 1:
+        return f"{members(task.names[k] for k in automatic(task, jacobians, rank, chosen))} could, for instance"
     able = []
-    for k in range(tree.n):
-        others = [j for j in range(tree.n) if j != k]
+    for k in range(task.first, len(task.speeds)):
+        others = [j for j in range(len(task.speeds)) if j != k]
         if any(rank_of(np.linalg.svd(jac[:, others], compute_uv=False)) == rank for jac in jacobians):
-            able.append(tree.names[k])
+            able.append(task.names[k])
     return f"{members(able)} could"
 
 
@@ -139,7 +168,7 @@ Counts = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class BranchFollower:
-    """How positions are followed: the closure equations, the compiled step, and which joints are driven."""
+    """How positions are followed: the closure equations, the compiled step, and the places of what drives and follows."""
 
     task: LoopEquations
     step: Step
@@ -159,7 +188,7 @@ class BranchFollower:
             error[unfinished] = self.task.error(q[unfinished])
             closed = error[unfinished] <= CLOSED
             there = reasons[unfinished] == CONVERGED
-            beyond = there & closed & self._beyond(q[unfinished])
+            beyond = there & closed & self.task.beyond(q[unfinished], CLOSED)
             reasons[unfinished] = np.where(beyond, LIMITS, np.where(there & ~closed, STALLED, reasons[unfinished]))
         return q, reasons, error, taken
 
@@ -181,7 +210,7 @@ class BranchFollower:
         held = self._at(u, start)
         q, error, taken = closed_near(self.task, held, self.passive)
         reasons = np.where(error <= CLOSED, CONVERGED, _WALK)
-        q[:, self.task.base + self.driven] = held[:, self.task.base + self.driven]
+        q[:, self.task.shift + self.driven] = held[:, self.task.shift + self.driven]
         open_rows = np.flatnonzero(reasons == _WALK)
         if open_rows.size:
             best, closed, more = closed_near(self.task, start[open_rows])
@@ -194,7 +223,7 @@ class BranchFollower:
     def _walked(self, u: FloatArray, start: FloatArray) -> tuple[FloatArray, Counts, Counts]:
         """Follow the branch of closed starts as far as it goes."""
         q, count = start.copy(), len(u)
-        first = start[:, self.task.base + self.driven]
+        first = start[:, self.task.shift + self.driven]
         length = (np.abs(u - first) / self.task.columns[self.driven]).max(axis=-1)
         done, pace, taken = np.zeros(count), np.full(count, 0.5), np.zeros(count, dtype=np.intp)
         ends = np.full(count, TOGGLE, dtype=np.intp)
@@ -243,7 +272,7 @@ class BranchFollower:
         if not well.size:
             return positions, np.zeros(len(q), dtype=bool)
         closed, error, _ = closed_near(self.task, self._at(wanted[well], q[well]), self.passive)
-        moved = (np.abs(closed - q[well])[:, self.task.base :] / self.task.columns).max(axis=-1)
+        moved = np.abs(self.task.apart(q[well], closed)).max(axis=-1)
         close = (error <= CLOSED) & (moved <= HOP / WELL)
         positions[well[close]] = closed[close]
         return positions, np.isfinite(positions[:, 0])
@@ -252,23 +281,16 @@ class BranchFollower:
         """The end of a branch itself, where Newton's method is slow: NaN where it is not what was asked for."""
         held = self._at(u, q)
         closed, error, taken = closed_near(self.task, held, self.passive)
-        same = closed[:, self.task.base + self.driven] == held[:, self.task.base + self.driven]
-        moved = np.abs(closed - q)[:, self.task.base :] / self.task.columns
+        same = closed[:, self.task.shift + self.driven] == held[:, self.task.shift + self.driven]
+        moved = np.abs(self.task.apart(q, closed))
         close = (moved[:, self.driven].max(axis=-1) <= AT_END[0]) & (moved.max(axis=-1) <= AT_END[1])
         near = (error <= CLOSED) & same.all(axis=-1) & close
         return np.where(near[:, None], closed, np.nan), taken
 
     def _at(self, u: FloatArray, q: FloatArray) -> FloatArray:
         start = q.copy()
-        start[:, self.task.base + self.driven] = u
+        start[:, self.task.shift + self.driven] = u
         return start
-
-    def _beyond(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which positions have a joint beyond its limits by more than rounding."""
-        mechanism = self.task.mechanism
-        joints, low, high = q[:, self.task.base :], mechanism.q_min, mechanism.q_max
-        allowed = CLOSED * self.task.columns
-        return np.asarray(((joints < low - allowed) | (joints > high + allowed)).any(axis=-1))
 
 
 #: What all closure equations may leave of speeds and accelerations, as a share of these.
@@ -413,18 +435,18 @@ class Linkage:
         self.mechanism = mechanism
         self.q0 = assembled.q
         self._rank, self._generic = self._positions(seed)
-        if self._rank == mechanism.n and q0 is None:  # (an assembly that is stuck; another one may move)
+        if self._freedoms == 0 and q0 is None:  # (an assembly that is stuck; another one may move)
             self.q0 = generic_positions(self._task)[0]
             self._rank, self._generic = self._positions(seed)
         self.q0.flags.writeable = False
         jacobians = self._task.jacobian(self._generic)
-        if self._rank == mechanism.n:
+        if self._freedoms == 0:
             raise ArgumentError(f"{mechanism.name!r} has no degree of freedom (see mobility); there is nothing to drive")
         chosen = driven_coordinates(self._task, jacobians, driven)
-        passive = tuple(k for k in range(mechanism.n) if k not in chosen)
+        passive, self._idle = passive_speeds(self._task, jacobians, self._rank, chosen)
         able = [jac for jac in jacobians if rank_of(np.linalg.svd(jac[:, passive], compute_uv=False)) == self._rank]
         self.rows = independent_columns(np.swapaxes(np.array(able), -1, -2)[:, list(passive)], self._rank)
-        self._system = LinkageEquations(mechanism, chosen, passive, self.rows, self._task.rows, self._task.columns)
+        self._system = LinkageEquations(self._task, chosen, passive, self.rows)
 
     def _positions(self, seed: int) -> tuple[int, FloatArray]:
         """The rank of the closure equations around q0, and closed positions (k, nq) with this rank, there and elsewhere."""
@@ -433,22 +455,31 @@ class Linkage:
         ranks = ranks_at(self._task, samples)
         return int(ranks[0]), samples[ranks == ranks[0]]
 
+    @property
+    def _freedoms(self) -> int:
+        return driven_count(self._task, self._task.jacobian(self._generic[0]), self._rank)
+
     # ── what is driven ────────────────────────────────────────────────────────────────────────────
 
     @property
     def driven(self) -> tuple[str, ...]:
         """Names of the coordinates that are given."""
-        return tuple(self.mechanism.names[k] for k in self._system.driven)
+        return tuple(self._task.names[k] for k in self._system.driven)
 
     @property
     def passive(self) -> tuple[str, ...]:
-        """Names of the coordinates that follow."""
-        return tuple(self.mechanism.names[k] for k in self._system.passive)
+        """Names of the coordinates that follow; of joints with quaternions, of their speeds."""
+        return tuple(self._task.names[k] for k in self._system.passive)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Names of the speeds of joints with quaternions that stay zero: what the loops leave free, as the spin of a rod."""
+        return tuple(self._task.names[k] for k in self._idle)
 
     def driven_part(self, q: npt.ArrayLike) -> FloatArray:
         """The driven coordinates (..., m) of positions (..., nq)."""
         coordinates = numbers("q", q, f"real numbers (..., {self.mechanism.nq})")
-        return np.asarray(coordinates[..., [self._task.base + k for k in self._system.driven]])
+        return np.asarray(coordinates[..., [self._task.shift + k for k in self._system.driven]])
 
     # ── positions ─────────────────────────────────────────────────────────────────────────────────
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.configuration import random_coordinates
+from linkwise.kinematics.configuration import difference, random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.lengths import longest_offset
 from linkwise.solve.levenberg_marquardt import CLOSE
@@ -69,22 +69,89 @@ class LoopEquations:
         return np.concatenate([np.repeat([1.0 / self.size, 1.0], [3, count - 3]) for count in kinds])
 
     @cached_property
+    def manifold(self) -> tuple[ManifoldJoint, ...]:
+        """The joints with quaternions that a loop runs through."""
+        return joints_in_loops(self.mechanism)
+
+    @cached_property
+    def speeds(self) -> npt.NDArray[np.intp]:
+        """The speeds (s,) that the loops are closed by: of joints with quaternions in loops, then of all others."""
+        tree = self.mechanism
+        inside = [np.arange(at.v.start, at.v.stop) for at in self.manifold]
+        return np.concatenate([*inside, np.arange(tree.nv - tree.n, tree.nv)]).astype(np.intp)
+
+    @cached_property
     def columns(self) -> FloatArray:
-        """What joint coordinates (n,) are multiplied by to be lengths or angles of this unit."""
-        return np.where(np.asarray(self.mechanism.is_length, dtype=bool), self.size, 1.0)
+        """What small motions along the speeds (s,) are multiplied by to be lengths or angles of this unit."""
+        units = np.array([unit for _, unit in self.mechanism.columns("qd")])
+        return np.where(units[self.speeds] == "m/s", self.size, 1.0)
 
     @property
     def base(self) -> int:
-        """Number of coordinates of a floating base and of joints with quaternions, which no loop feels."""
+        """Number of coordinates of a floating base and of joints with quaternions."""
         return self.mechanism.nq - self.mechanism.n
+
+    @property
+    def first(self) -> int:
+        """The place, among the speeds, of that of the first joint without a quaternion."""
+        return len(self.speeds) - self.mechanism.n
+
+    @property
+    def shift(self) -> int:
+        """What is added to the place of a speed without quaternion to find its coordinate in q."""
+        return self.base - self.first
+
+    @property
+    def places(self) -> npt.NDArray[np.intp]:
+        """The coordinates in q that the loops are closed by."""
+        inside = [np.arange(at.q.start, at.q.stop) for at in self.manifold]
+        return np.concatenate([*inside, np.arange(self.base, self.mechanism.nq)]).astype(np.intp)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the speeds (s,)."""
+        return [self.mechanism.speed_names[k] for k in self.speeds]
+
+    def moved(self, q: FloatArray, motion: FloatArray) -> FloatArray:
+        """Configurations (N, nq) after small motions (N, s) along the speeds, rad or m."""
+        result = q.copy()
+        if self.manifold:
+            whole = np.zeros((len(q), self.mechanism.nv))
+            whole[:, self.speeds] = motion
+            result = np.asarray(kernel_of(self.mechanism, "integrate")(q, whole, 1.0))
+        result[:, self.base :] = q[:, self.base :] + motion[:, self.first :]
+        return result
+
+    def apart(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
+        """The motion (N, s) along the speeds from one configuration (N, nq) to another, without unit."""
+        return np.asarray(difference(self.mechanism, q0, q1)[..., self.speeds] / self.columns)
+
+    def beyond(self, q: FloatArray, allowed: float) -> npt.NDArray[np.bool_]:
+        """Which configurations (N, nq) have a joint beyond its limits by more than a share of the unit."""
+        joints, slack = q[:, self.base :], allowed * self.columns[self.first :]
+        low, high = self.mechanism.q_min - slack, self.mechanism.q_max + slack
+        outside = np.asarray(((joints < low) | (joints > high)).any(axis=-1))
+        for at in self.manifold:
+            if np.isfinite(at.most):
+                outside |= [bool(at.joint.excess(row, at.most) > allowed) for row in q[:, at.q]]
+        return outside
+
+    def clipped(self, q: FloatArray, which: npt.NDArray[np.intp]) -> FloatArray:
+        """Configurations (N, nq), in place, with the coordinates of some speeds brought within their limits."""
+        plain = which[which >= self.first] - self.first
+        q[:, self.base + plain] = np.clip(q[:, self.base + plain], self.mechanism.q_min[plain], self.mechanism.q_max[plain])
+        for at in self.manifold:
+            if np.isfinite(at.most) and np.isin(at.v.start, self.speeds[which]):
+                q[:, at.q] = [np.asarray(at.joint.clipped(row, at.most), dtype=float) for row in q[:, at.q]]
+        return q
 
     def residual(self, q: FloatArray) -> FloatArray:
         """`closure` (..., K) without unit."""
         return np.asarray(kernel_of(self.mechanism, "closure", None, {})(q) * self.rows)
 
     def jacobian(self, q: FloatArray) -> FloatArray:
-        """`closure_jacobian` (..., K, n) without unit, joints only."""
-        jacobian = kernel_of(self.mechanism, "closure_jacobian", None, {})(q)[..., self.mechanism.nv - self.mechanism.n :]
+        """`closure_jacobian` (..., K, s) without unit, of `speeds` only."""
+        jacobian = kernel_of(self.mechanism, "closure_jacobian", None, {})(q)[..., self.speeds]
         return np.asarray(jacobian * self.rows[:, None] * self.columns)
 
     def error(self, q: FloatArray) -> FloatArray:
@@ -98,20 +165,31 @@ class LoopEquations:
 def closing(mechanism: Tree) -> LoopEquations:
     """The closure equations of a mechanism with loops, without units; made once."""
     mechanism.require_numbers("what closes loops")
-    for loop in mechanism.loops:
-        ends = [name for name in (loop.first, loop.second) if name != "base"]
-        for at in mechanism.manifold_joints:
-            if sum(at.link in mechanism.path(name) for name in ends) == 1:
-                raise ArgumentError(
-                    f"the loop between {loop.first!r} and {loop.second!r} of {mechanism.name!r} runs through the"
-                    f" {at.joint.kind} joint {at.name!r}; cut it there instead, by a loop of the kind 'point'"
-                )
     return mechanism.memo("loop_solver", "equations", lambda: LoopEquations(mechanism, longest_offset(mechanism)))
+
+
+def joints_in_loops(mechanism: Tree) -> tuple[ManifoldJoint, ...]:
+    """The joints with quaternions that loops run through: on the path to one end of a loop, but not to the other."""
+
+    def crossed(at: ManifoldJoint) -> bool:
+        ends = ([name for name in (loop.first, loop.second) if name != "base"] for loop in mechanism.loops)
+        return at.link >= 0 and any(sum(at.link in mechanism.path(name) for name in pair) == 1 for pair in ends)
+
+    return tuple(at for at in mechanism.manifold_joints if crossed(at))
+
+
+def require_plain_loops(mechanism: Tree, subject: str) -> None:
+    """Raise `ArgumentError` where a loop runs through a joint with a quaternion, which the subject does not take."""
+    for at in joints_in_loops(mechanism):
+        raise ArgumentError(
+            f"a loop of {mechanism.name!r} runs through the {at.joint.kind} joint {at.name!r}; {subject} takes loops of"
+            " other joints only (cut the loop there instead, by a loop of the kind 'point')"
+        )
 
 
 def repeating(task: LoopEquations, error: float) -> str:
     """What to say of loops that stay open by little, where their equations can only be satisfied by repeating each other."""
-    count, joints = len(task.rows), task.mechanism.n
+    count, joints = len(task.rows), len(task.speeds)
     if error > _MISFIT or count < joints:
         return ""
     return (
@@ -132,7 +210,7 @@ def closed_near(
     q : ndarray (N, nq)
         Where to start.
     moving : ndarray of int, optional
-        The joints that may move; all by default.
+        Places, among `LoopEquations.speeds`, of those along which it may move; all by default.
     iterations : int
         Steps at most.
 
@@ -145,11 +223,11 @@ def closed_near(
     taken : ndarray of int (N,)
         Steps.
     """
-    n, base = task.mechanism.n, task.base
-    which = np.arange(n) if moving is None else moving
-    low, high = task.mechanism.q_min[which], task.mechanism.q_max[which]
-    best, unit = q.copy(), task.columns[which]
-    best[:, base + which] = np.clip(best[:, base + which], low, high)
+    which = np.arange(len(task.speeds)) if moving is None else moving
+    plain = which >= task.first
+    low, high = np.full(len(which), -np.inf), np.full(len(which), np.inf)
+    low[plain], high[plain] = (limit[which[plain] - task.first] for limit in (task.mechanism.q_min, task.mechanism.q_max))
+    best, unit = task.clipped(q.copy(), which), task.columns[which]
     left = _square(task, best)
     policy = CLOSE.damping
     damping, taken = np.full(len(q), policy.initial), np.zeros(len(q), dtype=np.intp)
@@ -158,10 +236,12 @@ def closed_near(
         if not pending.size:
             break
         here = best[pending]
-        x = here[:, base + which]
+        x = np.zeros((len(here), len(which)))
+        x[:, plain] = here[:, task.shift + which[plain]]
         step = _step(task, here, which, x, (low, high), damping[pending] * np.minimum(left[pending], policy.most_error))
-        trial = here.copy()
-        trial[:, base + which] = np.clip(x + step * unit, low, high)
+        motion = np.zeros((len(here), len(task.speeds)))
+        motion[:, which] = step * unit
+        trial = task.clipped(task.moved(here, motion), which)
         reached = _square(task, trial)
         better = reached < left[pending]
         taken[pending] += 1
@@ -202,10 +282,10 @@ def _step(
 def random_starts(task: LoopEquations, count: int, seed: int) -> FloatArray:
     """Positions (count, nq) within the joint limits; where there are none, any angle, or up to two longest offsets."""
     tree = task.mechanism
-    starts = np.tile(tree.neutral, (count, 1))
-    starts[:, task.base :] = random_coordinates(
-        tree, np.column_stack([tree.q_min, tree.q_max]), 2.0 * task.size, count, seed
-    )
+    starts, rng = np.tile(tree.neutral, (count, 1)), np.random.default_rng(seed)
+    starts[:, task.base :] = random_coordinates(tree, np.column_stack([tree.q_min, tree.q_max]), 2.0 * task.size, count, rng)
+    for at in task.manifold:
+        starts[:, at.q] = at.joint.random(rng, count, at.most)
     return starts
 
 
@@ -214,8 +294,7 @@ def closed_samples(task: LoopEquations, near: FloatArray | None = None, count: i
     if near is None:
         starts = np.vstack([near_zero(task.mechanism)[None], random_starts(task, 4 * count, seed)])
     else:
-        aside = np.random.default_rng(seed).normal(0.0, 0.1, (2 * count, task.mechanism.n)) * task.columns
-        starts = np.tile(near, (2 * count, 1))
-        starts[:, task.base :] += aside
+        aside = np.random.default_rng(seed).normal(0.0, 0.1, (2 * count, len(task.speeds))) * task.columns
+        starts = task.moved(np.tile(near, (2 * count, 1)), aside)
     positions, error, _ = closed_near(task, starts, iterations=60)
     return positions[error <= CLOSED][:count]

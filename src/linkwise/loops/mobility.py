@@ -185,7 +185,7 @@ def mobility(mechanism: Tree, q: npt.ArrayLike | None = None) -> Mobility:
     first = ranks.index(best) if q is None else 0
     rank, smallest_of = ranks[first], values[first]
     equations, speeds = len(task.rows), mechanism.nv
-    shape = _shape(mechanism, around[:3])
+    shape = "" if task.manifold else _shape(mechanism, around[:3])
     flat = speeds - sum(PLANAR_ROWS[loop.kind] for loop in mechanism.loops) if shape else None
     reason = _reason(shape, rank, best, equations, 0 if flat is None else speeds - best - flat)
     smallest = float(smallest_of[rank - 1] / smallest_of[0]) if rank else 0.0
@@ -226,12 +226,10 @@ def _moves_on(task: LoopEquations, q: FloatArray, rank: int) -> bool:
     free = np.linalg.svd(task.jacobian(q))[2][rank:]
     if not len(free):
         return True
-    starts = np.tile(q, (2 * len(free), 1))
-    starts[:, task.base :] += _STEP * task.columns * np.vstack([free, -free])
-    low, high = task.mechanism.q_min, task.mechanism.q_max
-    inside = ((starts[:, task.base :] >= low) & (starts[:, task.base :] <= high)).all(axis=1)
+    starts = task.moved(np.tile(q, (2 * len(free), 1)), _STEP * task.columns * np.vstack([free, -free]))
+    inside = ~task.beyond(starts, 0.0)
     closed, error, _ = closed_near(task, starts[inside], iterations=60)
-    moved = np.linalg.norm((closed - q)[:, task.base :] / task.columns, axis=1)
+    moved = np.linalg.norm(task.apart(np.broadcast_to(q, closed.shape), closed), axis=1)
     good = (error <= CLOSED) & (moved >= 0.5 * _STEP)
     return bool(inside.any() and good.all() and (ranks_at(task, closed) == rank).all())
 

@@ -127,7 +127,7 @@ def singularities_at(
         The link whose motion matters.
     """
     here, (rank, elsewhere) = closed_position(task, q), generic
-    movable, motions = np.zeros(task.mechanism.n, dtype=bool), 0
+    movable, motions = np.zeros(len(task.speeds), dtype=bool), 0
     for position in elsewhere[:_SAMPLES]:
         _, values, ratios, whole = _driven_motion(task, system, position, output)
         if values.size and values[-1] <= RANK * values[0]:
@@ -138,7 +138,7 @@ def singularities_at(
     driving = float(values[-1] / all_values[0]) if values.size else 1.0
     toggle, largest = driving <= SINGULAR, max(1.0, float(np.abs(ratios).max(initial=0.0)))
     pairs = zip(system.passive, np.abs(ratios).max(axis=1, initial=0.0), strict=True)
-    still = [task.mechanism.names[k] for k, size in pairs if movable[k] and size <= SINGULAR * largest]
+    still = [task.names[k] for k, size in pairs if movable[k] and size <= SINGULAR * largest]
     measure = None
     if output is not None:
         measure = float(whole[motions - 1] / whole[0]) if motions and whole[0] > SINGULAR else 0.0
@@ -161,6 +161,6 @@ def _driven_motion(
     if output is None:
         return whole, values, ratios, np.zeros(0)
     mech = task.mechanism
-    moved = kernel_of(mech, "jacobian", None, {"link": output})(q)[:, mech.nv - mech.n :] * task.columns
+    moved = kernel_of(mech, "jacobian", None, {"link": output})(q)[:, task.speeds] * task.columns
     moved = moved * np.repeat([1.0 / task.size, 1.0], 3)[:, None]
     return whole, values, ratios, np.linalg.svd(moved[:, driven] + moved[:, passive] @ ratios, compute_uv=False)

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.configuration import integrate
 from linkwise.kinematics.loop_constraints import closure, closure_bias, closure_facing, closure_jacobian, closure_sine
-from linkwise.loops.loop_solver import CLOSED
+from linkwise.loops.loop_solver import CLOSED, LoopEquations
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import RANK, Solved, solve
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, select
@@ -42,29 +43,33 @@ class LinkageEquations:
 
     Attributes
     ----------
-    tree : Tree
-        The mechanism.
+    task : LoopEquations
+        The closure equations.
     driven, passive : tuple of int
-        Indices of joint coordinates.
+        Places among the speeds of the task; those of joints with quaternions that are neither rest.
     rows : tuple of int
-        Indices of closure equations, one for each passive coordinate.
-    scale : ndarray (K,)
-        What closure equations are multiplied by to be without unit.
-    unit : ndarray (n,)
-        The same for joint coordinates: they are divided by it.
+        Indices of closure equations, one for each passive speed.
     """
 
-    tree: Tree
+    task: LoopEquations
     driven: tuple[int, ...]
     passive: tuple[int, ...]
     rows: tuple[int, ...]
-    scale: FloatArray
-    unit: FloatArray
 
     @property
-    def base(self) -> int:
-        """Number of coordinates of a floating base and of joints with quaternions."""
-        return self.tree.nq - self.tree.n
+    def tree(self) -> Tree:
+        """The mechanism."""
+        return self.task.mechanism
+
+    @property
+    def scale(self) -> FloatArray:
+        """What closure equations (K,) are multiplied by to be without unit."""
+        return self.task.rows
+
+    @property
+    def unit(self) -> FloatArray:
+        """The same for the speeds (s,): they are divided by it."""
+        return self.task.columns
 
     def kernel(self, name: str) -> Kernel:
         """The compiled `step`, `velocity` or `acceleration`."""
@@ -91,23 +96,24 @@ class LinkageEquations:
         """
         here = np.array(q, dtype=object)
         for place, value in zip(self.driven, u, strict=True):
-            here[self.base + place] = value
+            here[self.task.shift + place] = value
         lengths: list[Any] = []
         signs: list[Any] = []
-        places, unit = [self.base + k for k in self.passive], self.unit[list(self.passive)]
+        unit = self.unit[list(self.passive)]
         tangent: Array = blank(len(self.passive))
+        shift: Array = blank(len(self.passive))
         for number in range(steps):
             residual, jac = closure_sine(self.tree, here), closure_jacobian(self.tree, here)
             right = -residual[list(self.rows), None]
             if number == steps - 1:
                 right = np.concatenate([right, self._driven_rows(jac, here - q)[:, None]], axis=1)
             solved = self._solve(jac, right)
-            here[places] = here[places] + solved.unknowns[:, 0]
+            here = self._moved(here, solved.unknowns[:, 0])
+            shift = shift + solved.unknowns[:, 0]
             tangent = solved.unknowns[:, -1]
             lengths.append(_square(solved.unknowns[:, 0] / unit))
             signs.append(solved.sign)
         error = self._error(here)
-        shift = here[places] - q[places]
         short = SHORT**2 - greatest(_square(shift / unit), _square(tangent / unit))
         straight = greatest(KINK**2 * _square(shift / unit) - _square((shift - tangent) / unit), short)
         near = select(straight, self._near(lengths, signs), -1.0)
@@ -119,7 +125,7 @@ class LinkageEquations:
         """Speeds (nv,) for driven speeds ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
         jac = closure_jacobian(self.tree, q)
         qd = self._completed(jac, blank(len(self.scale)), ud)
-        speeds = qd[-self.tree.n :] / self.unit
+        speeds = qd[self.task.speeds] / self.unit
         cause = _greatest(ud / self.unit[list(self.driven)])
         return qd, self._error(q), select(_bounded(speeds, cause), _share(jac @ qd * self.scale, speeds), 2.0)
 
@@ -127,35 +133,44 @@ class LinkageEquations:
         """Accelerations (nv,) for driven accelerations udd (m,), how far loops are open, and what all equations leave."""
         jac, bias = closure_jacobian(self.tree, q), closure_bias(self.tree, q, qd)
         qdd = self._completed(jac, bias, udd)
-        speeds = qd[-self.tree.n :] / self.unit
+        speeds = qd[self.task.speeds] / self.unit
         of_speed = _share(jac @ qd * self.scale, speeds)
-        scaled = qdd[-self.tree.n :] / self.unit
+        scaled = qdd[self.task.speeds] / self.unit
         left = greatest(of_speed, _share((jac @ qdd + bias) * self.scale, np.concatenate([scaled, speeds * speeds])))
         cause = greatest(_greatest(udd / self.unit[list(self.driven)]), _greatest(bias * self.scale))
         return qdd, self._error(q), select(_bounded(scaled, cause), left, 2.0)
 
     def _completed(self, jac: Array, bias: Array, driven: Array) -> Array:
         """Rates (nv,) with J rates + bias = 0 for the rows that count, from those of the driven coordinates."""
-        start, rates = self.tree.nv - self.tree.n, blank(self.tree.nv)
-        rates[[start + k for k in self.driven]] = driven
+        rates = blank(self.tree.nv)
+        rates[self.task.speeds[list(self.driven)]] = driven
         right = -(jac @ rates + bias)[list(self.rows)]
-        rates[[start + k for k in self.passive]] = self._solve(jac, right[:, None]).unknowns[:, 0]
+        rates[self.task.speeds[list(self.passive)]] = self._solve(jac, right[:, None]).unknowns[:, 0]
         return rates
 
     def _driven_rows(self, jac: Array, moved: Array) -> Array:
         """What the passive coordinates must make up for where the driven ones moved (nq,)."""
-        start = self.tree.nv - self.tree.n
-        columns = jac[np.ix_(self.rows, [start + k for k in self.driven])]
-        return np.asarray(-(columns @ moved[[self.base + k for k in self.driven]]))
+        columns = jac[list(self.rows)][:, self.task.speeds[list(self.driven)]]
+        return np.asarray(-(columns @ moved[[self.task.shift + k for k in self.driven]]))
 
     def _solve(self, jac: Array, right: Array) -> Solved:
         """Solve with the rows that count and the columns of the passive coordinates."""
-        start = self.tree.nv - self.tree.n
-        square = jac[np.ix_(self.rows, [start + k for k in self.passive])]
+        square = jac[list(self.rows)][:, self.task.speeds[list(self.passive)]]
         scale = self.scale[list(self.rows)]
         if np.all(scale == scale[:1]):
             return solve(square, right)
         return solve(square * scale[:, None], right * scale[:, None])
+
+    def _moved(self, q: Array, motion: Array) -> Array:
+        """The configuration (nq,) after a small motion along the passive speeds."""
+        if self.task.manifold:
+            whole = blank(self.tree.nv)
+            whole[self.task.speeds[list(self.passive)]] = motion
+            one: Any = 1.0
+            return np.asarray(integrate(self.tree, q, whole, one))
+        result, places = np.array(q, dtype=object), [self.task.shift + k for k in self.passive]
+        result[places] = result[places] + motion
+        return result
 
     def _error(self, q: Array) -> Any:
         """The greatest closure equation at q, 2 where a hinge has opposed axes."""
@@ -175,11 +190,14 @@ class LinkageEquations:
         """Above zero where no joint is beyond its limits by more than rounding."""
         excess: Any = -1.0
         for k, (low, high) in enumerate(zip(self.tree.q_min, self.tree.q_max, strict=True)):
-            allowed = CLOSED * self.unit[k]
+            allowed, value = CLOSED * self.unit[self.task.first + k], q[self.task.base + k]
             if np.isfinite(high):
-                excess = greatest(excess, q[self.base + k] - (high + allowed))
+                excess = greatest(excess, value - (high + allowed))
             if np.isfinite(low):
-                excess = greatest(excess, (low - allowed) - q[self.base + k])
+                excess = greatest(excess, (low - allowed) - value)
+        for at in self.task.manifold:
+            if np.isfinite(at.most):
+                excess = greatest(excess, at.joint.excess(q[at.q], at.most) - CLOSED)
         return select(excess, 0.0, 1.0)
 
 

@@ -121,7 +121,8 @@ def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray,
 def _kept_closed(mechanism: Tree, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The nearest speeds and accelerations that keep closed loops closed: J qd = 0, J qdd + bias = 0."""
     task = closing(mechanism)
-    units = np.concatenate([np.ones(mechanism.nv - mechanism.n), task.columns])
+    units = np.ones(mechanism.nv)
+    units[task.speeds] = task.columns
     jac = evaluate(mechanism, "closure_jacobian", q) * task.rows[:, None] * units
     back = np.linalg.pinv(jac, rcond=NEARLY) * units[:, None]
     speeds = qd - np.einsum("tvk,tk->tv", back, np.einsum("tkv,tv->tk", jac, qd / units))

@@ -110,8 +110,8 @@ def _find_rows(tree: Tree) -> IndependentRows:
 def _samples(task: LoopEquations) -> tuple[FloatArray, float]:
     """Closed configurations (S, nq), and how far the nearest to one is open."""
     wide, near = random_starts(task, STARTS, 1), np.tile(near_zero(task.mechanism), (STARTS, 1))
-    aside = np.random.default_rng(2).normal(0.0, ASIDE, (STARTS, task.mechanism.n))
-    near[:, task.base :] += aside * task.columns
+    aside = np.random.default_rng(2).normal(0.0, ASIDE, (STARTS, len(task.speeds)))
+    near = task.moved(near, aside * task.columns)
     q, error, _ = closed_near(task, np.vstack([near, wide]), iterations=ITERATIONS)
     return q[error <= CLOSED], float(error.min())
 

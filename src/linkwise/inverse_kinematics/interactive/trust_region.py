@@ -24,7 +24,7 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.loops import Linkage, assemble
-from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closed_samples, closing
+from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closed_samples, closing, require_plain_loops
 from linkwise.model.tree import Tree
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import FloatArray
@@ -78,6 +78,7 @@ class FeasibleSet:
     """
 
     def __init__(self, mechanism: Tree, moving: Mask) -> None:
+        require_plain_loops(mechanism, "dragging")
         self.mechanism, self.moving = mechanism, moving
         self.task: LoopEquations | None = closing(mechanism) if mechanism.loops else None
         self.size = size_of(mechanism)
@@ -253,6 +254,7 @@ def loop_start(mechanism: Tree) -> LoopStart:
 
 
 def _find_start(mechanism: Tree) -> LoopStart:
+    require_plain_loops(mechanism, "dragging")
     task, assembled = closing(mechanism), assemble(mechanism)
     samples = closed_samples(task) if assembled.success else assembled.q[None]
     samples = samples if len(samples) else assembled.q[None]
