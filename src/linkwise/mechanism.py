@@ -745,10 +745,12 @@ class Mechanism(Tree):
         """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
         return linkwise.dynamics.base_parameters(self, resting=resting)
 
-    def equations(self, form: str | None = None) -> Equations:
+    def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
-        The form, and what there is to read and to write, are told in `linkwise.equations.Equations`.
+        The form, and what there is to read and to write, are told in `linkwise.equations.Equations`. With loops it is
+        "minimal", in the driven coordinates alone, wherever one or two planar loops are closed by circles and lines, else
+        "multipliers": see `MinimalEquations` and `MultiplierEquations` of `linkwise.equations.closed_loops`.
 
         Examples
         --------
@@ -756,7 +758,9 @@ class Mechanism(Tree):
         >>> robots.planar_2r().equations().M[0, 0]
         cos(q2) + 1.66666666666667
         """
-        return Equations(self, form)
+        from linkwise.equations.closed_loops import equations_of
+
+        return equations_of(self, form, driven)
 
     # ── solving and looking: functions of packages that are imported when they are first called ───
 

@@ -9,7 +9,7 @@ import sympy
 
 from linkwise import Link, Loop, Mechanism, Motor, robots
 from linkwise.equations import equations_of_motion as module
-from linkwise.errors import ArgumentError, MissingExtraError
+from linkwise.errors import ArgumentError, MissingExtraError, ModelError
 from support.messages import unnamed
 from support.random_mechanisms import FIXED, afloat, direct, random_mechanism, random_state, relative, variant, with_rotors
 
@@ -236,9 +236,9 @@ def test_a_long_coriolis_matrix_is_refused_before_it_is_made(monkeypatch: pytest
     assert "christoffel" not in vars(e.harmonics)
 
 
-def test_closed_loops_are_refused() -> None:
+def test_loops_that_cannot_close_are_refused() -> None:
     arm = elbow(loops=[Loop("point", "link2", "base", name="tip")])
-    with pytest.raises(ArgumentError, match=r"'elbow'.*'tip'"):
+    with pytest.raises(ModelError, match=r"'elbow'.*'tip'"):
         arm.equations()
 
 

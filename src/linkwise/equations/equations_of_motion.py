@@ -20,6 +20,7 @@ from linkwise.equations.writers.writer import checked_digits
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.expr.sympy.symbols import number, parameter_symbols
 from linkwise.extras import sympy_module
+from linkwise.kernel.tape import Tape
 from linkwise.model.tree import Tree
 
 FORMS = ("harmonic", "graph")
@@ -230,7 +231,8 @@ class Equations:
 
         names, n = LatexNames(), self.tree.n
         words = {symbol: names(str(symbol)) for symbol in self.parameters}
-        for column, letter in ((self.qd, r"\dot"), (self.qdd, r"\ddot")):
+        for key, letter in (("qd", r"\dot"), ("qdd", r"\ddot")):
+            column = self._columns[key]
             words |= {column[column.rows - n + k]: rf"{letter}{{q}}_{{{k + 1}}}" for k in range(n)}
         printer = LatexPrinter({"symbol_names": words, "full_prec": False})
         lines = [self._heading() + r" \\"]
@@ -255,6 +257,9 @@ class Equations:
         if not self._closed:
             return self._from_graph(what)
         form = self._closed.get(what) or self._closed.setdefault(what, harmonic(self.tree, _SOURCES[what]))
+        return self._from_closed(what, form)
+
+    def _from_closed(self, what: str, form: ClosedFormResult) -> Any:
         self._check_size(what, sum(form.terms.values()))
         constants, results = listed(form.listing())
         return next(iter(results.values())).xreplace(dict(constants))
@@ -276,12 +281,15 @@ class Equations:
 
     def _from_graph(self, what: str) -> Any:
         name, inputs = self._source(what)
-        tape = kernel_of(self.tree, name, "numpy", {}).tape
+        return self._from_tape(what, kernel_of(self.tree, name, "numpy", {}).tape, inputs)
+
+    def _from_tape(self, what: str, tape: Tape, inputs: list[Any], *, evaluate: bool = False) -> Any:
         size = written_size(tape)
         if size > MOST_OPERATIONS:
             problem = f"{what} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
-            raise ArgumentError(f"{self.tree.name}: {problem}; steps({what!r}) names shared parts")
-        return next(iter(to_sympy(tape, inputs).values()))
+            advice = f"; steps({what!r}) names shared parts" if what in _SOURCES else ""
+            raise ArgumentError(f"{self.tree.name}: {problem}{advice}")
+        return next(iter(to_sympy(tape, inputs, evaluate=evaluate).values()))
 
     def _source(self, what: str) -> tuple[str, list[Any]]:
         """The algorithm that a matrix comes from, and what goes in."""

@@ -187,6 +187,11 @@ class AssemblyModes:
         rows[np.broadcast_to(outside[..., None], rows.shape[:-1])] = np.nan
         return self._checked(rows)
 
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled closed form: u (m,) to q (2**k, nq), not checked."""
+        return self._positions
+
     # ── how it is computed ────────────────────────────────────────────────────────────────────────
 
     @cached_property

@@ -274,6 +274,7 @@ RESULTS = {
     "gravity_torque": {"tau": "gravity_torque"},
     "inverse_dynamics": {"M": "mass_matrix", "C": "coriolis_matrix", "g": "gravity_torque", "f": "friction_torque"},
     "regressor": {"Y": "regressor"},
+    "closure_jacobian": {"J": "closure_jacobian"},
 }
 
 #: Results of which only the upper half has terms.
