@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 import linkwise as lw
-from linkwise.inverse_kinematics.interactive import Follower
+from linkwise.inverse_kinematics.interactive import TargetFollower
 from linkwise.view.animation.animation import Moving
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -30,7 +30,7 @@ def dragging() -> None:
     print("a step of a target that is dragged round a circle, ms")
     for name in (*DRAGGED, "person of 30 joints"):
         mechanism = person() if name.startswith("person") else getattr(lw.robots, name)()
-        follower = Follower(mechanism)
+        follower = TargetFollower(mechanism)
         q = follower.start()
         if not mechanism.loops:
             q = np.clip(q + 0.3, mechanism.q_min, mechanism.q_max)
@@ -53,7 +53,7 @@ def drawing() -> None:
     rng = np.random.default_rng(0)
     for name in ("puma560", "stewart", "person of 30 joints"):
         mechanism = person() if name.startswith("person") else getattr(lw.robots, name)()
-        q = Follower(mechanism).start() + 0.02 * rng.standard_normal((20, mechanism.nq))
+        q = TargetFollower(mechanism).start() + 0.02 * rng.standard_normal((20, mechanism.nq))
         picture = Moving(mechanism, q)
         times = []
         for k in range(len(q)):

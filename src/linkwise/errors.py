@@ -240,12 +240,12 @@ def nearest(name: str, names: Iterable[str], most: int = 1, alike: str = "", lim
     """
     from difflib import SequenceMatcher, get_close_matches
 
-    known = [each for each in islice(names, limit + 2) if each != alike and len(each) <= LONGEST_NAME]
+    known = [candidate for candidate in islice(names, limit + 2) if candidate != alike and len(candidate) <= LONGEST_NAME]
     if len(known) > limit:
         return []
     close = get_close_matches(name[:LONGEST_NAME], known, max(most, 5) if alike else most)
     if alike:
-        close.sort(key=lambda each: -SequenceMatcher(None, alike, each).ratio())
+        close.sort(key=lambda candidate: -SequenceMatcher(None, alike, candidate).ratio())
     return close[:most]
 
 

@@ -38,7 +38,7 @@ class Mechanism(Tree):
     All methods take arrays with any leading batch shape ``...``, in float64 or float32, and give the same numbers for
     a batch as for a loop. n is the number of joints, nq of coordinates, nv of speeds (both n on a fixed base, n + 7 and
     n + 6 on a floating one), L the number of links. Angles in rad, lengths in m, masses in kg, forces in N, moments in N m.
-    Results are in the world frame, in which the base stands, unless it is said otherwise.
+    Results are in the world frame, in which the base stands, unless stated otherwise.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class Mechanism(Tree):
         return {name: result.values[name] for name in order if name in result.values}
 
     def derive(
-        self, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
+        self, quantity: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
     ) -> Derivation:
         """A result in symbols, to be written as text, Markdown, LaTeX or SymPy: see `linkwise.equations.derive.derive`.
 
@@ -294,7 +294,7 @@ class Mechanism(Tree):
         """
         from linkwise.equations.derive import derive
 
-        return derive(self, what, form, base=base, significance=significance, **options)
+        return derive(self, quantity, form, base=base, significance=significance, **options)
 
     def base_forms(self, *, resting: bool = True) -> BaseForms:
         """The base parameters in closed form, also with symbols: see `linkwise.dynamics.base_forms`."""
@@ -748,15 +748,19 @@ class Mechanism(Tree):
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
-        The form, and what there is to read and to write, are told in `linkwise.equations.Equations`. With loops it is
-        "minimal", in the driven coordinates alone, wherever one or two planar loops are closed by circles and lines, else
-        "multipliers": see `MinimalEquations` and `MultiplierEquations` of `linkwise.equations.closed_loops`.
+        <<<<<<< HEAD
+                The form, and what there is to read and to write, are told in `linkwise.equations.Equations`. With loops it is
+                "minimal", in the driven coordinates alone, wherever one or two planar loops are closed by circles and lines, else
+                "multipliers": see `MinimalEquations` and `MultiplierEquations` of `linkwise.equations.closed_loops`.
+        =======
+                The form, what can be read and what can be written are described in `linkwise.equations.Equations`.
+        >>>>>>> d5238d7 (Standard words for what a call is given: fixed joints, at_rest, quantity; no public class name twice)
 
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> robots.planar_2r().equations().M[0, 0]
-        cos(q2) + 1.66666666666667
+                Examples
+                --------
+                >>> from linkwise import robots
+                >>> robots.planar_2r().equations().M[0, 0]
+                cos(q2) + 1.66666666666667
         """
         from linkwise.equations.closed_loops import equations_of
 

@@ -31,7 +31,7 @@ def test_the_suffix_says_how(linkwise: Callable, tmp_path: Path) -> None:
         assert told.status == 0, told.err
         assert (tmp_path / f"made{suffix}").read_text().startswith(begin)
     (data,) = json.loads((tmp_path / "made.json").read_text())
-    assert data["what"] == "jacobian"
+    assert data["quantity"] == "jacobian"
     assert data["outputs"] == {"J": [6, 2]}
 
 

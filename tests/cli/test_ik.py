@@ -148,7 +148,7 @@ def test_every_solution(linkwise: Callable, puma: lw.Mechanism, tmp_path: Path) 
 
 def test_a_joint_that_is_given(linkwise: Callable) -> None:
     where = ("--position", "0.4,0,0.4", "--rpy", "180deg,0,0", "--all")
-    told = json.loads(linkwise("ik", "panda", *where, "--given", "link7=17deg", "--json").out)
+    told = json.loads(linkwise("ik", "panda", *where, "--fix", "link7=17deg", "--json").out)
     arm, wanted = lw.robots.panda(), np.array(told["targets"][0])
     assert np.allclose([reached(arm, answer) for answer in told["answers"]], wanted, atol=1e-9)
     assert {answer["q"][6] for answer in told["answers"]} == {np.radians(17.0)}
@@ -164,7 +164,7 @@ def test_no_closed_form_and_no_solution(linkwise: Callable) -> None:
     told = linkwise("ik", "panda", "--position", "0.4,0,0.4", "--rpy", "180deg,0,0", "--all")
     assert told.status == 2
     assert "'panda' has no closed form for this: " in told.err
-    assert "--given JOINT=VALUE holds a joint; without --all" in told.err
+    assert "--fix JOINT=VALUE holds a joint; without --all" in told.err
     told = linkwise("ik", "puma560", "--position", "3,0,0", "--rpy", "0,0,0", "--all")
     assert told.status == 1
     assert "0 solutions in closed form" in told.out
@@ -275,8 +275,8 @@ def test_matrices_that_cannot_be(linkwise: Callable, tmp_path: Path, text: str, 
             ["--position", "1,0,0", "--mask", "xy", "--all"],
             "--all is for a pose, a position or an orientation, not for 'xy'",
         ),
-        (["--position", "1,0,0", "--given", "link1=0"], "--given is for --all"),
-        (["--position", "1,0,0", "--all", "--given", "elbow=0"], "'elbow=0' is not JOINT=VALUE with a joint of 'link1'"),
+        (["--position", "1,0,0", "--fix", "link1=0"], "--fix is for --all"),
+        (["--position", "1,0,0", "--all", "--fix", "elbow=0"], "'elbow=0' is not JOINT=VALUE with a joint of 'link1'"),
         (["--position", "1,0,0", "--rpy", "0,0,0", "--all", "--follow"], "--follow finds one of them"),
         (["--position", "1,0,0", "--rpy", "0,0,0", "--all", "--method", "numeric"], "--method numeric finds one"),
     ],

@@ -84,7 +84,7 @@ def test_bench_derive_and_export(linkwise: Callable[..., Told], tmp_path: Any) -
     assert [row["name"] for row in told["functions"]] == ["jacobian"]
     assert told["functions"][0]["single"] > 0
     told = facts(linkwise("derive", "planar_2r", "g", "--json"))
-    assert told[0]["what"] == "gravity_torque"
+    assert told[0]["quantity"] == "gravity_torque"
     told = facts(linkwise("export", "planar_2r", "fk", "--json"))
     assert all((tmp_path / path).is_file() for path in told["files"])
     assert told["operations"]["forward_kinematics"]["sin"] == 2

@@ -10,7 +10,7 @@ from linkwise.control import (
     DrivenJoint,
     FixedLink,
     FixedPosition,
-    Loop,
+    LoopClosure,
     MovingPosition,
     RevoluteLink,
     Velocity,
@@ -37,7 +37,7 @@ def all_in_order(lines: list[str], words: list[str]) -> bool:
 def test_a_chain_with_many_mistakes() -> None:
     constraints = [
         FixedPosition("goal", "tol", [1, 2, 0]),
-        Loop("goal", "tool", "nowhere"),
+        LoopClosure("goal", "tool", "nowhere"),
         3,
         DrivenJoint("start", "link9"),
     ]
@@ -97,7 +97,7 @@ def test_one_mistake_keeps_its_class() -> None:
             ["link 4", "position (1,)", "angles", "velocity (1,)"],
         ),
         (lambda: Velocity("p", 4), ["link 4", "'p' neither"]),
-        (lambda: Loop("p", "tool", "tool", rotation=1), ["rotation is 1", "to is 'tool'"]),
+        (lambda: LoopClosure("p", "tool", "tool", rotation=1), ["rotation is 1", "to is 'tool'"]),
         (lambda: DrivenJoint("p", 1, [1.0], [2.0]), ["link 1", "value (1,)", "speed (1,)"]),
     ],
 )

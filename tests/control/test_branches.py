@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise import robots
-from linkwise.control import Chain, DrivenJoint, FixedLink, Loop, RevoluteLink, State
+from linkwise.control import Chain, DrivenJoint, FixedLink, LoopClosure, RevoluteLink, State
 from support.random_linkages import parallelogram
 
 DT = 0.01
@@ -31,7 +31,7 @@ LOOSE = 3e-5
 
 @cache
 def made(kind: str) -> tuple[Chain, State]:
-    """A parallelogram from links and `Loop`, the same with a third bar, or one whose loop is the mechanism's own."""
+    """A parallelogram from links and `LoopClosure`, the same with a third bar, or one whose loop is the mechanism's own."""
     if kind == "own loop":
         chain = Chain(parallelogram(), DrivenJoint("motor", "crank"), q0=[0.5, -0.5, 0.5])
         return chain, chain.save()
@@ -41,14 +41,14 @@ def made(kind: str) -> tuple[Chain, State]:
         FixedLink("ground", a=2.0, predecessor="start"),
         RevoluteLink("other", a=1.0, theta=0.5, predecessor="ground"),
     ]
-    constraints: list = [Loop("pin", "coupler", "other"), DrivenJoint("motor", "crank")]
+    constraints: list = [LoopClosure("pin", "coupler", "other"), DrivenJoint("motor", "crank")]
     if kind == "three bars":
         links += [
             FixedLink("ground 2", a=1.0, predecessor="start"),
             RevoluteLink("middle", a=1.0, theta=0.5, predecessor="ground 2"),
             FixedLink("half", a=-1.0, predecessor="coupler"),
         ]
-        constraints.append(Loop("second pin", "half", "middle"))
+        constraints.append(LoopClosure("second pin", "half", "middle"))
     chain = Chain(links, constraints, name=kind)
     return chain, chain.save()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwise.control import Chain, Loop, MovingPosition, RevoluteLink
+from linkwise.control import Chain, LoopClosure, MovingPosition, RevoluteLink
 from support.chains import EPS, PRECISION, crane, crane_ends, enable, exceeded, place_of, predicted, run, solved, turn, ways
 
 LIMITS = {"hook": (0.5, 1.0, 1.5), "lamp": (0.6, 2.0, 2.0)}
@@ -85,7 +85,7 @@ def test_a_loop_of_rotations_too_stays_closed_on_the_way() -> None:
         RevoluteLink("b2", a=1.0, theta=1.2),
         RevoluteLink("b3", a=0.2, theta=-0.2),
     ]
-    constraints = [Loop("weld", "a3", "b3", rotation=True), MovingPosition("target", "a3", enabled=False)]
+    constraints = [LoopClosure("weld", "a3", "b3", rotation=True), MovingPosition("target", "a3", enabled=False)]
     chain = Chain(links, constraints, name="two arms")
     assert chain.step(0.01)
     enable(chain, "target", position=np.array([-0.4, 0.4, 0.0]) + chain["a3.solved_position"])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from linkwise import Link, Mechanism, Mimic, robots
-from linkwise.control import Chain, FixedLink, FixedPosition, Loop, MovingPosition, RevoluteLink, Velocity
+from linkwise.control import Chain, FixedLink, FixedPosition, LoopClosure, MovingPosition, RevoluteLink, Velocity
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.chains import (
@@ -216,9 +216,9 @@ def test_constraints_on_links_that_are_not_there_are_refused(link: str) -> None:
     with pytest.raises(ArgumentError, match="link is"):
         Chain(arm, FixedPosition("place", link))
     with pytest.raises(ArgumentError, match="to is"):
-        Chain(arm, Loop("grip", "hand", "leg"))
+        Chain(arm, LoopClosure("grip", "hand", "leg"))
     with pytest.raises(ArgumentError, match="to is"):
-        Loop("grip", "hand", "hand")
+        LoopClosure("grip", "hand", "hand")
 
 
 def test_wrong_things_are_refused() -> None:

@@ -8,7 +8,7 @@ from linkwise.control import (
     Chain,
     FixedPosition,
     FixedRotation,
-    Loop,
+    LoopClosure,
     MovingPosition,
     RevoluteLink,
     Velocity,
@@ -62,7 +62,7 @@ def test_loop_constraint_to_the_start(uncompiled: None) -> None:
     """An end is held at the start itself, and turned as it is."""
     tree = robots.planar_3r().replace(name="to the start")
     q0 = np.array([0.3, 2.2, 1.6])
-    chain = Chain(tree, Loop("home", "tool", "start", rotation=True), q0=q0)
+    chain = Chain(tree, LoopClosure("home", "tool", "start", rotation=True), q0=q0)
     assert chain.step(0.01), chain.reason
     pose = place_of(tree, solved(chain))
     assert np.linalg.norm(pose[:3, 3]) <= PRECISION + ROUNDING

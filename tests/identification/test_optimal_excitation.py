@@ -152,7 +152,7 @@ def test_workspace_is_kept() -> None:
 
 def test_without_rest_there_is_more_freedom() -> None:
     arm = lw.robots.planar_2r()
-    move = exciting_trajectory(arm, 4.0, 1, rest=False, steps=10)
+    move = exciting_trajectory(arm, 4.0, 1, at_rest=False, steps=10)
     assert np.abs(move.qd[0]).max() > 0.1
     assert np.abs(move.q[0] - move.q[-1]).max() < 1e-12
 

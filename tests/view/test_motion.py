@@ -10,7 +10,7 @@ import pytest
 from linkwise import Link, Mechanism, robots, trajectory
 from linkwise.errors import ArgumentError, FileError
 from linkwise.files import save_motion
-from linkwise.inverse_kinematics.interactive.follower import Follower
+from linkwise.inverse_kinematics.interactive.follower import TargetFollower
 from linkwise.model.tree import BASE_EFFORTS
 from linkwise.trajectory import Trajectory
 from linkwise.view.motion import DERIVED, ShownMotion, motion_of
@@ -43,7 +43,7 @@ def planned():
 @cache
 def turning():
     """The slider crank turned once at a constant speed: instants and closed positions."""
-    follower = Follower(crank())
+    follower = TargetFollower(crank())
     t, q = np.linspace(0.0, 1.0, 81), [follower.start()]
     for angle in 2.0 * np.pi * t:
         q.append(follower.move("crank", float(angle), q[-1]).q)

@@ -65,7 +65,7 @@ class File:
     err: bool = False
 
     def write(self) -> str:
-        """Write the file; return the line that says so, or nothing where it could not be made."""
+        """Write the file; return the line that reports it, or nothing where it could not be written."""
         from linkwise.errors import MissingExtraError
         from linkwise.files.atomic import write_bytes
 

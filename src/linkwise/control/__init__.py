@@ -1,7 +1,7 @@
 """The cyclic chain: a kinematic solver inside a control loop.
 
 `chain`        the chain itself: `Chain`
-`constraints`  what must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `Loop`,
+`constraints`  what must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
                `DrivenJoint`
 `port`, `ports`  every value by name
 `cycle`        what a cycle computes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         DrivenJoint,
         FixedPosition,
         FixedRotation,
-        Loop,
+        LoopClosure,
         MovingPosition,
         Velocity,
         angles_rotation,
@@ -35,7 +35,7 @@ __all__ = [
     "FixedLink",
     "FixedPosition",
     "FixedRotation",
-    "Loop",
+    "LoopClosure",
     "MovingPosition",
     "Port",
     "Ports",

@@ -45,7 +45,7 @@ class Chain:
         Links and joints; its loops are closed in every cycle. The start of the chain is its base. A list of `RevoluteLink`,
         `PrismaticLink` and `FixedLink` is made one, and its own theta, d and greatest speeds are the first values.
     constraints : ChainConstraint or sequence of ChainConstraint, optional
-        What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `Loop`,
+        What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
         `DrivenJoint`.
     q0 : (n,) array_like, optional
         Joint values at the beginning; zero, or the nearest value within the limits. Loops of the mechanism are closed from
@@ -340,7 +340,7 @@ def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstrai
         if not isinstance(constraint, ChainConstraint):
             mistakes.note(
                 f"constraints hold {shown(constraint)}; expected FixedPosition, FixedRotation, MovingPosition, "
-                "Velocity, Loop or DrivenJoint"
+                "Velocity, LoopClosure or DrivenJoint"
             )
     return [constraint for constraint in constraints if isinstance(constraint, ChainConstraint)]
 

@@ -300,7 +300,7 @@ class Velocity(ChainConstraint):
 
 
 @dataclass(frozen=True, eq=False)
-class Loop(ChainConstraint):
+class LoopClosure(ChainConstraint):
     """The end of a link meets the end of another: a kinematic loop.
 
     Parameters
@@ -314,7 +314,7 @@ class Loop(ChainConstraint):
 
     Examples
     --------
-    >>> closing = Loop("pin", "coupler", "rocker")
+    >>> closing = LoopClosure("pin", "coupler", "rocker")
     >>> closing.name, closing.link, closing.to
     ('pin', 'coupler', 'rocker')
     """
@@ -381,7 +381,7 @@ class DrivenJoint(ChainConstraint):
 
 #: Each kind by the name that a chain's file gives it.
 KINDS: dict[str, type[ChainConstraint]] = {
-    c.kind: c for c in (FixedPosition, FixedRotation, MovingPosition, Velocity, Loop, DrivenJoint)
+    c.kind: c for c in (FixedPosition, FixedRotation, MovingPosition, Velocity, LoopClosure, DrivenJoint)
 }
 
 

@@ -126,8 +126,8 @@ class ConstraintRow:
 
         Examples
         --------
-        >>> from linkwise.control.constraints import Loop
-        >>> ConstraintRow.of(Loop("pin", "rod", "slide")).to
+        >>> from linkwise.control.constraints import LoopClosure
+        >>> ConstraintRow.of(LoopClosure("pin", "rod", "slide")).to
         'slide'
         """
         specific = {name: getattr(constraint, name) for name in constraint.specific()}

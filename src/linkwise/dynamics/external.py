@@ -20,7 +20,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import on_body
 from linkwise.spatial.validation import choice, vectors
 
-#: In which axes, and about which point, a wrench is said: those of its frame; the world's, about the frame's origin; the
+#: The axes and the reference point of a wrench: those of its frame; the world's, about the frame's origin; the
 #: world's, about the world origin.
 AXES = ("body", "world", "spatial")
 
@@ -73,7 +73,7 @@ class Wrench:
 
     @property
     def axes(self) -> str:
-        """Which of `AXES` its vector is said in."""
+        """The one of `AXES` in which its vector is expressed."""
         return "spatial" if self.frame == "world" and self.point is not None else self.frame
 
     @property

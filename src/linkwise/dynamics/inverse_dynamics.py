@@ -204,7 +204,7 @@ def recursion(tree: Tree, bodies: Bodies, q: Array, qd: Array, qdd: Array, loads
 
 def recursion_of_points(tree: Tree, points: PointMasses, q: Array, qd: Array, qdd: Array, loads: Loads = ()) -> Array:
     """The same of bodies from which point masses were taken out."""
-    bodies, joints = carried_axes(points.made, q, frames=bool(loads))
+    bodies, joints = carried_axes(points.built, q, frames=bool(loads))
     states = _outward(tree, bodies, joints, points.ways, q, qd, qdd)
     for k, wrench in wrenches_on_bodies(bodies, loads).items():
         states[k].force, states[k].moment = states[k].force - wrench[:3], states[k].moment - wrench[3:]

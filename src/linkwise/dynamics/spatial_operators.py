@@ -147,7 +147,7 @@ def _eliminated(
     joint with its carrier, wherever that is, so that bodies which are no neighbours may be coupled once it is eliminated.
     """
     batch, (size, count) = passed[0].shape[:-2], spin.shape
-    a, b, r = (np.array(np.broadcast_to(each, (*batch, *each.shape))) for each in (inertia, spin, rotors))
+    a, b, r = (np.array(np.broadcast_to(operand, (*batch, *operand.shape))) for operand in (inertia, spin, rotors))
     d, k = np.zeros((*batch, count, count)), np.zeros((*batch, size, count))
     for i in reversed(range(len(bodies))):
         here, own = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(axes[i]))

@@ -80,11 +80,11 @@ class Derivation:
     --------
     >>> from linkwise import robots
     >>> found = derive(robots.planar_2r(), "gravity_torque", form="explicit")
-    >>> found.what, found.form, found.bound
+    >>> found.quantity, found.form, found.bound
     ('gravity_torque', 'explicit', 0.0)
     """
 
-    what: str
+    quantity: str
     form: str
     listing: Listing
     tape: Tape = field(repr=False)
@@ -144,7 +144,7 @@ class Derivation:
 
     def __repr__(self) -> str:
         count = " ".join(f"{number} {kind}" for kind, number in self.operations.items())
-        return f"<Derivation of {self.what}, {self.form}: {self.terms} terms, {count}>"
+        return f"<Derivation of {self.quantity}, {self.form}: {self.terms} terms, {count}>"
 
     def _repr_markdown_(self) -> str:
         return _cut(self.to_markdown(digits=4))
@@ -157,13 +157,15 @@ class Derivation:
 
     def _check_size(self, language: str) -> None:
         if self.terms > MOST_TERMS:
-            problem = f"{self.what} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {language}"
+            problem = (
+                f"{self.quantity} in {self.form} form has {self.terms:,} terms, more than {MOST_TERMS:,} for {language}"
+            )
             advice = "the recursive form is short; significance= drops small terms of the harmonic one"
             raise ArgumentError(f"{problem}; {advice}; .listing has all of them")
 
 
 def derive(
-    tree: Tree, what: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
+    tree: Tree, quantity: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
 ) -> Derivation:
     """Derive a result of kinematics or dynamics in symbols.
 
@@ -171,7 +173,7 @@ def derive(
     ----------
     tree : Tree
         The mechanism; numbers of it may be symbols.
-    what : str
+    quantity : str
         The name of an algorithm, such as ``"inverse_dynamics"``, or a short one: M, C, g, fk, J, id, fd, Y (mass matrix,
         Coriolis matrix, gravity, forward kinematics, Jacobian, inverse and forward dynamics, regressor). In the explicit and
         harmonic forms one of `WRITTEN_OUT`.
@@ -212,47 +214,47 @@ def derive(
         raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
-    what = algorithm_name(what)
+    quantity = algorithm_name(quantity)
     begin = time.perf_counter()
     of_form = frozenset[str]() if form == "recursive" else DROPPING
-    tape = kernel_of(tree, what, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
+    tape = kernel_of(tree, quantity, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
     labels_of(tape)  # refuses names that would stand for two things
     if form == "recursive" and base:
-        listing, bound = _in_base_parameters(tree, what), 0.0
+        listing, bound = _in_base_parameters(tree, quantity), 0.0
     elif form == "recursive":
         listing, bound = recursive_listing(tape, meanings=meanings_of(tree, tape)), 0.0
     else:
-        listing, bound = _written_out(tree, what, form, base, significance, options)
-    listing = _headed(listing, tree, what, form, tape)
-    return Derivation(what, form, listing, tape, bound, time.perf_counter() - begin)
+        listing, bound = _written_out(tree, quantity, form, base, significance, options)
+    listing = _headed(listing, tree, quantity, form, tape)
+    return Derivation(quantity, form, listing, tape, bound, time.perf_counter() - begin)
 
 
 def _written_out(
-    tree: Tree, what: str, form: str, base: bool, significance: float, options: dict[str, Any]
+    tree: Tree, quantity: str, form: str, base: bool, significance: float, options: dict[str, Any]
 ) -> tuple[Listing, float]:
     """The listing of an explicit or harmonic form, and the bound of what was dropped."""
-    if what not in WRITTEN_OUT:
-        raise ArgumentError(f"there is no {form} form of {shown(what)}; there is one of {choices(WRITTEN_OUT)}")
-    if what == "forward_dynamics" and significance:
+    if quantity not in WRITTEN_OUT:
+        raise ArgumentError(f"there is no {form} form of {shown(quantity)}; there is one of {choices(WRITTEN_OUT)}")
+    if quantity == "forward_dynamics" and significance:
         raise ArgumentError("significance is for results that are sums; that of forward_dynamics is known for M, C and g")
 
-    if what == "forward_dynamics":
+    if quantity == "forward_dynamics":
         return forward_listing(tree, closed_form(tree, "inverse_dynamics", form, base=base, **options).listing()), 0.0
-    result = closed_form(tree, what, form, significance=significance, base=base, **options)
+    result = closed_form(tree, quantity, form, significance=significance, base=base, **options)
     return result.listing(), float(result.bound)
 
 
-def _in_base_parameters(tree: Tree, what: str) -> Listing:
+def _in_base_parameters(tree: Tree, quantity: str) -> Listing:
     """The recursion on bodies in base parameters, and what these are."""
     base = base_bodies(tree)
-    tape = base_tape(base, what)
+    tape = base_tape(base, quantity)
     listing = recursive_listing(tape, meanings=meanings_of(tree, tape, bodies=base.bodies))
     texts = [combination_text(parts) for parts in base.definitions.values()]
     sections = base_section(tree, base.names, base.values, texts, names_in(listing))
     return replace(listing, sections=(*sections, *listing.sections))
 
 
-def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> Listing:
+def _headed(listing: Listing, tree: Tree, quantity: str, form: str, tape: Tape) -> Listing:
     """The listing with its title, with what the given names mean, and with what is to be known of vectors."""
     notes = listing.notes
     constants = tuple(section for section in listing.sections if section.title in {CONSTANTS, "Base parameters"})
@@ -260,8 +262,8 @@ def _headed(listing: Listing, tree: Tree, what: str, form: str, tape: Tape) -> L
     if any(count.values()):
         once = counted(count)
         notes = (*notes, f"What depends on the mechanism alone takes {once} of these, once for all.")
-    title = f"{TITLES.get(what, what)} of {tree.name}, {form}: {counted(operations(listing))}"
-    if what == "regressor":
+    title = f"{TITLES.get(quantity, quantity)} of {tree.name}, {form}: {counted(operations(listing))}"
+    if quantity == "regressor":
         notes = (*notes, COLUMN_NOTE)
     if any(letter in name[:2] for name in listing.meanings for letter in "wavUFNfn"):
         notes = (*notes, BODY_NOTE)

@@ -170,7 +170,7 @@ class Equations:
             return max(form.residual for form in self._closed.values())
         return 0.0 if self.harmonics is None else self.harmonics.residual
 
-    def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
+    def steps(self, quantity: str) -> tuple[list[tuple[Any, Any]], Any]:
         """A matrix as the kernel computes it: named intermediate values, in order, and the matrix in these.
 
         Its length is that of the kernel, for any mechanism; ``sympy.lambdify(list(e.q), M, cse=lambda _: (assignments, M))``
@@ -178,7 +178,7 @@ class Equations:
 
         Parameters
         ----------
-        what : {"M", "C", "g"}
+        quantity : {"M", "C", "g"}
             Which matrix.
 
         Returns
@@ -193,7 +193,7 @@ class Equations:
         ArgumentError
             Naming the matrices there are.
         """
-        name, inputs = self._source(what)
+        name, inputs = self._source(quantity)
         assignments, results = steps(kernel_of(self.tree, name, "numpy", {}).tape, inputs)
         return assignments, next(iter(results.values()))
 
@@ -250,25 +250,25 @@ class Equations:
 
     # ── how they are made ─────────────────────────────────────────────────────────────────────────
 
-    def _matrix(self, what: str) -> Any:
+    def _matrix(self, quantity: str) -> Any:
         """A matrix from the harmonics in numbers, in closed form with symbols, or from the graph."""
         if self.harmonics is not None:
-            return sympy_module().ImmutableDenseMatrix(self._from_harmonics(self.harmonics, what))
+            return sympy_module().ImmutableDenseMatrix(self._from_harmonics(self.harmonics, quantity))
         if not self._closed:
-            return self._from_graph(what)
-        form = self._closed.get(what) or self._closed.setdefault(what, harmonic(self.tree, _SOURCES[what]))
-        return self._from_closed(what, form)
+            return self._from_graph(quantity)
+        form = self._closed.get(quantity) or self._closed.setdefault(quantity, harmonic(self.tree, _SOURCES[quantity]))
+        return self._from_closed(quantity, form)
 
-    def _from_closed(self, what: str, form: ClosedFormResult) -> Any:
-        self._check_size(what, sum(form.terms.values()))
+    def _from_closed(self, quantity: str, form: ClosedFormResult) -> Any:
+        self._check_size(quantity, sum(form.terms.values()))
         constants, results = listed(form.listing())
         return next(iter(results.values())).xreplace(dict(constants))
 
-    def _from_harmonics(self, form: HarmonicForm, what: str) -> list[list[Any]]:
+    def _from_harmonics(self, form: HarmonicForm, quantity: str) -> list[list[Any]]:
         write = _HarmonicWriter(self.q)
-        if what != "C":
-            rows = form.M if what == "M" else tuple((entry,) for entry in form.g)
-            self._check_size(what, sum(entry.terms for row in rows for entry in row))
+        if quantity != "C":
+            rows = form.M if quantity == "M" else tuple((entry,) for entry in form.g)
+            self._check_size(quantity, sum(entry.terms for row in rows for entry in row))
             return [[write(entry) for entry in row] for row in rows]
         joints = range(self.tree.n)
         least = sum(form.M[i][i].depending(k) for i in joints for k in joints)  # c_iik = dM_ii/dq_k / 2: nothing cancels
@@ -279,28 +279,28 @@ class Equations:
         ]
         return [[sympy_module().Add(*terms) for terms in rows] for rows in products]
 
-    def _from_graph(self, what: str) -> Any:
-        name, inputs = self._source(what)
-        return self._from_tape(what, kernel_of(self.tree, name, "numpy", {}).tape, inputs)
+    def _from_graph(self, quantity: str) -> Any:
+        name, inputs = self._source(quantity)
+        return self._from_tape(quantity, kernel_of(self.tree, name, "numpy", {}).tape, inputs)
 
-    def _from_tape(self, what: str, tape: Tape, inputs: list[Any], *, evaluate: bool = False) -> Any:
+    def _from_tape(self, quantity: str, tape: Tape, inputs: list[Any], *, evaluate: bool = False) -> Any:
         size = written_size(tape)
         if size > MOST_OPERATIONS:
-            problem = f"{what} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
-            advice = f"; steps({what!r}) names shared parts" if what in _SOURCES else ""
+            problem = f"{quantity} written out has {size:,} operations, more than {MOST_OPERATIONS:,}"
+            advice = f"; steps({quantity!r}) names shared parts" if quantity in _SOURCES else ""
             raise ArgumentError(f"{self.tree.name}: {problem}{advice}")
         return next(iter(to_sympy(tape, inputs, evaluate=evaluate).values()))
 
-    def _source(self, what: str) -> tuple[str, list[Any]]:
+    def _source(self, quantity: str) -> tuple[str, list[Any]]:
         """The algorithm that a matrix comes from, and what goes in."""
-        if what not in _SOURCES:
-            raise ArgumentError(f"there is no matrix {shown(what)}; there are {members(_SOURCES)}")
-        return _SOURCES[what], [*self.q, *(self.qd if what == "C" else ()), *self.parameters]
+        if quantity not in _SOURCES:
+            raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {members(_SOURCES)}")
+        return _SOURCES[quantity], [*self.q, *(self.qd if quantity == "C" else ()), *self.parameters]
 
-    def _check_size(self, what: str, size: int, said: str = "") -> None:
+    def _check_size(self, quantity: str, size: int, said: str = "") -> None:
         if size > MOST_TERMS:
-            problem = f"{what} has {said}{size:,} terms, more than {MOST_TERMS:,}"
-            advice = f"steps({what!r}) is another form"
+            problem = f"{quantity} has {said}{size:,} terms, more than {MOST_TERMS:,}"
+            advice = f"steps({quantity!r}) is another form"
             if self.harmonics is not None:
                 advice = f"harmonics has them as arrays, {advice}"
             raise ArgumentError(f"{self.tree.name}: {problem}; {advice}")
@@ -415,6 +415,6 @@ def algorithm_name(word: str) -> str:
     several = [part for part in re.split(r"[\s,;]+", word) if part] if isinstance(word, str) else []
     if len(several) > 1 and all(part in SHORT or part in ALGORITHMS for part in several):
         raise ArgumentError(f"{shown(word)} is {len(several)} names; expected one at a time: {', '.join(several)}")
-    short = ", ".join(f"{one} ({what})" for one, what in SHORT.items())
+    short = ", ".join(f"{one} ({quantity})" for one, quantity in SHORT.items())
     others = members(sorted(ALGORITHMS.keys() - SHORT.values()))
     raise ArgumentError(f"no algorithm {shown(word)}; there is {short}, and by name alone {others}")

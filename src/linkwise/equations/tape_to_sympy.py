@@ -18,19 +18,19 @@ from linkwise.kernel.tape import Tape
 from linkwise.model.symbolic import parameters_in
 
 
-def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
+def to_sympy(tape: Tape, inputs: Sequence[Any], *, evaluate: bool = False) -> dict[str, Any]:
     """Write what a tape computes as SymPy matrices.
 
     Parameters
     ----------
     tape : Tape
         The function.
-    given : sequence of SymPy expressions
+    inputs : sequence of SymPy expressions
         What stands for the elements of the inputs, in their order.
     evaluate : bool
         Whether SymPy may rearrange each operation. Without it the expressions have exactly the operations of the tape, and
         are made in a time in proportion to them. Beware: SymPy walks through a shared part as often as it occurs, which
-        `written_size` tells beforehand; `steps` avoids that. A selection is a ``Piecewise``; `decided` gives
+        `written_size` computes beforehand; `steps` avoids that. A selection is a ``Piecewise``; `decided` gives
         the general case of it.
 
     Returns
@@ -51,7 +51,7 @@ def to_sympy(tape: Tape, given: Sequence[Any], *, evaluate: bool = False) -> dic
     >>> to_sympy(made, sympy.symbols("a b"))
     {'y': Matrix([[sin(a*b)/2]])}
     """
-    return _made(tape, given, evaluate, lambda slot, value: value)
+    return _made(tape, inputs, evaluate, lambda slot, value: value)
 
 
 def expressions_to_sympy(values: Any) -> Any:
@@ -80,7 +80,7 @@ def expressions_to_sympy(values: Any) -> Any:
     return np.array(to_sympy(tape, parameter_symbols(symbols), evaluate=True)["values"], dtype=object).reshape(scalars.shape)
 
 
-def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
+def steps(tape: Tape, inputs: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     """Write what a tape computes as a list of assignments to symbols ``x1``, ``x2``, ..., and the results in these.
 
     Names that what is given has already are left out.
@@ -107,7 +107,7 @@ def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict
     """
     uses = Counter([*tape.results, *(arg for instruction in tape.code for arg in instruction.args)])
     assignments: list[tuple[Any, Any]] = []
-    taken = {part.name for value in given for part in getattr(value, "free_symbols", ())}
+    taken = {part.name for value in inputs for part in getattr(value, "free_symbols", ())}
     free = (name for name in (f"x{k}" for k in count(1)) if name not in taken)
 
     def keep(slot: int, value: Any) -> Any:
@@ -116,7 +116,7 @@ def steps(tape: Tape, given: Sequence[Any]) -> tuple[list[tuple[Any, Any]], dict
         assignments.append((sympy_module().Symbol(next(free), real=True), value))
         return assignments[-1][0]
 
-    results = _made(tape, given, False, keep)
+    results = _made(tape, inputs, False, keep)
     return assignments, results
 
 
@@ -128,11 +128,11 @@ def written_size(tape: Tape) -> int:
     return sum(sizes[slot] for slot in tape.results)
 
 
-def _made(tape: Tape, given: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
-    """Run a tape on SymPy expressions; ``keep`` says what stands for the result in a slot."""
+def _made(tape: Tape, inputs: Sequence[Any], evaluate: bool, keep: Callable[[int, Any], Any]) -> dict[str, Any]:
+    """Run a tape on SymPy expressions; ``keep`` returns what stands for the result in a slot."""
     sympy = sympy_module()
     table = operations(sympy, evaluate)
-    values = _leaves(tape, given)
+    values = _leaves(tape, inputs)
     for slot, instruction in enumerate(tape.code, tape.first_result):
         values.append(keep(slot, table[instruction.op](*(values[arg] for arg in instruction.args))))
     elements = iter([values[slot] for slot in tape.results])
@@ -171,7 +171,7 @@ def operations(sympy: Any, evaluate: bool) -> dict[str, Callable[..., Any]]:
     }
 
 
-def decided(tape: Tape, given: Sequence[Any]) -> list[Any]:
+def decided(tape: Tape, inputs: Sequence[Any]) -> list[Any]:
     """The results of a tape on SymPy expressions, one for each element of the outputs.
 
     Of ``select(c, x, y)`` it is y where c is known not to be above zero, being a number or because of what is assumed of the
@@ -185,7 +185,7 @@ def decided(tape: Tape, given: Sequence[Any]) -> list[Any]:
     >>> decided(made, sympy.symbols("a,")), decided(made, [sympy.Integer(0)])
     ([1/a], [7])
     """
-    known: dict[int, Any] = dict(enumerate(_leaves(tape, given)))
+    known: dict[int, Any] = dict(enumerate(_leaves(tape, inputs)))
     table = operations(sympy_module(), True)
     waiting = list(reversed(tape.results))
     while waiting:

@@ -197,7 +197,7 @@ class TapePort:
 
     @property
     def meaning(self) -> str:
-        """What it is, with units, as far as its name tells."""
+        """A description with units, as far as the name determines it."""
         key = (self.name, len(self.shape))
         return _MEANINGS.get(key, "") if _SHAPES.get(key, self.shape) == self.shape else ""
 

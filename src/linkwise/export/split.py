@@ -113,7 +113,7 @@ class TapePart:
     name : str
         Its identifier.
     title : str
-        A sentence that says what it is.
+        A sentence that describes it.
     calls : tuple of Part
         Empty, or the two functions of which it consists: what prepares constants of the parameters, and what uses them.
     shared : str

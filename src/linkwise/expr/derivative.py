@@ -36,9 +36,9 @@ def derivative(outputs: Sequence[Any], variables: Sequence[Expr]) -> Array:
     return table
 
 
-def _forward(nodes: Sequence[Expr], given: Mapping[Expr, Any], partials: dict[Expr, tuple[Any, ...]]) -> dict[Expr, Any]:
+def _forward(nodes: Sequence[Expr], seeds: Mapping[Expr, Any], partials: dict[Expr, tuple[Any, ...]]) -> dict[Expr, Any]:
     """The rates of nodes, operands first, from those of symbols; `partials` keeps the partial derivatives of operations."""
-    rate = dict(given)
+    rate = dict(seeds)
     for node in nodes:
         if not any(arg in rate for arg in node.args):
             continue
@@ -81,14 +81,14 @@ def gradient(output: Any, variables: Sequence[Expr]) -> list[Any]:
     return [felt.get(variable, 0.0) for variable in variables]
 
 
-def rates(outputs: Sequence[Any], given: Mapping[Expr, Any]) -> list[Any]:
+def rates(outputs: Sequence[Any], seeds: Mapping[Expr, Any]) -> list[Any]:
     """The rates of expressions, by the chain rule over the partial derivatives in `linkwise.expr.operations.OPERATIONS`.
 
     Parameters
     ----------
     outputs : sequence of Expr or float
         What changes.
-    given : mapping of Expr to Expr or float
+    seeds : mapping of Expr to Expr or float
         The rate of each symbol; that of others is 0.
 
     Examples
@@ -98,5 +98,5 @@ def rates(outputs: Sequence[Any], given: Mapping[Expr, Any]) -> list[Any]:
     >>> rates([q.sin() * 2.0, 3.0], {q: qd})
     [Expr(2 * qd * cos(q)), 0.0]
     """
-    rate = _forward(operations_needed(outputs), given, {})
+    rate = _forward(operations_needed(outputs), seeds, {})
     return [rate.get(output, 0.0) if isinstance(output, Expr) else 0.0 for output in outputs]

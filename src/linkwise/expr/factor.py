@@ -93,7 +93,7 @@ def _share(lists: dict[Any, list[Signed]], make: Callable[[tuple[int, int, int]]
         where: dict[tuple[int, int, int], list[Any]] = {}
         for place, elements in lists.items():
             if len(elements) <= LONGEST:
-                for pair in dict.fromkeys(_pair(one, other) for one, other in combinations(elements, 2)):
+                for pair in dict.fromkeys(_pair(a, b) for a, b in combinations(elements, 2)):
                     where.setdefault(pair, []).append(place)
         often = sorted((pair for pair in where if len(where[pair]) > 1), key=lambda pair: (-len(where[pair]), pair))
         changed = False
@@ -107,18 +107,18 @@ def _share(lists: dict[Any, list[Signed]], make: Callable[[tuple[int, int, int]]
             return
 
 
-def _pair(one: Signed, other: Signed) -> tuple[int, int, int]:
+def _pair(a: Signed, b: Signed) -> tuple[int, int, int]:
     """Two numbers in order and their relative sign."""
-    low, high = min(one[1], other[1]), max(one[1], other[1])
-    return low, high, one[0] * other[0]
+    low, high = min(a[1], b[1]), max(a[1], b[1])
+    return low, high, a[0] * b[0]
 
 
 def _sign_of(elements: Sequence[Signed], pair: tuple[int, int, int]) -> int:
     """The sign with which a list holds a pair, 0 where it does not."""
     low, high, relative = pair
     for sign in (1, -1):
-        one, other = (sign, low), (sign * relative, high)
-        if one in elements and other in elements and (one != other or elements.count(one) > 1):
+        a, b = (sign, low), (sign * relative, high)
+        if a in elements and b in elements and (a != b or elements.count(a) > 1):
             return sign
     return 0
 

@@ -367,11 +367,11 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
         if node is not None:
             return node
     result = _new(op, args, value)
-    own = _Entry(result, key)
-    entry = _table.setdefault(key, own)
-    node = result if entry is own else entry()
+    stored = _Entry(result, key)
+    entry = _table.setdefault(key, stored)
+    node = result if entry is stored else entry()
     if node is None:  # what stands there is dead and about to be removed
-        _table[key] = own
+        _table[key] = stored
         return result
     return node
 

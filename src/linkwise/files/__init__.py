@@ -3,7 +3,7 @@
 from linkwise.files.formats import xacro as xacro
 from linkwise.files.formats.dh.table import read_dh as read_dh
 from linkwise.files.formats.dh.writer import save_dh as save_dh
-from linkwise.files.motion import Motion as Motion
+from linkwise.files.motion import MotionFile as MotionFile
 from linkwise.files.motion import check_motion as check_motion
 from linkwise.files.motion import open_motion as open_motion
 from linkwise.files.motion import save_motion as save_motion

@@ -35,7 +35,7 @@ class _Reader(Protocol):
     def blocks(self) -> Iterator[Any]: ...
 
 
-class Motion:
+class MotionFile:
     """A joint motion in a file, read anew each time it is iterated over.
 
     Iterating gives ``(t, q, qd, qdd)`` for some thousand instants at a time: t (k,) in s, q (k, nq) in rad or m, qd and qdd
@@ -61,7 +61,7 @@ class Motion:
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.csv"
     >>> save_motion(path, [0.0, 0.5], [[0.0], [0.1]], [[0.2], [0.2]], [[0.0], [0.0]])
-    >>> motion = Motion(path, 1)
+    >>> motion = MotionFile(path, 1)
     >>> [(t.tolist(), q.tolist()) for t, q, qd, qdd in motion]
     [([0.0, 0.5], [[0.0], [0.1]])]
     """
@@ -115,7 +115,7 @@ class Motion:
         return csv_motion.CsvReader(Source(self.path, file), self.n, self.names, self.joints)
 
 
-def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False) -> Motion:
+def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating: Floating = False) -> MotionFile:
     """Open a joint motion: SpaceLib .MOT, or .csv with a header; recognised by content.
 
     Parameters
@@ -131,8 +131,8 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
 
     Returns
     -------
-    Motion
-        Iterate over it for blocks of instants, or `Motion.read` it whole.
+    MotionFile
+        Iterate over it for blocks of instants, or `MotionFile.read` it whole.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def open_motion(path: str | Path, n: int, names: Sequence[str] = (), *, floating
     >>> t.tolist(), q.tolist()
     ([0.0, 0.5], [[0.0], [0.1]])
     """
-    return Motion(path, n, names, floating=floating)
+    return MotionFile(path, n, names, floating=floating)
 
 
 def positions(
@@ -305,11 +305,11 @@ class MotionRemarks:
     ----------
     tree : Tree
         What moves; a floating base is left alone.
-    motion : Motion
+    motion : MotionFile
         The file.
     """
 
-    def __init__(self, tree: Tree, motion: Motion) -> None:
+    def __init__(self, tree: Tree, motion: MotionFile) -> None:
         self.tree = tree
         self.motion = motion
         self._units = units(tree, "q")[tree.nq - tree.n :]

@@ -184,12 +184,12 @@ class FourierFamily:
     half: FloatArray
     speed: FloatArray
     acceleration: FloatArray
-    rest: bool
+    at_rest: bool
 
     @property
     def numbers(self) -> int:
         """How many numbers a joint takes."""
-        return 2 * self.harmonics - 2 * self.rest + 2
+        return 2 * self.harmonics - 2 * self.at_rest + 2
 
     def series(self, numbers: FloatArray, degree: float = np.inf) -> FourierSeries:
         """Return the motion of some numbers (n, m + 2)."""
@@ -213,7 +213,7 @@ class FourierFamily:
 
     def directions(self) -> FloatArray:
         """The coefficients (2 H, m) of each number of a shape."""
-        return resting(self.period, self.harmonics) if self.rest else np.eye(2 * self.harmonics)
+        return resting(self.period, self.harmonics) if self.at_rest else np.eye(2 * self.harmonics)
 
     def _placed(self, numbers: FloatArray, directions: FloatArray, degree: float) -> tuple[FloatArray, ...]:
         """Scale and offset of each joint; what the shape is of its limits and how far it reaches, with their slopes."""
@@ -247,7 +247,7 @@ def _logistic(x: FloatArray) -> FloatArray:
 #: Random motions from which the best are taken.
 CANDIDATES = 100
 
-#: Instants of the result unless it is said.
+#: Default number of instants of the result.
 SAMPLES = 501
 
 
@@ -300,7 +300,7 @@ def exciting_trajectory(
     criterion: str = "determinant",
     effort_std: npt.ArrayLike | None = None,
     known: str | Iterable[str] = (),
-    rest: bool = True,
+    at_rest: bool = True,
     allowed: Callable[[FloatArray], Any] | None = None,
     samples: int | None = None,
     starts: int = 2,
@@ -333,7 +333,7 @@ def exciting_trajectory(
         Standard deviation of the measured efforts, by which the rows of each joint are divided; equal unless given.
     known : str or sequence of str
         Parameters that are not to be found, as in `identify`.
-    rest : bool
+    at_rest : bool
         Whether the motion begins and ends at rest (speed and acceleration zero).
     allowed : callable, optional
         Takes coordinates (K, n) and says for each whether the mechanism may be there (K,), as bool: the workspace. It
@@ -370,13 +370,13 @@ def exciting_trajectory(
     mech.require_joint_rates("an exciting motion")
     choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
-    rest = flag("rest", rest)
-    for field, value, least in (("harmonics", harmonics, 2 if rest else 1), ("starts", starts, 1), ("steps", steps, 0)):
+    at_rest = flag("at_rest", at_rest)
+    for field, value, least in (("harmonics", harmonics, 2 if at_rest else 1), ("starts", starts, 1), ("steps", steps, 0)):
         whole(field, value, least)
     low, high = _limits(mech, q_min, q_max).T
     velocity, acceleration = _each(mech, "qd_max", qd_max, np.inf), _each(mech, "qdd_max", qdd_max, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
-    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), velocity, acceleration, rest)
+    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), velocity, acceleration, at_rest)
     task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
     best, random_condition = _search(task, starts, steps, generator("seed", seed))
     series = family.series(best)

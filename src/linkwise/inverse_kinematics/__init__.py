@@ -5,7 +5,7 @@ from linkwise.inverse_kinematics.closed_form import NoClosedFormError as NoClose
 from linkwise.inverse_kinematics.closed_form import Solutions as Solutions
 from linkwise.inverse_kinematics.closed_form import closed_form as closed_form
 from linkwise.inverse_kinematics.interactive import DragSolution as DragSolution
-from linkwise.inverse_kinematics.interactive import Follower as Follower
+from linkwise.inverse_kinematics.interactive import TargetFollower as TargetFollower
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from linkwise.inverse_kinematics.inverse_kinematics import numeric_solutions as numeric_solutions

@@ -210,7 +210,7 @@ def inverse_kinematics(
     -------
     Solution
         Shaped as T and q0 broadcast; the same for the same arguments, and for a batch as for a loop. Without success q is
-        the nearest pose found, and `Solution.explain` tells why.
+        the nearest pose found, and `Solution.explain` gives the reason.
 
     Raises
     ------
@@ -381,7 +381,7 @@ def all_inverse_kinematics(
     link: int | str = "tool",
     limits: bool = True,
     method: str = "closed_form",
-    given: Mapping[int | str, npt.ArrayLike] | None = None,
+    fixed: Mapping[int | str, npt.ArrayLike] | None = None,
     mask: npt.ArrayLike | None = None,
     tol: float = 1e-9,
     seed: int = 0,
@@ -416,7 +416,7 @@ def all_inverse_kinematics(
         Whether joint limits hold.
     method : {"closed_form", "numeric"}
         How solutions are found.
-    given : mapping of a joint to its value, optional
+    fixed : mapping of a joint to its value, optional
         With the closed form of seven joints, one that is held: see `closed_form`.
     mask, tol, seed, starts
         With the numeric method: see `numeric_solutions`.
@@ -448,9 +448,9 @@ def all_inverse_kinematics(
     if method == "closed_form":
         if mask is not None:
             raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
-        return closed_form(mechanism, link, given=given).all(T, q0, limits)
-    if given is not None:
-        raise ArgumentError("given goes with method='closed_form'")
+        return closed_form(mechanism, link, fixed=fixed).all(T, q0, limits)
+    if fixed is not None:
+        raise ArgumentError("fixed goes with method='closed_form'")
     return numeric_solutions(mechanism, T, link=link, mask=mask, q0=q0, limits=limits, tol=tol, seed=seed, starts=starts)
 
 

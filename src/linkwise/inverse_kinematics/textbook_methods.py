@@ -167,7 +167,7 @@ def newton_raphson(
     """Joint coordinates that bring a frame to a pose, by the step dq = pinv(J) e from one start.
 
     Near a solution the error is squared at every step. From far away one start is often not enough, and the method finds
-    whichever solution it happens upon; success is told truthfully either way. Mechanisms with more joints than the pose
+    whichever solution it happens upon; success is reported truthfully either way. Mechanisms with more joints than the pose
     asks for take the shortest step, those with fewer the one that leaves least (m and rad alike).
 
     Parameters

@@ -26,7 +26,7 @@ _NO_IDENTITY = -1
 
 @dataclass(frozen=True)
 class Face:
-    """What NumPy is told of a function: its name, and its inputs and outputs, whose sizes are numbers or letters."""
+    """The declaration of a function for NumPy: its name, and its inputs and outputs, whose sizes are numbers or letters."""
 
     name: str
     inputs: Mapping[str, tuple[int | str, ...]]

@@ -55,7 +55,7 @@ class Postures:
     mask: str
     limits: bool
     pointing: Pointing | None
-    given: Mapping[str, tuple[float, float]]
+    fixed: Mapping[str, tuple[float, float]]
 
     @cached_property
     def path(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class Postures:
         low, high = self.tree.q_min.copy(), self.tree.q_max.copy()
         if not self.limits:
             low[self.turning], high[self.turning] = -np.inf, np.inf
-        for name, (least, most) in self.given.items():
+        for name, (least, most) in self.fixed.items():
             low[self.tree.names.index(name)], high[self.tree.names.index(name)] = least, most
         endless = [name for k, name in enumerate(self.tree.names) if k in self.moving and self._endless(k, low[k], high[k])]
         if endless:

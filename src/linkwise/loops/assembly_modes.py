@@ -71,17 +71,17 @@ class AssemblyModes:
         rings = planar_rings(mechanism)
         names = mechanism.coordinate_names
         count = len(names) - sum(3 if ring.loop.kind == "full" else 2 for ring in rings)
-        given = _first_set(mechanism, rings, count) if driven is None else _indices(names, driven, count)
-        dyads = dyads_of(rings, frozenset(given))
+        driven_set = _first_set(mechanism, rings, count) if driven is None else _indices(names, driven, count)
+        dyads = dyads_of(rings, frozenset(driven_set))
         if isinstance(dyads, Ring):
-            known = members(names[k] for k in given) if given else "nothing"
+            known = members(names[k] for k in driven_set) if driven_set else "nothing"
             raise ArgumentError(
                 f"{dyads.named} is not closed by two circles, or a circle and a line, with {known} driven: it must be left"
                 " with three joints to find, one sliding at most, and these apart; drive other coordinates, or use a Linkage"
             )
-        self._given, self._dyads = given, dyads
-        self.driven = tuple(names[k] for k in given)
-        self.passive = tuple(name for k, name in enumerate(names) if k not in given)
+        self._given, self._dyads = driven_set, dyads
+        self.driven = tuple(names[k] for k in driven_set)
+        self.passive = tuple(name for k, name in enumerate(names) if k not in driven_set)
         self.loops = tuple(dyad.ring.loop.name or dyad.ring.named for dyad in dyads)
         self.signs: npt.NDArray[np.int64] = np.array(list(product((1, -1), repeat=len(rings))))
 

@@ -45,7 +45,9 @@ _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
 _MANIFOLD = 1e6
 
 
-def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequence[int | str] | None) -> tuple[int, ...]:
+def driven_coordinates(
+    task: LoopEquations, jacobians: FloatArray, driven_joints: Sequence[int | str] | None
+) -> tuple[int, ...]:
     """Places, among the speeds of the task, of the driven joint coordinates, in the order given.
 
     Parameters
@@ -64,11 +66,11 @@ def driven_coordinates(task: LoopEquations, jacobians: FloatArray, given: Sequen
     """
     tree = task.mechanism
     rank = rank_of(np.linalg.svd(jacobians[0], compute_uv=False))
-    if given is None:
+    if driven_joints is None:
         return automatic(task, jacobians, rank)
-    chosen = tuple(task.first + joint_index(tree, "driven", item) for item in given)
+    chosen = tuple(task.first + joint_index(tree, "driven", item) for item in driven_joints)
     if len(set(chosen)) < len(chosen):
-        raise ArgumentError(f"driven is {shown(given)}; expected different coordinates of {tree.name!r}")
+        raise ArgumentError(f"driven is {shown(driven_joints)}; expected different coordinates of {tree.name!r}")
     freedoms = driven_count(task, jacobians[0], rank)
     names = [task.names[k] for k in chosen]
     if len(chosen) != freedoms:
@@ -234,7 +236,7 @@ class BranchFollower:
             share = np.minimum(done[active] + pace[active], 1.0)
             wanted = np.where(share[:, None] < 1.0, first[active] + share[:, None] * (u[active] - first[active]), u[active])
             with np.errstate(all="ignore"):
-                found, _, code = self.step(wanted, q[active])
+                solved, _, code = self.step(wanted, q[active])
             taken[active] += STEPS
             good = (code == DONE) | (code == OUTSIDE)
             short = np.flatnonzero(~good & (pace[active] * length[active] <= HOP))
@@ -242,8 +244,8 @@ class BranchFollower:
                 hop = np.minimum(done[active[short]] + HOP / length[active[short]], 1.0)
                 over, reached = self._hopped(first[active[short]], u[active[short]], hop, q[active[short]])
                 sure = short[reached]
-                found[sure], share[sure], good[sure] = over[reached], hop[reached], True
-            q[active[good]], done[active[good]] = found[good], share[good]
+                solved[sure], share[sure], good[sure] = over[reached], hop[reached], True
+            q[active[good]], done[active[good]] = solved[good], share[good]
             pace[active] *= np.where(good, 2.0, 0.25)
             ends[active] = np.where(code == OPEN, STALLED, TOGGLE)
         left = done < 1.0
@@ -655,7 +657,7 @@ class Linkage:
 
 
 def _entry(kernel: Kernel) -> Any:
-    """The kernel by its compiled entry; what is singular gives NaN without a warning, and is told from that."""
+    """The kernel by its compiled entry; a singular position gives NaN without a warning, and is recognised by that."""
 
     def quiet(*args: Any) -> Any:
         with np.errstate(all="ignore"):

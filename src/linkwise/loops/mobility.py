@@ -181,7 +181,7 @@ def mobility(mechanism: Tree, q: npt.ArrayLike | None = None) -> Mobility:
     around = _around(task, q)
     values = [np.linalg.svd(task.jacobian(position), compute_uv=False) for position in around]
     ranks = [rank_of(value) for value in values]
-    best = regular_rank(task, around, own=q is not None)
+    best = regular_rank(task, around, unloaded=q is not None)
     first = ranks.index(best) if q is None else 0
     rank, smallest_of = ranks[first], values[first]
     equations, speeds = len(task.rows), mechanism.nv
@@ -193,9 +193,9 @@ def mobility(mechanism: Tree, q: npt.ArrayLike | None = None) -> Mobility:
 
 
 def generic_positions(task: LoopEquations, q: npt.ArrayLike | None = None) -> FloatArray:
-    """Closed positions (k, nq) at which the closure equations have the rank that `regular_rank` tells."""
+    """Closed positions (k, nq) at which the closure equations have the rank that `regular_rank` returns."""
     around = _around(task, q)
-    return np.asarray(around[ranks_at(task, around) == regular_rank(task, around, own=q is not None)])
+    return np.asarray(around[ranks_at(task, around) == regular_rank(task, around, unloaded=q is not None)])
 
 
 def ranks_at(task: LoopEquations, q: FloatArray) -> npt.NDArray[np.intp]:
@@ -203,7 +203,7 @@ def ranks_at(task: LoopEquations, q: FloatArray) -> npt.NDArray[np.intp]:
     return np.array([rank_of(values) for values in np.linalg.svd(task.jacobian(q), compute_uv=False)], dtype=np.intp)
 
 
-def regular_rank(task: LoopEquations, q: FloatArray, *, own: bool = False) -> int:
+def regular_rank(task: LoopEquations, q: FloatArray, *, unloaded: bool = False) -> int:
     """The least rank of the closure equations at closed positions (k, nq) tested not to be singular, else the greatest.
 
     The greatest rank is not tested: where all positions have one rank, the mechanism may be unable to move from any of them.
@@ -213,7 +213,7 @@ def regular_rank(task: LoopEquations, q: FloatArray, *, own: bool = False) -> in
     a position beside a singular one whose loops are closed up to rounding only.
     """
     ranks = ranks_at(task, q)
-    if own and _moves_on(task, q[0], int(ranks[0])):
+    if unloaded and _moves_on(task, q[0], int(ranks[0])):
         return int(ranks[0])
     for rank in np.unique(ranks)[:-1]:
         if any(_moves_on(task, position, int(rank)) for position in q[ranks == rank][:_LOOKED_AT]):

@@ -262,7 +262,7 @@ def _sum(first: Inertia, second: Inertia) -> Inertia:
 
 
 def _in_frame(pose: Array, inertia: Inertia) -> Inertia:
-    """An inertia in the axes in which the pose (4, 4) of its own frame is said."""
+    """An inertia in the axes in which the pose (4, 4) of its frame is expressed."""
     R = pose[:3, :3]
     return Inertia(inertia.mass, R @ inertia.com + pose[:3, 3], R @ inertia.tensor @ R.T, physical=inertia.physical)
 

@@ -281,7 +281,7 @@ class Link(Record):
         return math.inf if self.limits is None else float(self.limits[1])
 
     def greatest(self, name: str) -> tuple[float | None, ...]:
-        """Of each joint coordinate what is said in the field `qd_max`, `qdd_max` or `tau_max`."""
+        """The entry of each joint coordinate in the field `qd_max`, `qdd_max` or `tau_max`."""
         value = getattr(self, name)
         return value if isinstance(value, tuple) else (value,) * len(self.coordinate_names)
 

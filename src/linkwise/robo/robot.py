@@ -96,7 +96,7 @@ def _count(least: int) -> Read:
 
 
 def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> tuple[int, ...]:
-    """Numbers of links or motors, each once; none of them is said by 0, alone or in a list."""
+    """Numbers of links or motors, each once; 0 means none, alone or in a list."""
     listed = (value,) if _is_count(value, 0) else value
     kind = "motors, or [] for none" if none else "links, or {0} for none"
     if isinstance(listed, (set, frozenset)) and all(_is_count(number, 0) for number in listed):

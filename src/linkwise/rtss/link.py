@@ -94,7 +94,7 @@ def _numbers(row: Any) -> FloatArray:
 _SIZES = "a link is made from a row of 4 or 5 numbers (alpha A theta D sigma), or of 16 to 20 (those, m r I Jm G B Tc)"
 
 
-#: What a link is before anything is said of it: kinematics of zeros, and no dynamics.
+#: Default values of a link: kinematics of zeros, and no dynamics.
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("alpha", "A", "theta", "D", "sigma", "mdh", "offset"), 0.0),
     **dict.fromkeys(("m", "r", "I", "Jm", "G"), None),

@@ -60,7 +60,7 @@ class rt_robot(Fields):  # noqa: N801  (the name that its users know)
     base, tool : (4, 4) array_like
         T_world_base, and T_link_tool on the last link.
     gravity : (3,) array_like
-        In world axes; (0, 0, 9.81) unless given. What it means is said by `gravity_sign`.
+        In world axes; (0, 0, 9.81) unless given. `gravity_sign` gives its meaning.
     gravity_sign : {"up", "free_fall"}
         ``"up"``, the meaning in the original: the acceleration that a base at rest seems to have, minus that of free fall.
         ``"free_fall"``: the acceleration of free fall, as everywhere else in Linkwise; gravity is then (0, 0, -9.81) unless

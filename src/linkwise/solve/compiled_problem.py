@@ -1,4 +1,4 @@
-"""Constraints on a mechanism, compiled: the two iterations, and the forward pass that tells what has become of them."""
+"""Constraints on a mechanism, compiled: the two iterations, and the forward pass that evaluates their residuals."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Solution:
         batch = np.shape(self.success)
         if index is None:
             if batch:
-                raise ArgumentError(f"this is a batch of {batch} tasks; explain(index) tells of one")
+                raise ArgumentError(f"this is a batch of {batch} tasks; explain(index) describes one")
             return ()
         place = (int(index),) if isinstance(index, (int, np.integer)) else tuple(index)
         if len(place) != len(batch) or not all(-size <= k < size for k, size in zip(place, batch, strict=True)):

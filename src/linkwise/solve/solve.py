@@ -149,8 +149,8 @@ def solve(
 
     Notes
     -----
-    Damped least squares (`linkwise.solve.levenberg_marquardt` tells which), all of it in machine code, with the tasks of a
-    batch side by side in the lanes of the processor's vectors. Success is told by a separate forward pass.
+    Damped least squares (see `linkwise.solve.levenberg_marquardt`), all of it in machine code, with the tasks of a
+    batch side by side in the lanes of the processor's vectors. Success is decided by a separate forward pass.
 
     Examples
     --------

@@ -201,7 +201,7 @@ def as_point(place: Array) -> Array:
 __all__ = exported(__name__)  # noqa: PLE0605
 
 
-#: The relative positions of two lines, as `intersec` tells them.
+#: The relative positions of two lines, the results of `intersec`.
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 
 NO_LINE = "{} has no direction, or a coordinate beyond 1e70"
@@ -449,7 +449,7 @@ def usable_line(line: Array) -> Any:
 __all__ = exported(__name__)  # noqa: PLE0605
 
 
-#: The relative positions of a line and a plane, as `interlpl` tells them.
+#: The relative positions of a line and a plane, the results of `interlpl`.
 PIERCING, INSIDE, BESIDE = 0, 1, -1
 
 _NO_PLANE = "{} has no normal, or a number beyond 1e70"

@@ -57,7 +57,7 @@ def real_or_empty(value: Any) -> FloatArray:
 def numbers(
     field: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
-    """The value as an array of finite float64; an error says what it is called.
+    """The value as an array of finite float64; an error names it.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def given(arm: Mechanism, seed: int = 1) -> dict[str, np.ndarray]:
 def assert_same(form: ClosedFormResult, arm: Mechanism) -> None:
     """As it computes, and as it is printed."""
     arrays = given(arm)
-    kernel = arm.kernel(form.what)
+    kernel = arm.kernel(form.quantity)
     inputs = [arrays[name] for name in kernel.tape.inputs]
     wanted = np.asarray(kernel(*inputs))
     words = [word for group in coordinate_words(arm).values() for word in group]

@@ -11,7 +11,7 @@ from linkwise import robots
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import closed_form
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
-from linkwise.inverse_kinematics.closed_form.decomposition import given_joint, joints_to_give
+from linkwise.inverse_kinematics.closed_form.decomposition import fixed_joint, joints_to_fix
 from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
 from support.axis_arms import Arm, X, Y, Z, apart, arm, branches, direction, in_plane, loose, meeting, run
 
@@ -33,7 +33,7 @@ IIWA = [
 def _complete(made: Arm, joint: int) -> None:
     chain, _ = chain_of(made.mech)
     assert chain is not None
-    found = given_joint(chain, joint)
+    found = fixed_joint(chain, joint)
     assert found is not None
     q = np.random.default_rng(joint).uniform(-2.5, 2.5, (COUNT, made.mech.n))
     poses = made.forward(q)
@@ -81,7 +81,7 @@ def test_singular_positions_have_answers(joint: int) -> None:
     made = arm(IIWA)
     chain, _ = chain_of(made.mech)
     assert chain is not None
-    found = given_joint(chain, joint)
+    found = fixed_joint(chain, joint)
     assert found is not None
     rng = np.random.default_rng(5)
     q = rng.uniform(-2.5, 2.5, (300, 7))
@@ -103,15 +103,15 @@ def test_which_joints_can_be_given() -> None:
     iiwa, _ = chain_of(arm(IIWA).mech)
     assert panda is not None
     assert iiwa is not None
-    assert joints_to_give(panda) == (3, 4, 5, 6)
-    assert joints_to_give(iiwa) == (0, 1, 2, 4, 5, 6)
+    assert joints_to_fix(panda) == (3, 4, 5, 6)
+    assert joints_to_fix(iiwa) == (0, 1, 2, 4, 5, 6)
 
 
 def test_another_joint_is_named_where_the_given_one_will_not_do() -> None:
-    form = closed_form(robots.panda(), given={"link2": 0.3})
+    form = closed_form(robots.panda(), fixed={"link2": 0.3})
     assert not form.exists
     assert "'link2' given" in form.why
-    assert "'link4', 'link5', 'link6' and 'link7' can be given" in form.why
+    assert "'link4', 'link5', 'link6' and 'link7' can be fixed" in form.why
 
 
 def test_the_value_is_of_any_batch_shape() -> None:
@@ -120,12 +120,12 @@ def test_the_value_is_of_any_batch_shape() -> None:
     values = np.stack([q[..., 0, 6], q[..., 0, 6] + 0.1], axis=-1).clip(
         *np.column_stack([mech.q_min, mech.q_max])[6]
     )  # (5, 2)
-    found = closed_form(mech, given={6: values}).all(mech.forward_kinematics(q), q0=q)
+    found = closed_form(mech, fixed={6: values}).all(mech.forward_kinematics(q), q0=q)
     assert found.q.shape == (5, 2, 8, 7)
     assert found.count[:, 0].min() >= 1
     assert np.abs(found.q[:, 0, 0] - q[:, 0]).max() < FOUND  # the nearest to q is q
     assert np.array_equal(found.q[..., 6][~np.isnan(found.q[..., 6])], np.repeat(values.ravel(), found.count.ravel()))
-    alone = closed_form(mech, given={6: values[2, 1]}).all(mech.forward_kinematics(q[2, 0]), q0=q[2, 0])
+    alone = closed_form(mech, fixed={6: values[2, 1]}).all(mech.forward_kinematics(q[2, 0]), q0=q[2, 0])
     assert np.array_equal(alone, found.q[2, 1, : found.count[2, 1]])
 
 
@@ -133,8 +133,8 @@ def test_one_kernel_serves_every_value() -> None:
     mech = robots.panda()
     q = np.random.default_rng(8).uniform(mech.q_min, mech.q_max, (2, 7))
     poses = mech.forward_kinematics(q)
-    one, other = (closed_form(mech, given={6: value}) for value in q[:, 6])
-    by_name = closed_form(mech, given={mech.names[6]: q[1, 6]})
+    one, other = (closed_form(mech, fixed={6: value}) for value in q[:, 6])
+    by_name = closed_form(mech, fixed={mech.names[6]: q[1, 6]})
     assert one._solver is other._solver is by_name._solver
     assert np.array_equal(one.all(poses[0])[:, 6], np.full(len(one.all(poses[0])), q[0, 6]))
     assert np.array_equal(one.holding(q[1, 6]).all(poses[1]), other.all(poses[1]))
@@ -150,7 +150,7 @@ def test_a_value_outside_the_limits_has_no_answer_unless_they_are_left_out() -> 
     mech = robots.panda()
     q = np.array([0.1, 0.2, 0.3, -1.5, 0.5, 1.6, 3.0])  # the last joint stops at 2.8973 rad
     T = mech.forward_kinematics(q)
-    form = closed_form(mech, given={6: 3.0})
+    form = closed_form(mech, fixed={6: 3.0})
     assert len(form.all(T, q0=q)) == 0
     found = form.all(T, q0=q, limits=False)
     assert np.abs(found[0] - q).max() < FOUND
@@ -167,7 +167,7 @@ def test_a_joint_is_given_to_the_method_too() -> None:
     mech = robots.panda()
     q = np.array([0.1, -0.5, 0.2, -2.0, 0.3, 1.6, 0.7])
     T = mech.forward_kinematics(q)
-    found = mech.all_inverse_kinematics(T, q0=q, given={mech.names[-1]: 0.7})
+    found = mech.all_inverse_kinematics(T, q0=q, fixed={mech.names[-1]: 0.7})
     assert np.abs(found[0] - q).max() < 1e-9
     with pytest.raises(ArgumentError, match="no closed form for this frame: 7 joints"):
         mech.all_inverse_kinematics(T)

@@ -161,7 +161,7 @@ def test_seven_joints_with_one_of_them_given() -> None:
     ]
     made = arm(axes)
     q = planted(made, np.random.default_rng(23), 25)
-    form = closed_form(made.mech, given={2: 0.0}).holding(q[:, 2])
+    form = closed_form(made.mech, fixed={2: 0.0}).holding(q[:, 2])
     found = complete(made, form, q)
     assert all((rows[:, 2] == value).all() for rows, value in zip(found, q[:, 2], strict=True))
 

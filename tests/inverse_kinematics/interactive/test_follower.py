@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from linkwise import Link, Mechanism, Mimic, robots
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.interactive.follower import Follower, angle_between
+from linkwise.inverse_kinematics.interactive.follower import TargetFollower, angle_between
 from linkwise.inverse_kinematics.interactive.trust_region import LONGEST, PoseAim, descend
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.transform import translation
@@ -23,13 +23,13 @@ PUMA = np.array([0.3, 0.8, -2.4, 0.4, 0.7, 0.2])
 
 @cache
 def puma():
-    return Follower(robots.puma560())
+    return TargetFollower(robots.puma560())
 
 
 @cache
 def flat(joints: int = 3, **rest):
     links = [Link.dh(a=1.0, convention="standard", name=f"l{k}", **rest) for k in range(joints)]
-    return Follower(Mechanism(links, name="flat"))
+    return TargetFollower(Mechanism(links, name="flat"))
 
 
 @cache
@@ -111,7 +111,7 @@ def test_no_step_is_long_and_each_leads_nearer():
 
 def test_the_same_call_gives_the_same_answer():
     target = moved(puma().mechanism.forward_kinematics(PUMA), (0.3, -0.4, 0.9))
-    first, second = (Follower(robots.puma560()).follow(target, PUMA) for _ in range(2))
+    first, second = (TargetFollower(robots.puma560()).follow(target, PUMA) for _ in range(2))
     assert np.array_equal(first.q, second.q)
     assert first.reason == second.reason
 
@@ -164,7 +164,7 @@ def test_position_comes_first_and_then_what_rotation_there_is():
     wrist = Mechanism(
         [Link.dh(a=1.0, convention="standard"), Link.dh(a=1.0, convention="standard"), Link.dh(convention="standard")]
     )
-    follower = Follower(wrist)
+    follower = TargetFollower(wrist)
     q = np.array([0.2, 0.9, 0.1])
     target = moved(wrist.forward_kinematics(q), (0.05, -0.1, 0.3), rotation_z(0.4) @ rotation_x(0.3))
     found = verified(follower, follower.follow(target, q), target)
@@ -184,7 +184,7 @@ def test_rotation_may_be_left_out():
 
 
 def test_limits_hold_and_are_told():
-    follower = Follower(
+    follower = TargetFollower(
         Mechanism([Link.dh(a=1.0, convention="standard", limits=(-0.5, 0.5), name=f"l{k}") for k in range(2)])
     )
     target = translation(-1.5, 1.0, 0.0)
@@ -196,7 +196,7 @@ def test_limits_hold_and_are_told():
 
 
 def test_what_is_given_outside_the_limits_is_brought_to_them():
-    follower = Follower(Mechanism([Link.dh(a=1.0, convention="standard", limits=(-0.5, 0.5))]))
+    follower = TargetFollower(Mechanism([Link.dh(a=1.0, convention="standard", limits=(-0.5, 0.5))]))
     assert follower.move(0, 0.1, [3.0]).q.tolist() == [0.1]
     assert follower.follow(translation(9.0, 20.0, 0.0), [3.0]).q.tolist() == [0.5]
 
@@ -204,14 +204,14 @@ def test_what_is_given_outside_the_limits_is_brought_to_them():
 def test_on_a_tree_the_other_branches_rest():
     mech, rng = tree(), np.random.default_rng(3)
     q = rng.uniform(-1.0, 1.0, 30)
-    follower = Follower(mech, "b9")
+    follower = TargetFollower(mech, "b9")
     target = moved(mech.forward_kinematics(q, "b9"), (0.05, 0.02, -0.04))
     found = verified(follower, follower.follow(target, q), target)
     assert found.reached
     assert np.array_equal(found.q[:10], q[:10])
     assert np.array_equal(found.q[20:], q[20:])
     assert np.abs(found.q[10:20] - q[10:20]).max() > 1e-3
-    inner = Follower(mech, "c3").follow(mech.forward_kinematics(q, "c3"), q)
+    inner = TargetFollower(mech, "c3").follow(mech.forward_kinematics(q, "c3"), q)
     assert inner.reached
     assert np.array_equal(inner.q, q)
 
@@ -223,7 +223,7 @@ def test_joints_that_follow_others_do_so():
             Link.dh(a=1.0, convention="standard", name="second", mimic=Mimic("first", 0.5, 0.1)),
         ]
     )
-    follower = Follower(finger)
+    follower = TargetFollower(finger)
     goal = finger.forward_kinematics([0.9])
     found = verified(follower, follower.follow(goal, [0.2]), goal)
     assert found.q == pytest.approx([0.9], abs=ROUNDING)
@@ -231,7 +231,7 @@ def test_joints_that_follow_others_do_so():
 
 def test_a_floating_base_stays():
     craft = Mechanism(robots.puma560().links, floating=True)
-    follower = Follower(craft)
+    follower = TargetFollower(craft)
     q = np.array([1.0, -2.0, 0.5, 0.6, 0.0, 0.8, 0.0, *PUMA])
     target = moved(craft.forward_kinematics(q), (0.02, 0.03, -0.05))
     found = verified(follower, follower.follow(target, q), target)
@@ -258,7 +258,7 @@ def test_an_open_joint_takes_what_it_is_given_within_its_limits():
 
 def test_it_starts_at_zero_or_the_limit_next_to_it():
     arm = robots.panda()
-    start = Follower(arm, 0).start()
+    start = TargetFollower(arm, 0).start()
     assert start.tolist() == np.clip(np.zeros(7), arm.q_min, arm.q_max).tolist()
 
 
@@ -282,8 +282,8 @@ def test_the_angle_between_rotations_is_exact_where_it_is_small():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: Follower(robots.planar_2r(), "hand"), "no link 'hand'"),
-        (lambda: Follower(robots.planar_2r(), 1.0), "link is 1.0"),
+        (lambda: TargetFollower(robots.planar_2r(), "hand"), "no link 'hand'"),
+        (lambda: TargetFollower(robots.planar_2r(), 1.0), "link is 1.0"),
         (lambda: puma().follow(np.eye(3), PUMA), r"T_target has the shape \(3, 3\)"),
         (lambda: puma().follow(2.0 * np.eye(4), PUMA), "T_target has no rotation"),
         (lambda: puma().follow(np.diag([1.0, 1.0, -1.0, 1.0]), PUMA), "T_target has no rotation"),

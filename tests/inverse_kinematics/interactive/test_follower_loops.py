@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Link, Loop, Mechanism, robots
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.interactive.follower import Follower
+from linkwise.inverse_kinematics.interactive.follower import TargetFollower
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.transform import translation
 
@@ -20,18 +20,20 @@ NAMES = ("four_bar", "slider_crank", "five_bar", "stewart")
 
 
 @cache
-def follower(name: str) -> Follower:
-    return Follower(robots.load(name))
+def follower(name: str) -> TargetFollower:
+    return TargetFollower(robots.load(name))
 
 
 @cache
-def two_bars(apart: float, name: str = "bars") -> Follower:
+def two_bars(apart: float, name: str = "bars") -> TargetFollower:
     """Two bars of 0.8 m and 0.7 m on the ground that meet in a pin: a triangle."""
     links = [
         Link(name="a", parent="base", joint="revolute"),
         Link(name="b", parent="base", joint="revolute", before=translation(apart)),
     ]
-    return Follower(Mechanism(links, loops=[Loop("hinge", "a", "b", translation(0.8), translation(0.7), "pin")], name=name))
+    return TargetFollower(
+        Mechanism(links, loops=[Loop("hinge", "a", "b", translation(0.8), translation(0.7), "pin")], name=name)
+    )
 
 
 def parallelogram() -> Mechanism:
@@ -43,7 +45,7 @@ def parallelogram() -> Mechanism:
     return Mechanism(links, loops=[Loop("hinge", "rod", "right", translation(2.0), translation(1.0), "pin")])
 
 
-def closed(made: Follower, found):
+def closed(made: TargetFollower, found):
     """The loops are closed by a separate pass, within the limits, and the pose is that of a forward pass."""
     mech = made.mechanism
     assert np.abs(mech.kernel("closure")(found.q)).max() <= CLOSED
@@ -180,7 +182,7 @@ def test_an_open_start_is_closed_first():
 
 def test_from_a_singular_position_it_moves_on():
     mech = parallelogram()
-    made = Follower(mech)
+    made = TargetFollower(mech)
     assert mech.mobility(mech.neutral) != 0
     for q in (made.start(), mech.neutral):
         there = q
@@ -192,7 +194,7 @@ def test_from_a_singular_position_it_moves_on():
 
 def test_another_frame_of_a_linkage_is_dragged():
     mech = robots.load("four_bar")
-    made = Follower(mech, "rocker")
+    made = TargetFollower(mech, "rocker")
     q = made.start()
     goal = mech.forward_kinematics(mech.linkage(["crank"]).position([0.4]).q, "rocker")
     found = closed(made, made.follow(goal, q))

@@ -31,7 +31,7 @@ def test_exact_away_from_singular_positions(elbow: Mechanism) -> None:
     assert far.mean() > 0.8
     jac, rate = mech.jacobian(q), mech.jacobian_dot(q, qd)
     there = (jac @ made.qdd[..., None] + rate @ qd[..., None])[..., 0]
-    assert apart(made.given, there) < 1e-11  # accelerations up to 500 rad/s2
+    assert apart(made.achieved, there) < 1e-11  # accelerations up to 500 rad/s2
     assert apart(there[far], wanted[far]) < 1e-11
     assert made.exact[far].all()
     assert apart(made.damping, joint_velocities(mech, q, wanted).damping) < 1e-15
@@ -46,7 +46,7 @@ def test_second_differences_of_the_pose(elbow: Mechanism) -> None:
     places = [mech.forward_kinematics(q + t * qd + 0.5 * t * t * made.qdd)[..., :3, 3] for t in (-h, 0.0, h)]
     found = (places[0] - 2 * places[1] + places[2]) / h**2
     size = max(1.0, np.abs(qd).max() + np.sqrt(np.abs(made.qdd).max())) ** 4
-    assert apart(found, made.given[:, :3]) < size * h**2 + 10 * 2e-16 / h**2
+    assert apart(found, made.achieved[:, :3]) < size * h**2 + 10 * 2e-16 / h**2
 
 
 @pytest.mark.parametrize(("seed", "frame"), [(0, "world"), (3, "body")])
@@ -59,7 +59,7 @@ def test_any_tree_with_any_joints(seed: int, frame: str) -> None:
     made = joint_accelerations(mech, q, qd, wanted, frame=frame)
     far = made.damping == 0.0
     assert far.any()
-    assert apart(made.given[far], wanted[far]) < 1e-11
+    assert apart(made.achieved[far], wanted[far]) < 1e-11
     assert made.exact[far].all()
 
 

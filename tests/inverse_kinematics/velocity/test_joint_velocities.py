@@ -43,7 +43,7 @@ def test_away_from_singular_positions_it_is_exact_and_the_shortest(robot: Robots
     far = made.damping == 0.0
     assert far.mean() > 0.8
     assert apart(given(mech, q, made.qd)[far], twist[far]) < EXACT
-    assert apart(made.given, given(mech, q, made.qd)) < EXACT  # another recursion than the Jacobian's
+    assert apart(made.achieved, given(mech, q, made.qd)) < EXACT  # another recursion than the Jacobian's
     pinv = (np.linalg.pinv(mech.jacobian(q)) @ twist[..., None])[..., 0]
     assert apart(made.qd[far], pinv[far]) < 50 * EXACT  # the condition number of J, below 50
     assert np.array_equal(made.exact, made.reason == "met")
@@ -69,7 +69,7 @@ def test_near_singular_positions_only_what_is_lost_is_damped(robot: Robots, name
     damped = made.damping > 0.0
     assert 0.2 < damped.mean() < 0.95
     assert np.all(np.linalg.norm(made.qd, axis=-1) <= np.linalg.norm(twist * unit, axis=-1) / 0.02 * (1 + 1e-12))
-    residual = made.given - twist
+    residual = made.achieved - twist
     assert apart(made.linear_residual, np.linalg.norm(residual[:, :3], axis=-1)) < EXACT
     assert apart(made.angular_residual, np.linalg.norm(residual[:, 3:], axis=-1)) < EXACT
     assert set(made.reason[damped]) == {"damped"}
@@ -83,7 +83,7 @@ def test_a_twist_that_a_singular_position_can_give_is_met(robot: Robots) -> None
     assert made.damping > 0.0
     assert made.singular_value < 1e-15
     assert made.exact
-    assert apart(made.given, given(mech, q, qd)) < EXACT
+    assert apart(made.achieved, given(mech, q, qd)) < EXACT
 
 
 def test_damping_by_a_number_is_the_plain_damped_least_squares(robot: Robots) -> None:
@@ -124,7 +124,7 @@ def test_finite_differences_of_the_pose(robot: Robots) -> None:
     )
     spin = np.stack([turn[..., 2, 1], turn[..., 0, 2], turn[..., 1, 0]], axis=-1)
     size = np.abs(made.qd).max() ** 3
-    assert apart(made.given, np.concatenate([velocity, spin], axis=-1)) < size * h**2 + 1e-16 / h * 10
+    assert apart(made.achieved, np.concatenate([velocity, spin], axis=-1)) < size * h**2 + 1e-16 / h * 10
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -138,8 +138,8 @@ def test_any_tree_with_any_joints_gets_what_its_joints_can_give(seed: int, frame
     made = joint_velocities(mech, q, twist, frame=frame)
     far = made.damping == 0.0
     assert far.any()
-    assert apart(made.given[far], twist[far]) < EXACT
-    assert apart(made.given, given(mech, q, made.qd, frame=frame)) < EXACT
+    assert apart(made.achieved[far], twist[far]) < EXACT
+    assert apart(made.achieved, given(mech, q, made.qd, frame=frame)) < EXACT
     assert np.all(np.linalg.norm(made.qd, axis=-1)[far] <= 1.5 * np.linalg.norm(qd, axis=-1)[far] * (1 + _most_weight(made)))
 
 
@@ -162,8 +162,8 @@ def test_joints_that_follow_others_have_no_speed_of_their_own(seed: int) -> None
     made = joint_velocities(mech, q, twist)
     far = made.damping == 0.0
     assert far.any()
-    assert apart(made.given[far], twist[far]) < EXACT
-    assert apart(made.given, given(mech, q, made.qd)) < EXACT
+    assert apart(made.achieved[far], twist[far]) < EXACT
+    assert apart(made.achieved, given(mech, q, made.qd)) < EXACT
 
 
 def test_fewer_joints_than_components(robot: Robots) -> None:
@@ -172,7 +172,7 @@ def test_fewer_joints_than_components(robot: Robots) -> None:
     plane = joint_velocities(arm, q, twist, mask=[1, 1, 0, 0, 0, 1])
     far = plane.damping == 0.0
     assert far.mean() > 0.9
-    assert apart(plane.given[far][:, [0, 1, 5]], twist[far][:, [0, 1, 5]]) < EXACT
+    assert apart(plane.achieved[far][:, [0, 1, 5]], twist[far][:, [0, 1, 5]]) < EXACT
     assert plane.exact[far].all()
     whole = joint_velocities(arm, q, twist, length=1.0)
     expected = np.array(
@@ -181,7 +181,7 @@ def test_fewer_joints_than_components(robot: Robots) -> None:
     assert apart(whole.qd[far], expected) < 1e-11
     assert set(whole.reason[far]) == {"lacking"}
     assert "Of the 6 components that count the joints give 3 independently." in whole.explain(int(np.flatnonzero(far)[0]))
-    missing = np.linalg.norm((whole.given - twist)[:, :3], axis=-1)
+    missing = np.linalg.norm((whole.achieved - twist)[:, :3], axis=-1)
     assert apart(whole.linear_residual, missing) < EXACT
 
 
@@ -194,7 +194,7 @@ def test_a_planar_arm_asked_for_a_whole_twist_of_its_plane_is_exact_with_any_num
     for mask in (None, [1, 1, 1, 0, 0, 1]):  # more rows than joints, and fewer
         made = joint_velocities(snake, q, twist, mask=mask)
         assert made.exact.all()
-        assert apart(made.given, twist) < EXACT
+        assert apart(made.achieved, twist) < EXACT
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -269,7 +269,7 @@ def test_another_link_of_the_arm(robot: Robots) -> None:
     name = mech.link_names[2]
     twist = given(mech, q, qd, link=name)
     made = joint_velocities(mech, q, twist, link=name)
-    assert apart(made.given, twist) < EXACT
+    assert apart(made.achieved, twist) < EXACT
     assert apart(made.qd[:, 3:], 0.0) < 1e-15
 
 
@@ -284,7 +284,7 @@ def test_a_batch_equals_a_loop_and_shapes_broadcast(robot: Robots) -> None:
         one = joint_velocities(mech, q[k], twist[k], qd_max=1.0)
         place = np.unravel_index(k, (3, 4))
         assert np.array_equal(one.qd, made.qd[place])
-        assert np.array_equal(one.tells, made.tells[place])
+        assert np.array_equal(one.diagnostics, made.diagnostics[place])
         assert one.reason == made.reason[place]
         assert one.explain() == made.explain(tuple(int(i) for i in place))
     assert joint_velocities(mech, q[0], twist).qd.shape == (12, 6)
@@ -300,11 +300,11 @@ def test_the_step_for_control_loops_gives_the_same(robot: Robots) -> None:
     q, twist = states(mech, 5)
     step = velocity_step(mech, qd_max=1.0)
     for k in range(5):
-        qd, twist_given, tells = step(q[k], twist[k])
+        qd, twist_given, diagnostics = step(q[k], twist[k])
         made = joint_velocities(mech, q[k], twist[k], qd_max=1.0)
         assert np.array_equal(qd, made.qd)
-        assert np.array_equal(twist_given, made.given)
-        assert np.array_equal(tells, made.tells)
+        assert np.array_equal(twist_given, made.achieved)
+        assert np.array_equal(diagnostics, made.diagnostics)
 
 
 def test_every_reason_is_explained(robot: Robots) -> None:

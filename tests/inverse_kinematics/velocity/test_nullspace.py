@@ -54,7 +54,7 @@ def test_it_adds_to_a_motion(panda: Mechanism) -> None:
         joint_velocities(mech, q, np.zeros(6), secondary=own, limits=None),
     )
     assert apart(both.qd, alone.qd + beside.qd) < 1e-13 * np.abs(both.qd).max()
-    assert apart(both.given, alone.given) < EXACT
+    assert apart(both.achieved, alone.achieved) < EXACT
 
 
 def test_bounds_take_it_away_before_they_slow_the_frame(panda: Mechanism) -> None:
@@ -64,7 +64,7 @@ def test_bounds_take_it_away_before_they_slow_the_frame(panda: Mechanism) -> Non
     alone, made = (joint_velocities(mech, q, twist, qd_max=3.0, secondary=z) for z in (np.zeros(7), own))
     assert np.array_equal(alone.scale, made.scale)
     assert np.all(np.abs(made.qd) <= 3.0)
-    assert apart(alone.given, made.given) < EXACT
+    assert apart(alone.achieved, made.achieved) < EXACT
     cut = (made.secondary_scale < 1.0) & (made.secondary_scale > 0.0)
     assert cut.sum() > 10
     assert np.all(made.saturated[cut].any(axis=-1))
@@ -83,7 +83,7 @@ def test_weights_choose_the_projection(panda: Mechanism) -> None:
     inverse = (jac.T / weights[:, None]) @ np.linalg.inv((jac / weights) @ jac.T)
     assert made.damping == 0.0
     assert apart(made.qd, own - inverse @ jac @ own) < 1e-12
-    assert apart(made.given, 0.0) < EXACT
+    assert apart(made.achieved, 0.0) < EXACT
 
 
 def test_joints_off_the_path_follow_it_alone(robot: Robots) -> None:

@@ -40,7 +40,7 @@ def test_scaling_keeps_the_direction_and_goes_as_fast_as_it_may(robot: Robots) -
     assert np.all(np.abs(made.qd) <= fastest)
     expected = np.minimum(1.0, np.min(fastest / np.abs(free.qd), axis=-1))
     assert apart(made.scale, expected) < 1e-15
-    assert apart(made.given, made.scale[:, None] * free.given) < EXACT
+    assert apart(made.achieved, made.scale[:, None] * free.achieved) < EXACT
     slowed, exact = made.scale < 1.0, made.damping == 0.0
     assert slowed.mean() > 0.5
     assert np.all(made.saturated[slowed].any(axis=-1))
@@ -101,8 +101,8 @@ def test_the_quadratic_program_against_another_solver(robot: Robots, name: str) 
             assert np.array_equal(free.qd, made.qd[k])
     bounded = made.reason == "bounded"
     assert bounded[exact].sum() > 10
-    assert apart(made.given, (mech.jacobian(q) @ made.qd[..., None])[..., 0]) < EXACT
-    residual = np.linalg.norm((made.given - 0.5 * twist)[:, :3], axis=-1)
+    assert apart(made.achieved, (mech.jacobian(q) @ made.qd[..., None])[..., 0]) < EXACT
+    residual = np.linalg.norm((made.achieved - 0.5 * twist)[:, :3], axis=-1)
     assert apart(made.linear_residual, residual) < EXACT
     text = made.explain(int(np.flatnonzero(bounded)[0]))
     assert "Missing: " in text
@@ -183,7 +183,7 @@ def test_a_redundant_arm_takes_another_way_round_a_bound(robot: Robots) -> None:
         if made.exact:
             assert made.saturated.any()
             assert np.linalg.norm(made.qd) > np.linalg.norm(free.qd[k])
-            assert apart(made.given, twist[k]) < 1e-9
+            assert apart(made.achieved, twist[k]) < 1e-9
     assert met > 10
 
 
@@ -214,7 +214,7 @@ def test_the_program_gives_a_batch_what_it_gives_a_loop(robot: Robots) -> None:
     for k in range(10):
         one = joint_velocities(mech, q[k], twist[k], secondary=own[k], **options)
         assert np.array_equal(one.qd, made.qd[k])
-        assert np.array_equal(one.tells, made.tells[k], equal_nan=True)
+        assert np.array_equal(one.diagnostics, made.diagnostics[k], equal_nan=True)
         assert one.explain() == made.explain(k)
 
 
@@ -227,10 +227,10 @@ def test_accelerations_within_bounds(elbow: Mechanism) -> None:
     made = joint_accelerations(mech, q, speed, wanted, qdd_max=5.0)
     assert np.all(np.abs(made.qdd) <= 5.0)
     jac, bias = mech.jacobian(q), (mech.jacobian_dot(q, speed) @ speed[..., None])[..., 0]
-    assert apart(made.given, (jac @ made.qdd[..., None])[..., 0] + bias) < EXACT * 10
+    assert apart(made.achieved, (jac @ made.qdd[..., None])[..., 0] + bias) < EXACT * 10
     slowed = (made.reason == "slowed") & (made.damping == 0)
     assert slowed.sum() > 10
-    assert apart(made.given[slowed], made.scale[slowed, None] * wanted[slowed]) < 1e-11
+    assert apart(made.achieved[slowed], made.scale[slowed, None] * wanted[slowed]) < 1e-11
     assert np.all(made.saturated[slowed].any(axis=-1))
     program = joint_accelerations(mech, q, speed, wanted, qdd_max=5.0, limits="qp")
     assert np.all(np.abs(program.qdd) <= 5.0)

@@ -10,7 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.interactive.follower import Follower
+from linkwise.inverse_kinematics.interactive.follower import TargetFollower
 from linkwise.spatial.transform import translation
 from linkwise.view.browser.motion_buffer import APART, History
 
@@ -173,7 +173,7 @@ def test_a_target_left_in_the_air_comes_back(arm: Viewer) -> None:
 
 def test_efforts_that_are_unknown_for_a_moment_leave_a_gap() -> None:
     delta = lw.robots.delta()
-    q = Follower(delta).start()
+    q = TargetFollower(delta).start()
     history = History(delta, q, 0.0)
     assert history.motion().efforts is not None
     history._holding = lambda q: None  # type: ignore[method-assign]  # (as at a singular position)

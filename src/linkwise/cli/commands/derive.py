@@ -29,7 +29,7 @@ NARROWEST, WIDEST, WIDEST_TEXT = 60, 160, 120
 
 @command(
     mechanism(),
-    argument("what", nargs=-1),
+    argument("quantities", metavar="[QUANTITY]...", nargs=-1),
     option(
         "--form",
         type=click.Choice(["recursive", "explicit", "harmonic"]),
@@ -55,8 +55,8 @@ NARROWEST, WIDEST, WIDEST_TEXT = 60, 160, 120
 def derive(description: Description, options: Options) -> Output:
     """Derive kinematics and dynamics of a MECHANISM as equations.
 
-    WHAT is M, C, g (mass matrix, Coriolis matrix, gravity: these three unless stated), fk, J, id, fd (forward kinematics,
-    Jacobian, inverse and forward dynamics), Y (regressor), or the name of any other algorithm, which has the recursive form.
+    QUANTITY is M, C, g (mass matrix, Coriolis matrix, gravity: the default), fk, J, id, fd (forward kinematics, Jacobian,
+    inverse and forward dynamics), Y (regressor), or the name of any other algorithm, which has the recursive form.
     Each is checked against the compiled kernel; time and operations are printed on the error output.
 
     \b
@@ -70,7 +70,7 @@ def derive(description: Description, options: Options) -> Output:
     if options.document and options.format != "latex":
         raise click.UsageError(f"--document is for LaTeX; this is {options.format}")
     model, values = symbolic(description.mechanism, options)
-    names = _names(options.what or ("M", "C", "g"), options)
+    names = _names(options.quantities or ("M", "C", "g"), options)
     text = _text([_derived(model, values, name, options) for name in names], options)
     if not options.output:
         return Output(parts=[Raw([text], paged=True)])
@@ -120,7 +120,7 @@ def _text(results: Sequence[Derivation], options: Options) -> str:
     """All results in one text."""
     digits = {} if options.digits is None else {"digits": options.digits}
     if options.format == "json":
-        kept = ("what", "form", "bound", "operations")
+        kept = ("quantity", "form", "bound", "operations")
         entries = [{name: getattr(result, name) for name in kept} | to_data(result.listing) for result in results]
         return json.dumps(entries, indent=1)
     if options.format == "latex" and options.document:

@@ -174,7 +174,7 @@ class Answer:
     option("--link", metavar="NAME", help="Which link's frame goes there; the tool unless stated."),
     option("--all", "every", is_flag=True, help="Give every solution that a closed form has."),
     option(
-        "--given", type=OfJoint("JOINT=VALUE"), help="With --all: a joint that is not solved for, as of seven one must be."
+        "--fix", type=OfJoint("JOINT=VALUE"), help="With --all: a joint that is not solved for, as of seven one must be."
     ),
     option("--method", type=click.Choice(METHODS), default="auto", help="How to solve."),
     option("--follow", is_flag=True, help="Start each pose of a file from the solution of the one before it."),
@@ -210,8 +210,8 @@ def ik(description: Description, options: Options) -> Output:
             raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
         answers, family = _every(model, asked, options)
         parts = _all_parts(model, asked, answers, family)
-    elif options.given:
-        raise click.UsageError("--given is for --all, which is not asked for")
+    elif options.fix:
+        raise click.UsageError("--fix is for --all, which is not asked for")
     else:
         answers = _solve(model, asked, options)
         alone = len(asked.poses) == 1
@@ -271,10 +271,10 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
     ArgumentError
         Where there is no closed form: why.
     """
-    fixed_joints = {name: values[0] for name, values in (options.given or {}).items()}
-    form = closed_form(model, _link(options), asks=ASKS[asked.letters], given=fixed_joints or None)
+    fixed_joints = {name: values[0] for name, values in (options.fix or {}).items()}
+    form = closed_form(model, _link(options), asks=ASKS[asked.letters], fixed=fixed_joints or None)
     if not form.exists:
-        why = form.why.replace("given={joint: value}", "--given JOINT=VALUE")
+        why = form.why.replace("fixed={joint: value}", "--fix JOINT=VALUE")
         hint = "without --all one solution is found numerically"
         raise ArgumentError(f"{model.name!r} has no closed form for this: {why}; {hint}")
     solutions = form.all(asked.poses, options.q0, options.limits)

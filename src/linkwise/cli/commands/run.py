@@ -28,7 +28,7 @@ from linkwise.cli.motion_tables import (
 from linkwise.cli.options import file_name
 from linkwise.dynamics.link_states import LinkStates, link_states
 from linkwise.errors import MissingExtraError
-from linkwise.files import Description, Motion, csv_results, spacelib_out
+from linkwise.files import Description, MotionFile, csv_results, spacelib_out
 from linkwise.files.atomic import Folder
 from linkwise.files.motion import Block, MotionRemarks
 from linkwise.mechanism import Mechanism
@@ -88,7 +88,7 @@ class RunReport:
 
 
 def execute(
-    description: Description, motion: Motion, wanted: RunFiles, progress: Callable[[], None] = lambda: None
+    description: Description, motion: MotionFile, wanted: RunFiles, progress: Callable[[], None] = lambda: None
 ) -> RunReport:
     """Run a motion through a mechanism and write what is wanted; memory does not grow with the motion.
 
@@ -284,7 +284,7 @@ def run(description: Description, options: Options) -> Output:
 
 
 @contextmanager
-def _progress(motion: Motion, quiet: bool) -> Iterator[Callable[[], None]]:
+def _progress(motion: MotionFile, quiet: bool) -> Iterator[Callable[[], None]]:
     """Show how far a long motion has come, on a terminal; whether it is long is seen after its first block."""
     if quiet or not sys.stderr.isatty():
         yield lambda: None

@@ -1,4 +1,4 @@
-"""Let time pass: free motion, or under the efforts of motors."""
+"""Simulation: free motion, or motion under the efforts of motors."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
     *result_options("mechanism", "Draw positions, speeds, accelerations, efforts and energies."),
 )
 def simulate(description: Description, options: Options) -> Output:
-    """Let time pass for a MECHANISM: it moves freely, or as its motors drive it.
+    """Simulate the motion of a MECHANISM: free, or driven by its motors.
 
     \b
     What the motors do, --torque:

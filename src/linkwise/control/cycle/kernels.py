@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.constraints import ChainConstraint, Loop, Velocity, link_of, turn_of
+from linkwise.control.constraints import ChainConstraint, LoopClosure, Velocity, link_of, turn_of
 from linkwise.control.cycle.layout import METHODS, REASONS, Layout
 from linkwise.control.cycle.setpoints import (
     OWN,
@@ -335,7 +335,7 @@ class CycleKernels:
         self.targets = Setpoints(self.layout, self.problem, angles)
         self.branch = BranchTracker(self.problem)
         self.report = CycleOutputs(self.layout, self.problem, self.targets)
-        meeting = [constraint.pair(tree) for constraint in constraints if isinstance(constraint, Loop)]
+        meeting = [constraint.pair(tree) for constraint in constraints if isinstance(constraint, LoopClosure)]
         self.pace = Pace(tree, self.report.links, closures=meeting)
         n, size, inputs = tree.n, self.problem.size, self.layout.inputs
         flags = 4 + len(self.targets.velocities)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.control.constraints import ChainConstraint, Loop, Mistakes
+from linkwise.control.constraints import ChainConstraint, LoopClosure, Mistakes
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, choices, shown
@@ -167,7 +167,7 @@ class Layout:
         if constraint.scalars and constraint.link not in moving:
             expected = f"one with a joint of its own: {choices(moving)}"
             return [f"constraint {constraint.name!r}: link is {constraint.link!r}; expected {expected}"]
-        there = [*self.ends, "start"] if isinstance(constraint, Loop) else list(self.ends)
+        there = [*self.ends, "start"] if isinstance(constraint, LoopClosure) else list(self.ends)
         for field in ("link", "to"):
             named = getattr(constraint, field, None)
             if named is not None and named not in (there if field == "to" else self.ends):

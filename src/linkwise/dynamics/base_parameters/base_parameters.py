@@ -135,13 +135,13 @@ def ranked(mechanism: Tree, seed: int = 0, resting: bool = True) -> BaseParamete
     )
 
 
-def _sampled(mechanism: Tree, seed: int, count: int, rest: float) -> FloatArray:
+def _sampled(mechanism: Tree, seed: int, count: int, share: float) -> FloatArray:
     """Rows of the regressor on random motions."""
     rng = np.random.default_rng(seed)
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
     qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs
-    qd[rng.random(qd.shape) < rest] = 0.0
+    qd[rng.random(qd.shape) < share] = 0.0
     return np.asarray(kernel_of(mechanism, "regressor", "numpy")(q, qd, qdd)).reshape(-1, count)
 
 

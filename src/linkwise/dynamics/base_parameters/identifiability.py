@@ -230,9 +230,9 @@ def passed_on(known: Quantities, body: Body) -> Array:
     return np.asarray(down.T)
 
 
-def _products(known: Quantities, own: Array, motions: Array) -> Array:
+def _products(known: Quantities, local: Array, motions: Array) -> Array:
     """The quantities (k, N) of the joint's own motion with each of the others."""
-    results = [known.product(own, motion) for motion in motions]
+    results = [known.product(local, motion) for motion in motions]
     return np.stack(results) if results else np.zeros((0, known.count))
 
 

@@ -54,7 +54,7 @@ class BaseBodies:
         How they come from all parameters.
     parameters : tuple of str
         Names of all parameters (P,), see `linkwise.model.parameters`.
-    given : ndarray (P,)
+    numbers : ndarray (P,)
         Their values on this mechanism: numbers or expressions.
     reflected : tuple
         What each joint feels of its rotors (nv,), kg m2: the sum of G^2 Jm in base parameters, 0.0 where it is grouped.
@@ -73,7 +73,7 @@ class BaseBodies:
     names: tuple[str, ...]
     matrix: Array
     parameters: tuple[str, ...]
-    given: Array
+    numbers: Array
     reflected: tuple[Any, ...]
     tree: Tree
 
@@ -83,7 +83,7 @@ class BaseBodies:
     @cached_property
     def values(self) -> Array:
         """What they are on this mechanism (b,): numbers, or expressions in its symbols."""
-        return array([expanded(sum(parts, 0.0)) for parts in _products(self.matrix, self.given)])
+        return array([expanded(sum(parts, 0.0)) for parts in _products(self.matrix, self.numbers)])
 
     @property
     def definitions(self) -> dict[str, tuple[tuple[Any, str], ...]]:
@@ -259,14 +259,14 @@ def _pseudo(ten: Array, second: bool) -> Array:
 WHAT = ("inverse_dynamics", "bias_torque", "gravity_torque", "mass_matrix")
 
 
-def base_tape(base: BaseBodies, what: str) -> Tape:
+def base_tape(base: BaseBodies, quantity: str) -> Tape:
     """Trace an algorithm on bodies whose inertias are base parameters.
 
     Parameters
     ----------
     base : BaseBodies
         The bodies.
-    what : str
+    quantity : str
         One of `WHAT`.
 
     Returns
@@ -279,11 +279,11 @@ def base_tape(base: BaseBodies, what: str) -> Tape:
     ArgumentError
         For another algorithm; for the mass matrix where links carry rotors.
     """
-    if what not in WHAT:
-        raise ArgumentError(f"there is no {shown(what)} in base parameters; there is {members(WHAT)}")
-    declared = find(what)
+    if quantity not in WHAT:
+        raise ArgumentError(f"there is no {shown(quantity)} in base parameters; there is {members(WHAT)}")
+    declared = find(quantity)
     inputs, outputs = declared.shapes(base.tree, declared.inputs), declared.shapes(base.tree, declared.outputs)
-    function = _function(base, what)
+    function = _function(base, quantity)
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(base.tree, name, shape))}
     frames = [value for body in base.bodies.bodies for value in (body.placement, body.angle, body.pitch)]
     motors = [
@@ -291,7 +291,7 @@ def base_tape(base: BaseBodies, what: str) -> Tape:
     ]
     symbols = dict.fromkeys([parameter(name) for name in base.names])
     symbols.update(dict.fromkeys(parameters_in([*frames, base.tree.gravity, *base.reflected, *motors])))
-    return trace(function, what, inputs, outputs, parameters=tuple(symbols), labels=named, shorten=True)
+    return trace(function, quantity, inputs, outputs, parameters=tuple(symbols), labels=named, shorten=True)
 
 
 def _function(base: BaseBodies, name: str) -> Callable[..., Any]:

@@ -71,7 +71,7 @@ class RegressorProblem:
 
     Attributes
     ----------
-    made : Bodies
+    built : Bodies
         The moving bodies, lengths in the unit.
     gravity : ndarray (3,)
         A unit vector, or zero; with symbols as it is.
@@ -83,7 +83,7 @@ class RegressorProblem:
         For each body, what a constant load is multiplied by to be an effort.
     """
 
-    made: Bodies
+    built: Bodies
     gravity: Array
     columns: ParameterColumns
     sizes: FloatArray

@@ -49,7 +49,7 @@ class BaseForms:
         The parameters that have no effect at all.
     parameters : tuple of str
         Names of all parameters (P,), see `linkwise.model.parameters`.
-    given : ndarray (P,)
+    numbers : ndarray (P,)
         Their values on this mechanism: numbers or expressions.
     minimal : bool
         Whether there are no fewer. False where joints follow others: these are then the combinations of the mechanism whose
@@ -67,7 +67,7 @@ class BaseForms:
     columns: npt.NDArray[np.int64]
     unseen: tuple[str, ...]
     parameters: tuple[str, ...]
-    given: Array
+    numbers: Array
     minimal: bool
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class BaseForms:
     @property
     def values(self) -> Array:
         """What they are on this mechanism (b,): numbers, or expressions in its symbols."""
-        return array(_times(self.matrix, self.given))
+        return array(_times(self.matrix, self.numbers))
 
     @property
     def expressions(self) -> Array:
@@ -183,7 +183,7 @@ def solved(tree: Tree, bodies: Bodies, problem: RegressorProblem, resting: bool)
     plain = not symbolic_geometry(tree, bodies)
     point = {} if plain else points_for(tree)[0]
     conditions = _conditions(tree, problem, loaded, plain)
-    rows, columns = grouped(problem.made, problem.columns, conditions, problem.load, point)
+    rows, columns = grouped(problem.built, problem.columns, conditions, problem.load, point)
     if plain:
         rows = np.where(np.abs(rows) < _ROUNDING, 0.0, rows)
         rows = rows * problem.sizes / problem.sizes[columns, None]
@@ -199,16 +199,16 @@ def points_for(tree: Tree) -> list[Point]:
 
 def _conditions(tree: Tree, problem: RegressorProblem, loaded: Sequence[int], plain: bool) -> list[Felt]:
     """What is felt of each body: in numbers wherever that depends on no symbol."""
-    result, gravity, rotors = problem.made, problem.gravity, rotor_speeds(problem.made)
+    result, gravity, rotors = problem.built, problem.gravity, rotor_speeds(problem.built)
     if plain:
         return felt(result, gravity, rotors, loaded, {})
     points = points_for(tree)
     several = [felt(_bodies_at(result, point), at(gravity, point), rotors, loaded, {}) for point in points]
-    same = [_agreeing(one) for one in zip(*several, strict=True)]
+    same = [_agreeing(item) for item in zip(*several, strict=True)]
     if all(same):
-        return [one for one in same if one is not None]
+        return [item for item in same if item is not None]
     exact = felt(result, gravity, rotors, loaded, points[0])
-    return [fixed or one for fixed, one in zip(same, exact, strict=True)]
+    return [fixed or item for fixed, item in zip(same, exact, strict=True)]
 
 
 def _bodies_at(moving: Bodies, point: Point) -> Bodies:
@@ -223,8 +223,8 @@ def _bodies_at(moving: Bodies, point: Point) -> Bodies:
 
 def _agreeing(several: Sequence[Felt]) -> Felt | None:
     """The conditions on a body, if they are the same at all points."""
-    rows = [reduced(one.rows, range(one.rows.shape[1]), {})[0] for one in several]
-    constants = [np.zeros(0) if one.constant is None else one.constant for one in several]
+    rows = [reduced(item.rows, range(item.rows.shape[1]), {})[0] for item in several]
+    constants = [np.zeros(0) if item.constant is None else item.constant for item in several]
     for result in (rows, constants):
         if any(other.shape != result[0].shape or np.abs(other - result[0]).max(initial=0.0) > 1e-9 for other in result[1:]):
             return None

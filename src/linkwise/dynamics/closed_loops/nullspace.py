@@ -101,7 +101,7 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
             )
         return results
     names = [driven] if isinstance(driven, (str, int, np.integer)) else list(driven)
-    results = [_speed(mechanism, one, name) for one in names]
+    results = [_speed(mechanism, name_or_index, name) for name_or_index in names]
     if not results or len(set(results)) < len(results):
         raise ArgumentError(f"{name}: driven is {shown(driven)}; expected one coordinate or more, each once")
     return results

@@ -33,13 +33,13 @@ class PointMasses:
 
     Attributes
     ----------
-    made : Bodies
+    built : Bodies
         Without the masses.
     ways : mapping of int to Way
         For a body, the way to its origin on the body that carries it.
     """
 
-    made: Bodies
+    built: Bodies
     ways: Mapping[int, Way]
 
 

@@ -93,7 +93,7 @@ def _vanishes(forms: BaseForms, k: int) -> bool:
         return False
     products = [
         abs(float(factor) * float(each))
-        for factor, each in zip(forms.matrix[k], forms.given, strict=True)
+        for factor, each in zip(forms.matrix[k], forms.numbers, strict=True)
         if not isinstance(factor, Expr) and not isinstance(each, Expr)
     ]
     return bool(abs(value) <= ROUNDING * sum(products))

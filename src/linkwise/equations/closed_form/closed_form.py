@@ -291,7 +291,7 @@ class ClosedFormResult:
     ----------
     tree : Tree
         The mechanism.
-    what : str
+    quantity : str
         The algorithm. ``"inverse_dynamics"`` is M qdd + C qd + g + f, each in closed form.
     form : {"explicit", "harmonic"}
         Which of the two it is.
@@ -311,7 +311,7 @@ class ClosedFormResult:
     """
 
     tree: Tree
-    what: str
+    quantity: str
     form: str
     data: Terms
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -345,8 +345,8 @@ class ClosedFormResult:
     def assumed(self) -> str:
         """For which motions `bound` holds."""
         phrases = ["sliding coordinates within their limits, or 1 m"] if any(self.tree.is_length) else []
-        if "C" in RESULTS[self.what]:
-            further = " and accelerations up to 1" if self.what == "inverse_dynamics" else ""
+        if "C" in RESULTS[self.quantity]:
+            further = " and accelerations up to 1" if self.quantity == "inverse_dynamics" else ""
             phrases.append(f"speeds up to {_words(self.speeds)}{further}")
         return " with ".join(phrases)
 
@@ -364,7 +364,7 @@ class ClosedFormResult:
     def bound(self) -> float:
         """The largest of `bounds`; of the inverse dynamics that of the efforts, with accelerations of 1 too."""
         bounds = self.bounds
-        if self.what == "inverse_dynamics":
+        if self.quantity == "inverse_dynamics":
             return float(self.effort_bounds(self.speeds, np.ones(self.tree.nv)).max(initial=0.0))
         return max((float(each.max(initial=0.0)) for each in bounds.values()), default=0.0)
 
@@ -392,7 +392,7 @@ class ClosedFormResult:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} in {name}" for name, count in self.terms.items())
-        return f"<ClosedFormResult of {self.what}, {self.tree.name}, {self.form}: terms {counts}>"
+        return f"<ClosedFormResult of {self.quantity}, {self.tree.name}, {self.form}: terms {counts}>"
 
     def listing(self) -> Listing:
         """What is printed."""
@@ -400,16 +400,16 @@ class ClosedFormResult:
 
     def __call__(self, *given: Any) -> FloatArray:
         """The value at numbers: what the kernel of the same name takes, with the values of the symbols last."""
-        names = [*find(self.what).inputs, *(("parameters",) if self.tree.symbols else ())]
+        names = [*find(self.quantity).inputs, *(("parameters",) if self.tree.symbols else ())]
         if len(given) != len(names):
-            raise ArgumentError(f"{self.what} takes {members(names)}; {len(given)} were given")
+            raise ArgumentError(f"{self.quantity} takes {members(names)}; {len(given)} were given")
         arrays = [np.asarray(array, dtype=float) for array in given]
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         flat = [np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1]) for array in arrays]
         inputs = dict(zip(names, flat, strict=True))
         results = self.results(inputs)
         value = next(iter(results.values()))
-        if self.what == "inverse_dynamics":
+        if self.quantity == "inverse_dynamics":
             value = (results["M"] @ inputs["qdd"][..., None] + results["C"] @ inputs["qd"][..., None])[..., 0]
             value = value + results["g"] + results["f"]
         return np.asarray(value.reshape(*batch, *value.shape[1:]))
@@ -440,14 +440,14 @@ def input_sizes(tree: Tree) -> dict[str, int]:
     return {"q": tree.nq, "qd": tree.nv, "qdd": tree.nv, "parameters": len(tree.symbols)}
 
 
-def explicit(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
+def explicit(tree: Tree, quantity: str, **options: Any) -> ClosedFormResult:
     """Write an algorithm's result explicitly: every entry a sum of products of symbols, cosines and sines.
 
     Parameters
     ----------
     tree : Tree
         The mechanism, of numbers and symbols.
-    what : str
+    quantity : str
         One of `RESULTS`.
     significance, values, speeds, of_row
         Which small terms are left out: see `linkwise.equations.closed_form.closed_form.small_terms`.
@@ -481,17 +481,17 @@ def explicit(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
       tau1 = M1·a1·g·c1 + MX1·g·c1 + M2·g·(a1·c1 + a2·c12) + MX2·g·c12
       tau2 = M2·a2·g·c12 + MX2·g·c12
     """
-    return closed_form(tree, what, "explicit", **options)
+    return closed_form(tree, quantity, "explicit", **options)
 
 
-def harmonic(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
+def harmonic(tree: Tree, quantity: str, **options: Any) -> ClosedFormResult:
     """Write an algorithm's result in harmonic form.
 
     Parameters
     ----------
     tree : Tree
         The mechanism, of numbers and symbols.
-    what : str
+    quantity : str
         One of `RESULTS`.
     significance, values, speeds, of_row
         Which small terms are left out: see `linkwise.equations.closed_form.closed_form.small_terms`.
@@ -519,12 +519,12 @@ def harmonic(tree: Tree, what: str, **options: Any) -> ClosedFormResult:
     >>> whole.terms, short.terms, short.bound < 0.05
     ({'M': 187}, {'M': 80}, True)
     """
-    return closed_form(tree, what, "harmonic", **options)
+    return closed_form(tree, quantity, "harmonic", **options)
 
 
 def closed_form(
     tree: Tree,
-    what: str,
+    quantity: str,
     form: str = "explicit",
     *,
     significance: float = 0.0,
@@ -536,7 +536,7 @@ def closed_form(
 ) -> ClosedFormResult:
     """Write an algorithm's result in one of the two forms; the rest as for `explicit` and `harmonic`."""
     based = with_base_symbols(tree) if base else None
-    expanded, shapes, parts = parts_of(tree, what, based, options)
+    expanded, shapes, parts = parts_of(tree, quantity, based, options)
     if form == "harmonic":
         angles = [tuple(k for k, need in enumerate(expanded.needs) if need.harmonic)]
         terms = terms_of(expanded, shapes, parts, angles)
@@ -544,19 +544,19 @@ def closed_form(
         groups, sums = _groups(expanded)
         terms = terms_of(expanded, shapes, parts, groups)
         terms = replace(terms, waves=with_products(terms.waves, sums))
-    whole = checked(ClosedFormResult(tree, what, form, terms, options, based=based))
+    whole = checked(ClosedFormResult(tree, quantity, form, terms, options, based=based))
     return small_terms(whole, significance, values, speeds, of_row)
 
 
 def parts_of(
-    tree: Tree, what: str, based: BaseSymbols | None, options: Mapping[str, Any]
+    tree: Tree, quantity: str, based: BaseSymbols | None, options: Mapping[str, Any]
 ) -> tuple[Expansion, dict[str, tuple[int, ...]], list[Part]]:
     """The polynomials of which an algorithm's results are made, and the shapes of the results."""
-    if what not in RESULTS:
-        raise ArgumentError(f"there is no closed form of {shown(what)}; there is one of {members(RESULTS)}")
-    wanted = RESULTS[what]
-    if what in {"inverse_dynamics", "forward_dynamics"}:
-        tree.require_no_springs(f"a closed form of {what}")
+    if quantity not in RESULTS:
+        raise ArgumentError(f"there is no closed form of {shown(quantity)}; there is one of {members(RESULTS)}")
+    wanted = RESULTS[quantity]
+    if quantity in {"inverse_dynamics", "forward_dynamics"}:
+        tree.require_no_springs(f"a closed form of {quantity}")
     tapes = {name: (algorithm, options) for name, algorithm in wanted.items()}
     derived = "C" in wanted and not tree.manifold_joints  # there the speeds are no derivatives of coordinates
     if derived:
@@ -589,8 +589,8 @@ def checked(form: ClosedFormResult) -> ClosedFormResult:
         arrays["q"][:, at.quaternion] /= np.linalg.norm(arrays["q"][:, at.quaternion], axis=1, keepdims=True)
     known, amounts = form.known(arrays), form.data.sizes(form.known(arrays))
     values = form.data.values(known)
-    for name, algorithm in RESULTS[form.what].items():
-        wanted = kernel_values(tree, algorithm, arrays, form.options if algorithm == form.what else {})
+    for name, algorithm in RESULTS[form.quantity].items():
+        wanted = kernel_values(tree, algorithm, arrays, form.options if algorithm == form.quantity else {})
         upper = np.triu(wanted) if name in SYMMETRIC else wanted
         size = max(float(amounts[name].max(initial=0.0)), float(np.abs(wanted).max(initial=0.0)))
         difference = float(np.abs(values[name] - upper).max(initial=0.0))
@@ -598,7 +598,7 @@ def checked(form: ClosedFormResult) -> ClosedFormResult:
             size = max(size, _cancelled(tree, algorithm, arrays))
         worst = max(worst, difference / size if size else difference)
     if not worst <= EXACT:
-        raise KernelError(f"{tree.name}: the {form.form} form of {form.what} differs from the kernel by {worst:.1e}")
+        raise KernelError(f"{tree.name}: the {form.form} form of {form.quantity} differs from the kernel by {worst:.1e}")
     return replace(form, residual=worst)
 
 

@@ -151,11 +151,11 @@ def members(bits: int) -> list[int]:
 class _Walk:
     """One walk through a tape."""
 
-    def __init__(self, found: Survey) -> None:
-        self.found, tape = found, found.tape
+    def __init__(self, polynomials: Survey) -> None:
+        self.polynomials, tape = polynomials, polynomials.tape
         inputs = tape.input_count
         self.size = inputs + sum(each.op not in POLYNOMIAL for each in tape.code)
-        found.count = inputs
+        polynomials.count = inputs
         self.zero = np.zeros(self.size, dtype=np.int64)
         self.seen = [self._variable(k) for k in range(inputs)]
         self.seen += [self._seen(self.zero, self.zero, 0, 0, True, Linear(value, {})) for value in tape.constants]
@@ -165,7 +165,7 @@ class _Walk:
 
     def done(self) -> Survey:
         """Go through the code, then see what the results need."""
-        tape, survey = self.found.tape, self.found
+        tape, survey = self.polynomials.tape, self.polynomials
         rules: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
         rules |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
         for slot, each in enumerate(tape.code, tape.first_result):
@@ -181,9 +181,9 @@ class _Walk:
 
     def _needed(self) -> list[int]:
         """The slots that are worked out as polynomials: not the arguments of sine and cosine alone."""
-        tape, wanted = self.found.tape, set(self.found.tape.results)
+        tape, wanted = self.polynomials.tape, set(self.polynomials.tape.results)
         for slot in range(tape.first_result + len(tape.code) - 1, tape.first_result - 1, -1):
-            if slot in wanted and slot not in self.found.waves:
+            if slot in wanted and slot not in self.polynomials.waves:
                 wanted.update(tape.code[slot - tape.first_result].args)
         return sorted(wanted)
 
@@ -231,7 +231,7 @@ class _Walk:
             return Seen(
                 a.harmonic, a.low, a.high, a.powers, a.all, a.single, a.linear and a.linear.times(1 / b.linear.offset)
             )
-        if b.all & ~self.found.fixed:
+        if b.all & ~self.polynomials.fixed:
             self._refuse()
         if not b.single:
             return self._multiplied(a, self._new_atom(slot, b, args[1]))
@@ -242,15 +242,15 @@ class _Walk:
     def _wave(self, slot: int, args: list[int]) -> Seen:
         a = self.seen[args[0]]
         whole = a.linear is not None and all(factor == round(factor) for factor in a.linear.factors.values())
-        if not a.all & ~self.found.fixed and not whole:
+        if not a.all & ~self.polynomials.fixed and not whole:
             return self._new_atom(slot, a)
         if a.linear is None:
             self._refuse()
         for k, factor in a.linear.factors.items():
             if factor != round(factor):
-                called = f"coordinate {self.found.names[k]!r}"
+                called = f"coordinate {self.polynomials.names[k]!r}"
                 raise ArgumentError(f"sine and cosine of {factor:g} times {called}, which is no whole multiple")
-        self.found.waves[slot] = a.linear
+        self.polynomials.waves[slot] = a.linear
         harmonic = self.zero.copy()
         for k, factor in a.linear.factors.items():
             harmonic[k] = abs(round(factor))
@@ -261,8 +261,8 @@ class _Walk:
         every = 0
         for arg in args:
             every |= self.seen[arg].all
-        known = self.found.signs
-        if every & ~self.found.fixed and not (self.op in {"sign", "abs"} and a.single and not every & ~known):
+        known = self.polynomials.signs
+        if every & ~self.polynomials.fixed and not (self.op in {"sign", "abs"} and a.single and not every & ~known):
             self._refuse()
         return self._new_atom(slot, Seen(self.zero, self.zero, self.zero, 0, every, True, None))
 
@@ -271,20 +271,20 @@ class _Walk:
         if divisor is not None and divisor in self.divisors:
             k = self.divisors[divisor]
         else:
-            k = self.found.count
-            self.found.count += 1
+            k = self.polynomials.count
+            self.polynomials.count += 1
             if divisor is not None:
                 self.divisors[divisor] = k
-        self.found.atoms[slot] = k
+        self.polynomials.atoms[slot] = k
         variable = self._variable(k)
-        if of.all & ~self.found.fixed:
-            self.found.signs |= 1 << k
+        if of.all & ~self.polynomials.fixed:
+            self.polynomials.signs |= 1 << k
         else:
-            self.found.fixed |= 1 << k
+            self.polynomials.fixed |= 1 << k
         return variable
 
     def _refuse(self) -> NoReturn:
-        name = self.found.tape.name
+        name = self.polynomials.tape.name
         raise ArgumentError(f"{name} takes {self.op} of coordinates, which is no sum of sines and cosines")
 
 
@@ -313,7 +313,7 @@ _SUMS: dict[str, Callable[..., Polynomial]] = {"add": operator.add, "sub": opera
 
 class _Evaluation:
     def __init__(self, surveyed: Survey, fields: Fields) -> None:
-        self.found, self.fields, self.tape = surveyed, fields, surveyed.tape
+        self.polynomials, self.fields, self.tape = surveyed, fields, surveyed.tape
         self.values: dict[int, Polynomial] = {}
         self.atoms: dict[int, tuple[str, tuple[Polynomial, ...]]] = {}
         self.last = self._last_uses()
@@ -333,7 +333,7 @@ class _Evaluation:
         end = self.tape.first_result + len(self.tape.code)
         last = dict.fromkeys(self.tape.results, end)
         for slot in range(end - 1, self.tape.first_result - 1, -1):
-            if slot in last and slot not in self.found.waves:
+            if slot in last and slot not in self.polynomials.waves:
                 for arg in self.tape.code[slot - self.tape.first_result].args:
                     last.setdefault(arg, slot)
         return last
@@ -349,9 +349,9 @@ class _Evaluation:
         return number(1.0, self.fields.words).moved(self.fields.step(k))
 
     def _value(self, slot: int, instruction: Instruction) -> Polynomial:
-        if slot in self.found.waves:
-            return self._wave(self.found.waves[slot], instruction.op)
-        if slot in self.found.atoms:
+        if slot in self.polynomials.waves:
+            return self._wave(self.polynomials.waves[slot], instruction.op)
+        if slot in self.polynomials.atoms:
             return self._atom(slot, instruction)
         if instruction.op == "mul":
             return self._product(instruction.args)
@@ -379,7 +379,7 @@ class _Evaluation:
         return collected(np.stack([step, -step], axis=1), np.array([turn, turn.conjugate()]), np.array([0.5, 0.5]))
 
     def _atom(self, slot: int, instruction: Instruction) -> Polynomial:
-        k = self.found.atoms[slot]
+        k = self.polynomials.atoms[slot]
         args = [self._of(arg) for arg in instruction.args]
         if instruction.op == "div":
             self.atoms[k] = ("div", (args[1],))

@@ -242,54 +242,57 @@ class Fields:
     def step(self, variable: int, harmonic: bool = False) -> Keys:
         """The key (W,) of a variable itself, or of exp(i times it)."""
         if not self._steps:
-            for each in self.fields:
-                for place, k in enumerate(each.variables, 1):
+            for key_field in self.fields:
+                for place, k in enumerate(key_field.variables, 1):
                     key = np.zeros(self.words, dtype=np.int64)
-                    key[each.word] = place << each.shift
-                    self._steps[k, each.harmonic] = key
+                    key[key_field.word] = place << key_field.shift
+                    self._steps[k, key_field.harmonic] = key
         return self._steps[variable, harmonic]
 
     def exponents(self, keys: Keys, harmonic: bool, variables: Sequence[int] | None = None) -> Exponents:
         """Harmonics, or powers, of variables (all by default) in keys (W, T): shape (T, V)."""
         columns = {k: place for place, k in enumerate(range(self.count) if variables is None else variables)}
         table = np.zeros((keys.shape[1], len(columns)), dtype=np.int32)
-        for each in self.fields:
-            if each.harmonic == harmonic and any(k in columns for k in each.variables):
-                values = self._read(keys, each)
-                if len(each.variables) == 1:
-                    table[:, columns[each.variables[0]]] = values + each.low
+        for key_field in self.fields:
+            if key_field.harmonic == harmonic and any(k in columns for k in key_field.variables):
+                values = self._read(keys, key_field)
+                if len(key_field.variables) == 1:
+                    table[:, columns[key_field.variables[0]]] = values + key_field.low
                     continue
                 there = np.flatnonzero(values)
-                which = np.array([columns.get(k, -1) for k in each.variables])[values[there] - 1]
+                which = np.array([columns.get(k, -1) for k in key_field.variables])[values[there] - 1]
                 table[there[which >= 0], which[which >= 0]] = 1
         return table
 
     def exponent(self, keys: Keys, variable: int, harmonic: bool) -> IntArray:
         """The harmonic, or the power, of one variable in keys (W, T): shape (T,)."""
-        each = next(each for each in self.fields if each.harmonic == harmonic and variable in each.variables)
-        exponents = self._read(keys, each)
-        if len(each.variables) == 1:
-            return np.asarray(exponents + each.low)
-        return np.asarray(exponents == each.variables.index(variable) + 1, dtype=np.int64)
+        key_field = next(
+            key_field for key_field in self.fields if key_field.harmonic == harmonic and variable in key_field.variables
+        )
+        exponents = self._read(keys, key_field)
+        if len(key_field.variables) == 1:
+            return np.asarray(exponents + key_field.low)
+        return np.asarray(exponents == key_field.variables.index(variable) + 1, dtype=np.int64)
 
     def powers_alone(self, keys: Keys) -> Keys:
         """The keys (W, T) without their harmonics."""
         mask, bias = np.zeros(self.words, dtype=np.int64), np.zeros(self.words, dtype=np.int64)
-        for each in self.fields:
-            if not each.harmonic:
-                mask[each.word] |= ((1 << each.width) - 1) << each.shift
-                bias[each.word] -= each.low << each.shift
+        for key_field in self.fields:
+            if not key_field.harmonic:
+                mask[key_field.word] |= ((1 << key_field.width) - 1) << key_field.shift
+                bias[key_field.word] -= key_field.low << key_field.shift
         return np.asarray(((keys + self._bias[:, None]) & mask[:, None]) - bias[:, None])
 
-    def _read(self, keys: Keys, each: KeyField) -> IntArray:
+    def _read(self, keys: Keys, key_field: KeyField) -> IntArray:
         """What stands in a field, from 0 up."""
-        return np.asarray(((keys[each.word] + self._bias[each.word]) >> each.shift) & ((1 << each.width) - 1))
+        word = keys[key_field.word] + self._bias[key_field.word]
+        return np.asarray((word >> key_field.shift) & ((1 << key_field.width) - 1))
 
     @cached_property
     def _bias(self) -> Keys:
         bias = np.zeros(self.words, dtype=np.int64)
-        for each in self.fields:
-            bias[each.word] -= each.low << each.shift
+        for key_field in self.fields:
+            bias[key_field.word] -= key_field.low << key_field.shift
         return bias
 
 

@@ -82,7 +82,7 @@ class Jax(Python):
         return [*([_FIXED] if job.operations & {"div", "sqrt"} else []), *super().helpers_of(job)]
 
     def files(self, job: Job) -> Sources:
-        """A module whose name tells it from that for NumPy."""
+        """A module whose name differs from that for NumPy."""
         operations = {tape.name: tape.operations for tape in job.tapes}
         return Sources({f"{job.options.name}_jax.py": self.text(job)}, operations)
 
@@ -149,7 +149,7 @@ def jax_function(tape: Tape | Kernel) -> Callable[..., Any]:
     -------
     callable
         From the inputs of the tape, arrays of their shapes, to its output, or to a tuple of several. Batches are
-        made by ``jax.vmap``. Numbers are float32 unless JAX is told ``jax.config.update("jax_enable_x64", True)``.
+        made by ``jax.vmap``. Numbers are float32 unless ``jax.config.update("jax_enable_x64", True)`` was called.
 
     Raises
     ------

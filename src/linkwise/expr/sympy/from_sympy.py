@@ -22,7 +22,7 @@ Choice = Callable[[Any, Any], Any]
 MOST_FACTORS = 64
 
 
-def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:
+def from_sympy(expression: Any, replacements: Mapping[Any, Any] | None = None) -> Any:
     """Read a SymPy expression, or an array of them, as an expression of Linkwise.
 
     Sums, products, quotients, powers by whole and half numbers, sin, cos, tan, asin, acos, atan, atan2, Abs, sign, Min, Max
@@ -33,7 +33,7 @@ def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:
     ----------
     expression : SymPy expression, number, Expr, or an array of these
         Numbers and expressions of Linkwise stay as they are. A Matrix, a list or an array is read element by element.
-    given : mapping, optional
+    replacements : mapping, optional
         What stands for a symbol, or for any other part of the expression, such as ``q(t)``: an Expr or a number, by the
         SymPy object or by the symbol's name. Every other symbol stands for itself: it is taken as real, and what is computed
         with it is written in it again. A symbol with the assumption ``real=True`` alone is that of its name in
@@ -63,7 +63,7 @@ def from_sympy(expression: Any, given: Mapping[Any, Any] | None = None) -> Any:
     >>> from_sympy(m / l, {m: 6.0, "l": 2.0})
     3.0
     """
-    return _Reader(given or {}).everything(expression)
+    return _Reader(replacements or {}).everything(expression)
 
 
 def model_expression(expression: Any) -> Any:
@@ -77,9 +77,9 @@ def model_expression(expression: Any) -> Any:
 class _Reader:
     """One reading: what parts of the expressions have become, by identity, for SymPy compares them in full."""
 
-    def __init__(self, given: Mapping[Any, Any], own: bool = False) -> None:
+    def __init__(self, replacements: Mapping[Any, Any], own: bool = False) -> None:
         self.sympy = sympy_module()
-        self.given, self.own = dict(given), own
+        self.replacements, self.own = dict(replacements), own
         self.made: dict[int, Any] = {}
         self.kept: list[Any] = []  # identities stay valid as long as the objects live
         self.named: dict[str, Any] = {}
@@ -90,8 +90,8 @@ class _Reader:
         if isinstance(value, (self.sympy.MatrixBase, self.sympy.NDimArray)):
             value = np.array(value.tolist(), dtype=object)
         if isinstance(value, (list, tuple, np.ndarray)):
-            given = np.asarray(value, dtype=object)
-            return array([self.scalar(part) for part in given.flat]).reshape(given.shape)
+            replacements = np.asarray(value, dtype=object)
+            return array([self.scalar(part) for part in replacements.flat]).reshape(replacements.shape)
         return self.scalar(value)
 
     def scalar(self, value: Any) -> Any:
@@ -123,12 +123,12 @@ class _Reader:
         return part.args[:1] if part.is_Pow else tuple(part.args)
 
     def _is_given(self, part: Any) -> bool:
-        return bool(self.given) and part in self.given
+        return bool(self.replacements) and part in self.replacements
 
     def _read(self, part: Any) -> Any:
         """What one part becomes; its own parts are there."""
         if self._is_given(part):
-            return self.given[part]
+            return self.replacements[part]
         if part.is_Atom:
             return self._atom(part)
         if isinstance(part, self.sympy.core.containers.Tuple):  # a value with its condition
@@ -154,8 +154,8 @@ class _Reader:
         return self._number(part)
 
     def _symbol(self, part: Any) -> Any:
-        if part.name in self.given:
-            return self.given[part.name]
+        if part.name in self.replacements:
+            return self.replacements[part.name]
         if isinstance(part, (self.sympy.Dummy, self.sympy.Wild)):
             raise ArgumentError(f"{part} is a {type(part).__name__}, which has no name of its own; expected a Symbol")
         if part.is_real is False or not part.is_commutative:

@@ -9,7 +9,7 @@ The way from a mechanism to its solutions, a module a step:
    `wrist` for the orientation) and `parallel` (three parallel axes, with `planar`).
 4. `taken_apart`: all else. It tries every way on positions at random: `rotation_first` (the orientation alone gives what
    turns), `blocks` (about axes that meet), `planar_run` and `plane_first` (three joints in one plane), `part_of_pose` (a
-   place or an orientation only). `setting` has the chain with one joint given; `given_joint` makes six of seven. Places by
+   place or an orientation only). `setting` has the chain with one joint fixed; `fixed_joint` makes six of seven. Places by
    up to three joints of any kind: `wrist_positions`, with `position_sides`, `position_plans` and `position_pairs`;
    orientations: `rotations`.
 5. The equations that all are made of: `subproblems` (one angle), `two_angles`, `subproblem6` (the quartic).

@@ -288,12 +288,12 @@ def _directions(axes: FloatArray) -> FloatArray:
 
 def _across(axis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
     """The unit vector nearest to a direction and at right angles to one other, or to two that are not parallel."""
-    made = axis
+    direction = axis
     if others:
         apart = [a for a in others[1:] if np.linalg.norm(np.cross(a, others[0])) > TOLERANCE]
         normal = np.cross(others[0], apart[0]) if apart else None
-        made = axis - others[0] * float(others[0] @ axis) if normal is None else normal * float(normal @ axis)
-    return np.asarray(made / np.linalg.norm(made))
+        direction = axis - others[0] * float(others[0] @ axis) if normal is None else normal * float(normal @ axis)
+    return np.asarray(direction / np.linalg.norm(direction))
 
 
 def _foot(chain: AxisChain, points: FloatArray, joint: int, near: FloatArray) -> FloatArray:

@@ -66,7 +66,7 @@ class AxisCluster(Way):
         return f"the axes of joints {words(numbers)} meet in a point"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
+        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
         axes, left = self.setting.written(displacement, free)
         branches, size = [], self.setting.chain.size
         for others in place_point(*positions(axes, self.start, self.stop, left), self.plan, size):
@@ -110,8 +110,8 @@ def blocks(setting: Setting) -> Iterator[AxisCluster]:
 
 
 def _divided(setting: Setting, joints: Sequence[int]) -> bool:
-    """Whether the given joint stands between joints of the block."""
-    return setting.given is not None and joints[0] < setting.given < joints[-1]
+    """Whether the fixed joint stands between joints of the block."""
+    return setting.fixed is not None and joints[0] < setting.fixed < joints[-1]
 
 
 def _gathered(chain: AxisChain, joints: Sequence[int]) -> Iterator[tuple[AxisChain, float]]:

@@ -78,18 +78,18 @@ class Completion:
 
     Parameters
     ----------
-    mechanism, link, chain, family, given
+    mechanism, link, chain, family, fixed
         As for `linkwise.inverse_kinematics.closed_form.closed_form.Compiled`.
     kernel : Kernel
         The closed form.
     """
 
     def __init__(
-        self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None, kernel: Kernel
+        self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None, kernel: Kernel
     ) -> None:
-        self.mechanism, self.link, self.given, self.kernel = mechanism, link, given, kernel
+        self.mechanism, self.link, self.fixed, self.kernel = mechanism, link, fixed, kernel
         self.size, self.rows, self.turning = chain.size, ROWS[family.asks], turning(mechanism)
-        self.columns = [k for k in chain.coordinates if k != given]
+        self.columns = [k for k in chain.coordinates if k != fixed]
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
         """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
@@ -103,8 +103,8 @@ class Completion:
         n, tol = self.mechanism.n, float(bounds[-2])
         ranges = JointRanges.of(self.mechanism)
         inside = np.clip(start, bounds[:n], bounds[n : 2 * n])
-        if self.given is not None:
-            inside[:, self.given] = start[:, self.given]
+        if self.fixed is not None:
+            inside[:, self.fixed] = start[:, self.fixed]
         limited = bool(np.isfinite(bounds[: 2 * n]).any())
         unlimited = np.concatenate([np.full(n, -np.inf), np.full(n, np.inf), [OPEN, np.nan]])
         with np.errstate(all="ignore"):
@@ -160,8 +160,8 @@ class Completion:
         n = self.mechanism.n
         rows = system.reaching(tasks[at], begun, begun[:0], system.settings(min(tol, FINE)))
         q = self._polished(system, tasks[at], system.unmoved(np.ascontiguousarray(rows[:, :n]), start[at]), tol)
-        if self.given is not None:
-            q[:, self.given] = start[at, self.given]
+        if self.fixed is not None:
+            q[:, self.fixed] = start[at, self.fixed]
         inside: npt.NDArray[np.bool_] = np.ones(len(q), dtype=bool)
         if ranges is not None:
             q = ranges.nearest_turns(q, start[at])
@@ -236,14 +236,14 @@ class Completion:
             T[:, :3, 3] = 0.0
         T[:, 3] = [0.0, 0.0, 0.0, 1.0]
         goal = Pose(self.link, T).numbers
-        return goal if self.given is None else np.concatenate([goal, start[:, self.given, None]], axis=1)
+        return goal if self.fixed is None else np.concatenate([goal, start[:, self.fixed, None]], axis=1)
 
     def _system(self, *, limits: bool) -> CompiledProblem:
         mask = np.zeros(6, dtype=int)
         mask[self.rows] = 1
         wanted: list[Constraint] = [Pose(self.link, np.eye(4), mask)]
-        if self.given is not None:
-            wanted.append(Coordinate(self.given, 0.0))
+        if self.fixed is not None:
+            wanted.append(Coordinate(self.fixed, 0.0))
         return system_of(self.mechanism, wanted, limits=limits)
 
 
@@ -272,12 +272,12 @@ class Compiled:
         Which frame.
     chain, family : AxisChain, Family
         The joints, and what solves them.
-    given : int, optional
+    fixed : int, optional
         The coordinate whose value is handed in.
     """
 
-    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None = None) -> None:
-        self.mechanism, self.given = mechanism, given
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None = None) -> None:
+        self.mechanism, self.fixed = mechanism, fixed
         self._parts: _Parts | None = None
         self._program = link, chain, family
 
@@ -289,7 +289,7 @@ class Compiled:
         bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
         if bounds is None:
             bounds = parts.bounds(limits, tol)
-        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.given is None:  # (without detours)
+        if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.fixed is None:  # (without detours)
             start = parts.start if q0 is None else q0
             if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
                 results: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
@@ -349,26 +349,26 @@ class Compiled:
         return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
-        make_parts = partial(_Parts, self.mechanism, *self._program, self.given)
+        make_parts = partial(_Parts, self.mechanism, *self._program, self.fixed)
         self._parts = self.mechanism.memo("closed_form", self._program, make_parts)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
         n = self.mechanism.n
         start = parts.start if q0 is None else vectors("q0", q0, n)
-        if self.given is None:
+        if self.fixed is None:
             return start
-        starts = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], given=value.shape), n)).copy()
-        starts[..., self.given] = value
+        starts = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], fixed=value.shape), n)).copy()
+        starts[..., self.fixed] = value
         return starts
 
 
 class _Parts:
     """What a closed form needs at every call."""
 
-    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, given: int | None) -> None:
+    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None) -> None:
         self.kernel = ClosedFormProgram(mechanism, link, chain, family).kernel()
-        self.completion = Completion(mechanism, link, chain, family, given, self.kernel)
+        self.completion = Completion(mechanism, link, chain, family, fixed, self.kernel)
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = np.ascontiguousarray(start_position(mechanism, idle))
         self.limits = {
@@ -496,7 +496,7 @@ class NoClosedFormError(ArgumentError):
     """
 
 
-#: The value of a joint that is given, where none is.
+#: The value of the fixed joint where there is none.
 _FREE = np.zeros(())
 
 
@@ -517,7 +517,7 @@ class ClosedForm:
         Why there is none; empty where there is one.
     asks : {"pose", "position", "orientation"}
         What is solved for.
-    given : int or None
+    fixed : int or None
         The coordinate whose value is handed in.
 
     Examples
@@ -534,15 +534,15 @@ class ClosedForm:
         mechanism: Tree,
         link: int | str = "tool",
         asks: str = "pose",
-        given: tuple[int, npt.ArrayLike] | None = None,
+        fixed: tuple[int, npt.ArrayLike] | None = None,
     ) -> None:
         self.mechanism, self.link, self.asks = mechanism, link, asks
-        self.given: int | None = None if given is None else given[0]
-        self._value = _FREE if given is None else numbers("given", given[1])
-        chain, family, self.why = recognised(mechanism, link, asks, self.given)
+        self.fixed: int | None = None if fixed is None else fixed[0]
+        self._value = _FREE if fixed is None else numbers("fixed", fixed[1])
+        chain, family, self.why = recognised(mechanism, link, asks, self.fixed)
         self.exists = family is not None
         self.family = "" if family is None else family.name
-        self._solver = None if chain is None or family is None else Compiled(mechanism, link, chain, family, self.given)
+        self._solver = None if chain is None or family is None else Compiled(mechanism, link, chain, family, self.fixed)
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -570,18 +570,16 @@ class ClosedForm:
         return q, count > 0, errors[..., 0], errors[..., 1]
 
     def holding(self, value: npt.ArrayLike) -> ClosedForm:
-        """The same with another value of the given joint, rad or m, of any batch shape; nothing is compiled again."""
-        if self.given is None:
-            raise ArgumentError(
-                "this closed form has no joint that is given; expected closed_form(..., given={joint: value})"
-            )
+        """The same with another value of the fixed joint, rad or m, of any batch shape; nothing is compiled again."""
+        if self.fixed is None:
+            raise ArgumentError("this closed form has no fixed joint; expected closed_form(..., fixed={joint: value})")
         other = object.__new__(ClosedForm)
-        other.__dict__.update(self.__dict__, _value=numbers("given", value))
+        other.__dict__.update(self.__dict__, _value=numbers("fixed", value))
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given: Any = None if self.given is None else {self.given: self._value}
-        return partial(closed_form, asks=self.asks, given=given), (self.mechanism, self.link)
+        fixed: Any = None if self.fixed is None else {self.fixed: self._value}
+        return partial(closed_form, asks=self.asks, fixed=fixed), (self.mechanism, self.link)
 
     def __repr__(self) -> str:
         return f"<ClosedForm of {self.mechanism.name}: {self.family or 'none, ' + self.why}>"
@@ -601,7 +599,7 @@ def closed_form(
     link: int | str = "tool",
     *,
     asks: str = "pose",
-    given: Mapping[int | str, npt.ArrayLike] | None = None,
+    fixed: Mapping[int | str, npt.ArrayLike] | None = None,
 ) -> ClosedForm:
     """The closed form of a mechanism for one of its frames. Where there is none, the object that comes back says why.
 
@@ -618,7 +616,7 @@ def closed_form(
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     asks : {"pose", "position", "orientation"}
         What is solved for; of a pose given for a position only the last column counts, for an orientation the rotation.
-    given : mapping of a joint to its value, optional
+    fixed : mapping of a joint to its value, optional
         A joint, by name or index of its coordinate, that is not solved for: rad or m, of any batch shape.
 
     Returns
@@ -644,15 +642,15 @@ def closed_form(
     """
     choice("asks", asks, ROWS)
     link = link_given(link)
-    joint, value = (None, 0.0) if given is None else _given(mechanism, given)
+    joint, value = (None, 0.0) if fixed is None else _fixed_joint(mechanism, fixed)
     known = None if joint is None else (joint, 0.0)
     form = mechanism.memo("closed_form", (link, asks, joint), lambda: ClosedForm(mechanism, link, asks, known))
     return form if joint is None else form.holding(value)
 
 
-def _given(mechanism: Tree, given: Mapping[int | str, npt.ArrayLike]) -> tuple[int, npt.ArrayLike]:
+def _fixed_joint(mechanism: Tree, fixed: Mapping[int | str, npt.ArrayLike]) -> tuple[int, npt.ArrayLike]:
     """The coordinate, by index, and its value."""
-    if not isinstance(given, Mapping) or len(given) != 1:
-        raise ArgumentError(f"given is {shown(given)}; expected one joint and its value, such as {{'joint7': 0.0}}")
-    ((joint, value),) = given.items()
-    return joint_index(mechanism, "given", joint_given("given", joint)), value
+    if not isinstance(fixed, Mapping) or len(fixed) != 1:
+        raise ArgumentError(f"fixed is {shown(fixed)}; expected one joint and its value, such as {{'joint7': 0.0}}")
+    ((joint, value),) = fixed.items()
+    return joint_index(mechanism, "fixed", joint_given("fixed", joint)), value

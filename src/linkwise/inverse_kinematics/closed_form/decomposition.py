@@ -48,7 +48,7 @@ class PositionOnly(Way):
         return self.plan.misfit if self.plan else 0.0
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
+        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
         branches = place_point(*_ends(self.setting, displacement, free), self.plan, self.setting.chain.size)
         return [self.setting.branch(values, free) for values in branches]
 
@@ -58,9 +58,9 @@ def _ends(setting: Setting, displacement: Array, free: Sequence[Any]) -> tuple[l
     axes, _ = setting.written(displacement, free)
     home = setting.chain.home[:3, 3]
     goal = displacement[:3, :3] @ home + displacement[:3, 3]
-    if setting.given is None:
+    if setting.fixed is None:
         return axes, home, goal
-    moved = axes_of(setting.chain, free)[setting.given].displacement(free[setting.given])
+    moved = axes_of(setting.chain, free)[setting.fixed].displacement(free[setting.fixed])
     return axes, moved[:3, :3] @ home + moved[:3, 3], goal
 
 
@@ -87,7 +87,7 @@ TRIALS = 8
 NEAR = 1e-3
 
 
-def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
+def take_apart(chain: AxisChain, fixed: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
     """The chain, its joints in the order in which it is solved, and what solves it; None where no way is found.
 
     A way that needs no refining is preferred.
@@ -96,16 +96,16 @@ def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -
     ----------
     chain : AxisChain
         The joints.
-    given : int, optional
+    fixed : int, optional
         A joint whose value is handed in, in its place among what `Family.solve` takes where nothing determines a joint.
     asks : {"pose", "position", "orientation"}
         What is asked of the end frame.
     """
-    ways = _found(chain, given, asks)
+    ways = _found(chain, fixed, asks)
     order = [chain.coordinates.index(k) for k in ways[0].setting.chain.coordinates] if ways else [*range(len(chain))]
     if asks == "pose" and (not ways or any(map(_rough, ways))):
         near = settled(part(chain, order))
-        better = _found(near, None if given is None else order.index(given), asks) if near.misfit > EXACT else []
+        better = _found(near, None if fixed is None else order.index(fixed), asks) if near.misfit > EXACT else []
         if better and not any(map(_rough, better)):
             near = better[0].setting.chain
             order = [chain.coordinates.index(k) for k in near.coordinates]
@@ -113,11 +113,11 @@ def take_apart(chain: AxisChain, given: int | None = None, asks: str = "pose") -
     return (part(chain, order), _family(ways, asks)) if ways else None
 
 
-def _found(chain: AxisChain, given: int | None, asks: str) -> list[Way]:
+def _found(chain: AxisChain, fixed: int | None, asks: str) -> list[Way]:
     """One way that solves a chain, or two where `_family` wants them; none where none is found."""
     decompositions: list[Way] = []
-    spare = asks == "pose" and len(Setting(chain, given).asked) < 6
-    for setting in Setting(chain, given).orders():
+    spare = asks == "pose" and len(Setting(chain, fixed).asked) < 6
+    for setting in Setting(chain, fixed).orders():
         for candidate in _ways(setting, asks):
             if (
                 (_rough(candidate) and decompositions)
@@ -138,8 +138,8 @@ def _family(ways: list[Way], asks: str) -> Family:
     out: in special positions it may be those that would have said more. So a second way is gone as well.
     """
     first = ways[0]
-    given = first.setting.given
-    held = () if given is None else (given,)
+    fixed = first.setting.fixed
+    held = () if fixed is None else (fixed,)
     solve = first.solve if len(ways) == 1 else _joined(first, ways[1])
     misfit = max(candidate.misfit for candidate in ways)
     return Family(first.name, solve, misfit > EXACT, asks, held)
@@ -185,7 +185,7 @@ def _finds_again(candidate: Way) -> bool:
     trials = setting.random(TRIALS)
     truth = np.array([_numbers(values, setting) for values in trials], dtype=float)
     poses = np.array([setting.reached(values) for values in trials])
-    held = truth if setting.given is not None else np.broadcast_to(_numbers(values_at(setting.chain), setting), truth.shape)
+    held = truth if setting.fixed is not None else np.broadcast_to(_numbers(values_at(setting.chain), setting), truth.shape)
     branches = _branches(candidate, poses, np.ascontiguousarray(held.astype(float)))
     miss = np.abs(branches - truth[:, None]).max(axis=-1)
     return bool(np.all(np.any(miss < NEAR, axis=1)))
@@ -196,10 +196,10 @@ def _branches(candidate: Way, poses: FloatArray, held: FloatArray) -> FloatArray
     setting = candidate.setting
 
     def run(pose: Array, numbers: Array) -> Array:
-        given = setting.given
+        fixed = setting.fixed
         free = values_at(setting.chain)
-        if given is not None:
-            free[given] = _values(numbers, setting)[given]
+        if fixed is not None:
+            free[fixed] = _values(numbers, setting)[fixed]
         return np.array([_numbers(branch.joints, setting) for branch in candidate.solve(pose, free)], dtype=object)
 
     kernel = Kernel(trace(run, "trial", {"pose": (4, 4), "held": (held.shape[1],)}), "numpy")
@@ -228,8 +228,8 @@ def _values(numbers: Array, setting: Setting) -> list[Any]:
 SIX: tuple[Callable[[AxisChain], Family | None], ...] = (spherical, parallel)
 
 
-def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisChain, Family] | None:
-    """The chain, its joints in the order in which it is solved, and what solves it with the value of one joint given.
+def fixed_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisChain, Family] | None:
+    """The chain, its joints in the order in which it is solved, and what solves it with the value of one joint fixed.
 
     The value is handed to `Family.solve` in the place of that joint among what is taken where nothing determines a joint;
     every branch then has it (`Family.held` says which joint of the chain it is). None where no way is found.
@@ -239,7 +239,7 @@ def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     chain : AxisChain
         All joints.
     joint : int
-        The given one, counted from 0 along the chain.
+        The fixed one, counted from 0 along the chain.
     asks : {"pose", "position", "orientation"}
         What is asked of the end frame.
 
@@ -248,9 +248,9 @@ def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     >>> from linkwise import robots
     >>> from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
     >>> chain, _ = chain_of(robots.panda())
-    >>> given_joint(chain, 6)[1].name
+    >>> fixed_joint(chain, 6)[1].name
     'the axes of joints 1, 2 and 3 meet in a point'
-    >>> given_joint(chain, 1) is None
+    >>> fixed_joint(chain, 1) is None
     True
     """
     count = len(chain)
@@ -265,17 +265,17 @@ def given_joint(chain: AxisChain, joint: int, asks: str = "pose") -> tuple[AxisC
     return take_apart(chain, joint, asks)
 
 
-def joints_to_give(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
-    """Which joints can be given, counted from 0 along the chain.
+def joints_to_fix(chain: AxisChain, asks: str = "pose") -> tuple[int, ...]:
+    """Which joints can be fixed, counted from 0 along the chain.
 
     Examples
     --------
     >>> from linkwise import robots
     >>> from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
-    >>> joints_to_give(chain_of(robots.panda())[0])
+    >>> joints_to_fix(chain_of(robots.panda())[0])
     (3, 4, 5, 6)
     """
-    return tuple(k for k in range(len(chain)) if given_joint(chain, k, asks) is not None)
+    return tuple(k for k in range(len(chain)) if fixed_joint(chain, k, asks) is not None)
 
 
 def _beside(chain: AxisChain, joint: int, family: Family) -> Callable[[Array, Sequence[Any]], list[Branch]]:
@@ -313,7 +313,7 @@ RANK = 1e-7
 
 
 def recognised(
-    tree: Tree, link: int | str = "tool", asks: str = "pose", given: int | None = None
+    tree: Tree, link: int | str = "tool", asks: str = "pose", fixed: int | None = None
 ) -> tuple[AxisChain | None, Family | None, str]:
     """The chain of joints to a frame and what solves it, or why nothing does.
 
@@ -325,15 +325,15 @@ def recognised(
         Which frame: -1 the tool.
     asks : {"pose", "position", "orientation"}
         What is asked of it.
-    given : int, optional
+    fixed : int, optional
         A coordinate whose value is handed in.
     """
     chain, why = chain_of(tree, link)
     if chain is None:
         return None, None, why
-    if given is not None and given not in chain.coordinates:
-        return chain, None, f"{tree.names[given]!r}, whose value is given, does not move this frame"
-    place = None if given is None else chain.coordinates.index(given)
+    if fixed is not None and fixed not in chain.coordinates:
+        return chain, None, f"{tree.names[fixed]!r}, which is fixed, does not move this frame"
+    place = None if fixed is None else chain.coordinates.index(fixed)
     why = _hopeless(chain, asks, place)
     decomposition = None if why else _search(chain, asks, place)
     if decomposition is not None or why:
@@ -344,7 +344,7 @@ def recognised(
 def _search(chain: AxisChain, asks: str, place: int | None) -> tuple[AxisChain, Family] | None:
     """The first family that fits."""
     if place is not None:
-        return given_joint(chain, place, asks)
+        return fixed_joint(chain, place, asks)
     family = spherical(chain) or parallel(chain) if asks == "pose" else None
     return (chain, family) if family is not None else take_apart(chain, None, asks)
 
@@ -366,20 +366,20 @@ def _count(asks: str) -> int:
     return ROWS[asks].stop - ROWS[asks].start
 
 
-def _too_many(joints: int, asks: str, given: int | None) -> str:
-    condition = "" if given is None else ", one of them given,"
+def _too_many(joints: int, asks: str, fixed: int | None) -> str:
+    condition = "" if fixed is None else ", one of them fixed,"
     goal = f"an {asks}" if asks == "orientation" else f"a {asks}"
     return (
         f"{joints} joints{condition} for {goal}, which {_count(asks)} determine, leave infinitely many solutions;"
-        " given={joint: value} holds a joint"
+        " fixed={joint: value} holds a joint"
     )
 
 
-def _other_to_give(tree: Tree, chain: AxisChain, given: int, asks: str) -> str:
-    others = [tree.names[chain.coordinates[k]] for k in joints_to_give(chain, asks)]
-    name = tree.names[chain.coordinates[given]]
-    advice = f"{members(others)} can be given" if others else "nor with another"
-    return f"with {name!r} given its equations do not separate; {advice}"
+def _other_to_give(tree: Tree, chain: AxisChain, fixed: int, asks: str) -> str:
+    others = [tree.names[chain.coordinates[k]] for k in joints_to_fix(chain, asks)]
+    name = tree.names[chain.coordinates[fixed]]
+    advice = f"{members(others)} can be fixed" if others else "nor with another"
+    return f"with {name!r} fixed its equations do not separate; {advice}"
 
 
 def _unsolved(chain: AxisChain) -> str:
@@ -391,13 +391,13 @@ def _unsolved(chain: AxisChain) -> str:
     return "its equations do not separate in a way that is known here"
 
 
-def independent(chain: AxisChain, given: int | None, asks: str) -> bool:
+def independent(chain: AxisChain, fixed: int | None, asks: str) -> bool:
     """Whether the joints move the frame independently somewhere, by the rank of the Jacobian at positions at random."""
     rng = np.random.default_rng(6)
     for _ in range(5):
         rates = screws(chain, rng.uniform(-2.5, 2.5, len(chain)))
-        if given is not None:
-            rates = np.delete(rates, given, axis=1)
+        if fixed is not None:
+            rates = np.delete(rates, fixed, axis=1)
         values = np.linalg.svd(rates[ROWS[asks]], compute_uv=False)
         if values[-1] > RANK * values[0] and len(values) == rates.shape[1]:
             return True

@@ -31,7 +31,7 @@ class RotationFirst(Way):
     name: str = "the orientation alone gives the joints that turn"
 
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
+        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""
         setting = self.setting
         axes, left = setting.written(displacement, free)
         turning = [axis for axis in axes if not axis.translates]
@@ -188,7 +188,7 @@ def _rest(before: list[Axis], after: list[Axis], values: dict[int, Any], left: A
 def planar_runs(setting: Setting) -> Iterator[PlanarRun]:
     """Every run of three joints in a plane for which the others can be found."""
     chain, count = setting.chain, len(setting.chain)
-    if setting.given is not None or not 4 <= count <= 6:
+    if setting.fixed is not None or not 4 <= count <= 6:
         return
     for start in range(count - 2):
         run = range(start, start + 3)
@@ -272,7 +272,7 @@ class PlaneFirst(Way):
 def plane_first(setting: Setting) -> Iterator[PlaneFirst]:
     """Every way to take such a chain apart."""
     chain = setting.chain
-    if setting.given is not None or len(chain) != 5 or chain.translates[0] or chain.translates[4]:
+    if setting.fixed is not None or len(chain) != 5 or chain.translates[0] or chain.translates[4]:
         return
     turning = [k for k in range(1, 4) if not chain.translates[k]]
     if not turning or np.linalg.norm(np.cross(chain.axes[0], chain.axes[turning[0]])) <= TOLERANCE:

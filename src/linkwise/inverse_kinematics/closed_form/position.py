@@ -274,7 +274,7 @@ def two_joints(axes: Sequence[Axis], p: Array, t: Array, plan: EquationOrder, si
     """Every branch of E_b E_c p = t: three equations for two joints, which may leave a miss."""
     b, c = axes
     start = side(c, b, p, size)
-    goal = still(b, t, size) - start.rest
+    goal = still(b, t, size) - start.remainder
     solutions = []
     for at in only_place(start, goal, plan, size):
         middle = one_joint(b, start.point(at), t, size)

@@ -48,7 +48,7 @@ class Side:
         The joint.
     curve : str
         `CIRCLE`, `PARABOLA` or `LINE`.
-    matrix, rest : ndarray (2, 2), (2,)
+    matrix, remainder : ndarray (2, 2), (2,)
         See above.
     radius : scalar
         Of the circle, m.
@@ -61,7 +61,7 @@ class Side:
     axis: Axis
     curve: str
     matrix: Array
-    rest: Array
+    remainder: Array
     radius: Any
     start: Any
     middle: Array
@@ -173,7 +173,7 @@ class EquationOrder(NamedTuple):
         How far a matrix that counts as one of rank one is from it.
     """
 
-    way: str
+    method: str
     straight: tuple[bool, bool]
     misfit: float
 
@@ -243,19 +243,19 @@ def plan_of_two(c: Array) -> EquationOrder | None:
 
 def solve_pair(a: Side, c: Side, plan: EquationOrder, size: float) -> list[tuple[Any, Any]]:
     """The places of a and c on their curves, every branch: ``a.matrix @ y_a + a.rest = c.matrix @ y_c + c.rest``."""
-    difference = c.rest - a.rest
-    if plan.way == "a by conic":
+    difference = c.remainder - a.remainder
+    if plan.method == "a by conic":
         return _by_conic(a, c, difference)
-    if plan.way == "c by conic":
+    if plan.method == "c by conic":
         return [(at_a, at_c) for at_c, at_a in _by_conic(c, a, -difference)]
-    if plan.way == "slides":
+    if plan.method == "slides":
         return _both_slide(a, c, difference)
-    if plan.way == "both":
+    if plan.method == "both":
         to_a, to_c = normal_of(c.matrix, range_of(a.matrix)), normal_of(a.matrix, range_of(c.matrix))
         first = _places(a, to_a @ a.matrix, inner(to_a, difference), plan.straight[0], size)
         second = _places(c, to_c @ c.matrix, -inner(to_c, difference), plan.straight[1], size)
         solutions = [(at_a, at_c) for at_a in first for at_c in second]
-    elif plan.way == "a first":
+    elif plan.method == "a first":
         solutions = _one_then_other(a, c, difference, plan.straight, size)
     else:
         pairs = _one_then_other(c, a, -difference, (plan.straight[1], plan.straight[0]), size)
@@ -323,7 +323,7 @@ def _both_slide(a: Side, c: Side, difference: Array) -> list[tuple[Any, Any]]:
 
 def only_place(side: Side, goal: Array, plan: EquationOrder, size: float) -> list[Any]:
     """Where on its curve ``matrix @ y = goal``: one place where the matrix can be inverted, two where it has rank one."""
-    if plan.way == "both":
+    if plan.method == "both":
         onto = range_of(side.matrix)
         return _places(side, onto @ side.matrix, inner(onto, goal), plan.straight[1], size)
     if side.curve == PARABOLA:

@@ -202,45 +202,45 @@ SAMPLES = 4
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A chain, and which joint of it is given.
+    """A chain, and which joint of it is fixed.
 
     Attributes
     ----------
     chain : AxisChain
         All joints.
-    given : int, optional
+    fixed : int, optional
         The joint whose value is known: those beyond it are written as it has moved them.
     """
 
     chain: AxisChain
-    given: int | None = None
+    fixed: int | None = None
 
     @property
     def asked(self) -> tuple[int, ...]:
         """The joints that are asked for."""
-        return tuple(k for k in range(len(self.chain)) if k != self.given)
+        return tuple(k for k in range(len(self.chain)) if k != self.fixed)
 
     def written(self, displacement: Array, free: Sequence[Any]) -> tuple[list[Axis], Array]:
         """The axes of the joints asked for, and the displacement (4, 4) that they have to make, for a pose.
 
-        With E the motion of the given joint, E_1 ... E E_k ... = D is E_1 ... (E E_k E^-1) ... = D E^-1.
+        With E the motion of the fixed joint, E_1 ... E E_k ... = D is E_1 ... (E E_k E^-1) ... = D E^-1.
 
         Parameters
         ----------
         displacement : ndarray (4, 4)
             D, of scalars.
         free : sequence
-            For each joint what it does where nothing determines it, a `Turn` or a length; for the one given, its value.
+            For each joint what it does where nothing determines it, a `Turn` or a length; for the fixed one, its value.
         """
         axes = axes_of(self.chain, free)
-        if self.given is None:
+        if self.fixed is None:
             return axes, displacement
-        moved = axes[self.given].displacement(free[self.given])
+        moved = axes[self.fixed].displacement(free[self.fixed])
         rotation, shift = moved[:3, :3], moved[:3, 3]
         left = np.array(displacement)
         left[:3, :3] = displacement[:3, :3] @ rotation.T
         left[:3, 3] = displacement[:3, 3] - left[:3, :3] @ shift
-        return [a if a.joint < self.given else a.moved(moved) for a in axes if a.joint != self.given], left
+        return [a if a.joint < self.fixed else a.moved(moved) for a in axes if a.joint != self.fixed], left
 
     def random(self, count: int = SAMPLES) -> list[list[Any]]:
         """Values of all joints in positions at random, the same ones each time."""
@@ -248,8 +248,8 @@ class Setting:
         return [values_at(self.chain, rng.uniform(-2.5, 2.5, len(self.chain))) for _ in range(count)]
 
     def branch(self, values: Mapping[int, Any], free: Sequence[Any]) -> Branch:
-        """The branch of values by joint; the given joint keeps its own."""
-        return Branch(tuple(free[k] if k == self.given else values[k] for k in range(len(self.chain))))
+        """The branch of values by joint; the fixed joint keeps its own."""
+        return Branch(tuple(free[k] if k == self.fixed else values[k] for k in range(len(self.chain))))
 
     def reached(self, values: Sequence[Any]) -> FloatArray:
         """The displacement (4, 4) for numbers of all joints."""
@@ -267,8 +267,8 @@ class Setting:
         start = tuple(range(len(self.chain)))
         queue, seen = [start], {start}
         for order in queue:
-            given = None if self.given is None else order.index(self.given)
-            yield self if order == start else Setting(part(self.chain, order), given)
+            fixed = None if self.fixed is None else order.index(self.fixed)
+            yield self if order == start else Setting(part(self.chain, order), fixed)
             for place, (i, j) in enumerate(pairwise(order)):
                 swapped = (*order[:place], j, i, *order[place + 2 :])
                 if swapped not in seen and self._commute(i, j):
@@ -311,4 +311,4 @@ class Way(ABC):
 
     @abstractmethod
     def solve(self, displacement: Array, free: Sequence[Any]) -> list[Branch]:
-        """Every branch, for the joints of the setting's chain; the given joint keeps its value."""
+        """Every branch, for the joints of the setting's chain; the fixed joint keeps its value."""

@@ -1,4 +1,4 @@
 """A target that is dragged, and the mechanism that follows it without ever jumping, its loops closed."""
 
 from linkwise.inverse_kinematics.interactive.follower import DragSolution as DragSolution
-from linkwise.inverse_kinematics.interactive.follower import Follower as Follower
+from linkwise.inverse_kinematics.interactive.follower import TargetFollower as TargetFollower

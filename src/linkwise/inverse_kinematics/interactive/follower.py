@@ -52,7 +52,7 @@ class DragSolution(LinkageSolution):
     Examples
     --------
     >>> from linkwise import inverse_kinematics, robots
-    >>> found = inverse_kinematics.Follower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
+    >>> found = inverse_kinematics.TargetFollower(robots.planar_2r()).move("link1", 0.5, [0.0, 1.0])
     >>> found.reached, found.q.tolist()
     (True, [0.5, 1.0])
     """
@@ -87,14 +87,14 @@ MOVE_ROUNDS = 60
 #: The value at which a target is met to rounding.
 DONE = 1e-26
 
-#: A joint nearer to its limit, rad or m, is said to be at it.
+#: A joint nearer to its limit, rad or m, counts as at it.
 ROUNDING = 1e-9
 
 #: How far loops may be open in an answer, m.
 CLOSED_M = 1e-9
 
 
-class Follower:
+class TargetFollower:
     """Follows a target with one frame of a mechanism, from where it stands, on the branch on which it stands.
 
     What it needs is compiled when it is made. Each call goes from the configuration given down to the nearest place that
@@ -119,7 +119,7 @@ class Follower:
     --------
     >>> from linkwise import robots
     >>> arm = robots.planar_2r()
-    >>> follower = Follower(arm)
+    >>> follower = TargetFollower(arm)
     >>> q = [0.0, 1.0]
     >>> target = arm.forward_kinematics(q)
     >>> target[0, 3] += 5.0
@@ -129,7 +129,7 @@ class Follower:
     """
 
     def __init__(self, mechanism: Tree, link: int | str = "tool") -> None:
-        mechanism.require_numbers("Follower")
+        mechanism.require_numbers("TargetFollower")
         self.mechanism, self.link = mechanism, link_given(link)
         on_path = mechanism.path(link)
         self._base = mechanism.nq - mechanism.n
@@ -156,7 +156,7 @@ class Follower:
         Examples
         --------
         >>> from linkwise import robots
-        >>> Follower(robots.planar_2r()).start().tolist()
+        >>> TargetFollower(robots.planar_2r()).start().tolist()
         [0.0, 0.0]
         """
         if self._loops is None:
@@ -221,7 +221,7 @@ class Follower:
         --------
         >>> from linkwise import robots
         >>> linkage = robots.four_bar()
-        >>> follower = Follower(linkage)
+        >>> follower = TargetFollower(linkage)
         >>> found = follower.move("crank", 1.0, follower.start())
         >>> found.reached, found.closure_error < 1e-9
         (True, True)

@@ -165,11 +165,11 @@ def solved(
     if limits == "qp":
         library()
     low, high = bounds if limits == "scale" else task.endless
-    rates, twists, tells = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
+    rates, twists, diagnostics = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
     if limits == "qp":
-        _bounded(task, states, wanted, secondary, bounds, (rates, twists, tells))
+        _bounded(task, states, wanted, secondary, bounds, (rates, twists, diagnostics))
     low, high = bounds if limits else task.endless
-    fields = {"rates": rates, "given": twists, "tells": tells, "low": low, "high": high, "limits": limits}
+    fields = {"rates": rates, "achieved": twists, "diagnostics": diagnostics, "low": low, "high": high, "limits": limits}
     return VelocitySolution.of(task=task, states=states, q=states[0], wanted=wanted, secondary=secondary, **fields)
 
 
@@ -182,7 +182,7 @@ def _bounded(
     results: tuple[FloatArray, FloatArray, FloatArray],
 ) -> None:
     """Solve again, each by its quadratic program, where bounds are passed, in place."""
-    rates, twists, tells = results
+    rates, twists, diagnostics = results
     low, high = (np.broadcast_to(bound, rates.shape) for bound in bounds)
     passed = np.any((rates > high * (1.0 + SLACK)) | (rates < low * (1.0 + SLACK)), axis=-1)
     np.clip(rates, low, high, out=rates, where=~passed[..., None])
@@ -193,8 +193,11 @@ def _bounded(
     rates[passed] = _nearest(task, some, asked, beside, low[passed], high[passed])
     twists[passed] = motion_kernel(task.mechanism, task.order, task.link, task.frame)(*some, rates[passed])
     left = np.where(np.isin(np.arange(6), task.rows), twists[passed] - asked, 0.0)
-    tells[passed, :2] = 1.0, np.nan
-    tells[passed, 4], tells[passed, 5] = np.linalg.norm(left[:, :3], axis=-1), np.linalg.norm(left[:, 3:], axis=-1)
+    diagnostics[passed, :2] = 1.0, np.nan
+    diagnostics[passed, 4], diagnostics[passed, 5] = (
+        np.linalg.norm(left[:, :3], axis=-1),
+        np.linalg.norm(left[:, 3:], axis=-1),
+    )
 
 
 def _nearest(
@@ -241,7 +244,7 @@ def joint_velocities(
     """Joint speeds that move a frame with a twist, or come nearest to it, with what became of it.
 
     Away from singular positions they are exact. Near one only the direction that is being lost is damped; all others stay
-    exact, and what is missing is told. Bounds are kept, by slowing the whole motion or by a quadratic program.
+    exact, and what is missing is reported. Bounds are kept, by slowing the whole motion or by a quadratic program.
 
     Parameters
     ----------
@@ -308,7 +311,7 @@ def joint_velocities(
     >>> from linkwise import robots
     >>> arm = robots.puma560()
     >>> made = joint_velocities(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0])
-    >>> made.exact, made.damping, bool(abs(made.given - made.wanted).max() < 1e-12)
+    >>> made.exact, made.damping, bool(abs(made.achieved - made.wanted).max() < 1e-12)
     (True, 0.0, True)
     >>> joint_velocities(arm, [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.1, 0.0, -0.2, 0.0, 0.3, 0.0], qd_max=0.2)
     <VelocitySolution: slowed, scale 0.992>
@@ -351,9 +354,9 @@ def velocity_step(
     Returns
     -------
     callable
-        ``step(q, twist)`` gives qd (..., n), the twist given (..., 6), and the six numbers named by
-        `linkwise.inverse_kinematics.velocity.kernel.TELLS` (..., 6). It is quickest for contiguous float64 vectors, and lets
-        NaN through.
+        ``step(q, twist)`` gives qd (..., n), the twist achieved (..., 6), and the six numbers named by
+        `linkwise.inverse_kinematics.velocity.kernel.DIAGNOSTICS` (..., 6). It is quickest for contiguous float64 vectors,
+        and lets NaN through.
 
     Raises
     ------
@@ -365,8 +368,8 @@ def velocity_step(
     >>> import numpy as np
     >>> from linkwise import robots
     >>> step = velocity_step(robots.planar_2r(), mask=[1, 1, 0, 0, 0, 0])
-    >>> qd, given, tells = step(np.array([0.0, 1.5]), np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0]))
-    >>> given[:2].round(12).tolist(), float(tells[0])
+    >>> qd, achieved, diagnostics = step(np.array([0.0, 1.5]), np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0]))
+    >>> achieved[:2].round(12).tolist(), float(diagnostics[0])
     ([0.1, 0.2], 1.0)
     """
     if limits not in ("scale", None):
@@ -415,7 +418,8 @@ def joint_accelerations(
         is the rate of the twist's components there, as with `Mechanism.jacobian_dot`.
     limits : {"scale", "qp", None}
         How `qdd_max` is kept. "scale": the acceleration asked for is reduced by one factor; that which the speeds alone
-        bring is compensated for in full, and where the bounds do not allow even that, rates are cut and the residual tells.
+        bring is compensated for in full, and where the bounds do not allow even that, rates are cut and the residual shows
+        it.
         "qp": the accelerations within the bounds that come nearest.
     qdd_max : (n,) array_like, optional
         Greatest accelerations, rad/s2 or m/s2, both ways; those of the mechanism by default.

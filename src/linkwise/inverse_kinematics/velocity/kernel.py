@@ -154,7 +154,7 @@ def _turned(axes: Array, linear: Any, angular: Any) -> Array:
 
 
 #: What the third output of the kernels has, in its order.
-TELLS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
+DIAGNOSTICS = ("scale", "secondary_scale", "damping", "singular_value", "linear_residual", "angular_residual")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def rate_kernel(
     Kernel
         Inputs q, for accelerations qd, the six components of ``twist`` or ``acceleration``, then (n,) each ``shares`` (the
         root of one over the weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and
-        constant damping. Outputs the joint rates (n,), the six components that they give, and `TELLS` (6,).
+        constant damping. Outputs the joint rates (n,), the six components that they give, and `DIAGNOSTICS` (6,).
     """
     name, states, wanted, rates = (
         ("joint_velocities", ["q"], "twist", "qd"),
@@ -216,7 +216,7 @@ def rate_kernel(
     n = mechanism.n
     per_joint = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
     inputs = {**dict.fromkeys(states, (n,)), wanted: (6,), **per_joint, "filter": (2,)}
-    outputs = {rates: (n,), "given": (6,), "tells": (len(TELLS),)}
+    outputs = {rates: (n,), "achieved": (6,), "diagnostics": (len(DIAGNOSTICS),)}
     task_rows = TaskRows(rows, length, rank)
 
     def solve(*values: Array) -> tuple[Array, Array, Array]:
@@ -284,8 +284,8 @@ def _solved(
     x = np.array([greatest(least(value, most), fewest) for value, fewest, most in triples], dtype=object)
     twist = forward(x)
     linear, angular = rows.lengths(twist - scale * wanted)
-    tells = [scale, secondary_scale, inverse.damping, inverse.smallest, linear, angular]
-    return x, twist, np.array(tells, dtype=object)
+    diagnostics = [scale, secondary_scale, inverse.damping, inverse.smallest, linear, angular]
+    return x, twist, np.array(diagnostics, dtype=object)
 
 
 def _among(places: list[int], values: Array, others: Array) -> Array:

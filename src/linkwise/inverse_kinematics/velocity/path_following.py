@@ -12,7 +12,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
-from linkwise.inverse_kinematics.velocity.kernel import TELLS
+from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
 from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, rate_task, speed_bounds
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import REASONS, Solution
@@ -181,19 +181,23 @@ class _Following:
         time, at, end = 0.0, float(self.path.t[0]), float(self.path.t[-1])
         rows = [(time, at, q, *self.speed(q, at))]
         while at < end and len(rows) < MOST:
-            qd, tells = rows[-1][3:]
-            if tells[0] < CREEPING:
+            qd, diagnostics = rows[-1][3:]
+            if diagnostics[0] < CREEPING:
                 break
-            dt = min(self.dt, (end - at) / tells[0])
-            middle, middle_tells = self.speed(q + 0.5 * dt * qd, min(end, at + 0.5 * dt * tells[0]))
+            dt = min(self.dt, (end - at) / diagnostics[0])
+            middle, middle_diagnostics = self.speed(q + 0.5 * dt * qd, min(end, at + 0.5 * dt * diagnostics[0]))
             q, time = q + dt * middle, time + dt
-            last = dt < self.dt or at + dt * middle_tells[0] >= end - 1e-9 * self.dt
-            at = end if last and middle_tells[0] >= tells[0] * (1.0 - 1e-9) else min(end, at + dt * middle_tells[0])
+            last = dt < self.dt or at + dt * middle_diagnostics[0] >= end - 1e-9 * self.dt
+            at = (
+                end
+                if last and middle_diagnostics[0] >= diagnostics[0] * (1.0 - 1e-9)
+                else min(end, at + dt * middle_diagnostics[0])
+            )
             rows.append((time, at, q, *self.speed(q, at)))
-        return self.told(rows, done=at >= end)
+        return self.solution(rows, done=at >= end)
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
-        """Joint speeds and `TELLS` for an instant of the path, by what is missing to it."""
+        """Joint speeds and `DIAGNOSTICS` for an instant of the path, by what is missing to it."""
         task = self.task
         wanted, twist, _ = self.path.at(at)
         reached = kernel_of(task.mechanism, "forward_kinematics", None, {"link": task.link})(q)
@@ -202,12 +206,12 @@ class _Following:
         back = self.gain * pose_error(reached, wanted)
         size = float(self.size(back))
         asked = twist + (back if size <= self.most else back * (self.most / size))
-        qd, _, tells = task.solve(q, asked, task.shares, beside, low, high, task.filter)
-        return qd, tells
+        qd, _, diagnostics = task.solve(q, asked, task.shares, beside, low, high, task.filter)
+        return qd, diagnostics
 
-    def told(self, rows: list[Any], *, done: bool) -> PathSolution:
-        """Look at the whole motion again."""
-        t, at, q, qd, tells = (np.array(part) for part in zip(*rows, strict=True))
+    def solution(self, rows: list[Any], *, done: bool) -> PathSolution:
+        """Evaluate the whole motion in one batch."""
+        t, at, q, qd, diagnostics = (np.array(part) for part in zip(*rows, strict=True))
         qdd = np.gradient(qd, t, axis=0) if len(t) > 1 else np.zeros_like(qd)
         task = self.task
         error = np.zeros((len(t), 6))
@@ -215,7 +219,7 @@ class _Following:
         reached = kernel_of(task.mechanism, "forward_kinematics", None, {"link": task.link})(q)
         error[:, picked] = pose_error(reached, self.path.at(at)[0])[:, picked]
         position, rotation = np.linalg.norm(error[:, :3], axis=-1), np.linalg.norm(error[:, 3:], axis=-1)
-        scale, damping, least = (tells[:, TELLS.index(name)] for name in ("scale", "damping", "singular_value"))
+        scale, damping, least = (diagnostics[:, DIAGNOSTICS.index(name)] for name in ("scale", "damping", "singular_value"))
         on_path = bool((position <= self.tol).all() and (rotation <= self.tol).all())
         reason = ("followed" if on_path else "left") if done else "stopped"
         motion = {"t": t, "q": q, "qd": qd, "qdd": qdd, "path_time": at, "iterations": len(t) - 1}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.inverse_kinematics.velocity.kernel import RANK, TELLS
+from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK
 from linkwise.solve.solution import REASONS, Solution, element
 from linkwise.spatial.scalar import FloatArray
 
@@ -103,7 +103,7 @@ class VelocitySolution(Solution):
     ----------
     rates : ndarray (..., n)
         Joint speeds, rad/s or m/s, or accelerations, rad/s2 or m/s2; also called `qd` or `qdd`.
-    given : ndarray (..., 6)
+    achieved : ndarray (..., 6)
         What the frame does at these rates, by a forward pass from the base outward: linear, then angular.
     wanted : ndarray (..., 6)
         What was asked for.
@@ -130,8 +130,8 @@ class VelocitySolution(Solution):
     wanted: FloatArray
     secondary: FloatArray
     rates: FloatArray
-    given: FloatArray
-    tells: FloatArray
+    achieved: FloatArray
+    diagnostics: FloatArray
     low: FloatArray
     high: FloatArray
     iterations: Any = 0
@@ -149,32 +149,32 @@ class VelocitySolution(Solution):
     @property
     def scale(self) -> Any:
         """Share (...) of what was asked for that the bounds leave: 1 is all. Always 1 with ``limits="qp"`` or None."""
-        return self._told("scale")
+        return self._diagnostic("scale")
 
     @property
     def secondary_scale(self) -> Any:
         """Share (...) of the secondary motion that the bounds leave; NaN where a quadratic program weighed it."""
-        return self._told("secondary_scale")
+        return self._diagnostic("secondary_scale")
 
     @property
     def damping(self) -> Any:
         """The greatest damping of a singular value (...); 0 where there is none, and the answer is undistorted."""
-        return self._told("damping")
+        return self._diagnostic("damping")
 
     @property
     def singular_value(self) -> Any:
         """Smallest singular value (...) of the task Jacobian; units as for `joint_velocities`."""
-        return self._told("singular_value")
+        return self._diagnostic("singular_value")
 
     @property
     def linear_residual(self) -> Any:
         """What is given less `scale` times what was asked for (...), m/s or m/s2, over the components that count."""
-        return self._told("linear_residual")
+        return self._diagnostic("linear_residual")
 
     @property
     def angular_residual(self) -> Any:
         """The same, rad/s or rad/s2."""
-        return self._told("angular_residual")
+        return self._diagnostic("angular_residual")
 
     @cached_property
     def saturated(self) -> npt.NDArray[np.bool_]:
@@ -248,8 +248,8 @@ class VelocitySolution(Solution):
     def _missed(self) -> Any:
         """Where the residual is more than rounding."""
         length, rows = self.task.length, list(self.task.rows)
-        asked = np.zeros_like(self.given)
-        asked[..., rows] = np.broadcast_to(self.wanted, self.given.shape)[..., rows]
+        asked = np.zeros_like(self.achieved)
+        asked[..., rows] = np.broadcast_to(self.wanted, self.achieved.shape)[..., rows]
         size = np.linalg.norm(asked[..., :3], axis=-1) / length + np.linalg.norm(asked[..., 3:], axis=-1)
         cancelled = np.linalg.norm(self.secondary * self.task.rate_scale, axis=-1)
         for speeds in self.states[1:]:
@@ -262,8 +262,8 @@ class VelocitySolution(Solution):
     def _touching(self) -> Any:
         return np.any(self.saturated, axis=-1)
 
-    def _told(self, name: str) -> Any:
-        return _plain(self.tells[..., TELLS.index(name)])
+    def _diagnostic(self, name: str) -> Any:
+        return _plain(self.diagnostics[..., DIAGNOSTICS.index(name)])
 
     def _of(self, order: int, name: str) -> FloatArray:
         if order != self.task.order:

@@ -112,9 +112,9 @@ def function(tape: Tape) -> Callable[..., Any]:
     return compiled_function
 
 
-def loop(tape: Tape, dtype: str, made: Callable[..., Any] | None = None) -> Any:
+def loop(tape: Tape, dtype: str, compiled: Callable[..., Any] | None = None) -> Any:
     """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
-    return LOOP(_inner(tape, made or function(tape), np.dtype(dtype)))
+    return LOOP(_inner(tape, compiled or function(tape), np.dtype(dtype)))
 
 
 def _inner(tape: Tape, function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., None]:

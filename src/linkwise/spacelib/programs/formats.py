@@ -28,7 +28,7 @@ from linkwise.spacelib.printing import fprintm
 from linkwise.spacelib.programs.rob_mat import PRINTED
 from linkwise.spatial.scalar import FloatArray
 
-#: So many mistakes are told; a file with more is read no further.
+#: So many mistakes are reported; a file with more is read no further.
 MANY = 20
 
 
@@ -138,7 +138,7 @@ class NumberFile:
         """
         self.problems.append(FileProblem(self.line, message))
         if len(self.problems) == MANY:
-            raise FileError(self.path, self.problems, f"Only the first {MANY} mistakes are told.")
+            raise FileError(self.path, self.problems, f"Only the first {MANY} mistakes are listed.")
 
     def array(self, name: str, *shape: int) -> FloatArray:
         """Take an array, row after row; messages count its entries from 1, as ``A(2,3)``."""
@@ -268,7 +268,7 @@ class OutFile:
 def read_out(path: str | Path) -> OutFile:
     """Read an OUT file as `linkwise.spacelib.programs.rob_mat.write` lays it out; the original's labels will do too.
 
-    A matrix is told by where it stands, and its label by its last word, in which the original's differ.
+    A matrix is recognised by its place, and its label by its last word, in which the original's differ.
 
     Raises
     ------

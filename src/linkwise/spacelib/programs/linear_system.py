@@ -22,7 +22,7 @@ from linkwise.spatial.validation import numbers
 
 NOT_ONE = {"none": "The system has no solution.", "many": "The system has infinitely many solutions."}
 
-#: How many units of rounding, times the size of the system, a residual may have: `_rounding` tells of what.
+#: How many units of rounding, times the size of the system, a residual may have: see `_rounding`.
 ROUNDING = 64
 
 
@@ -178,7 +178,7 @@ def linear_system(A: Any, b: Any, vpr: Any = (-1,)) -> LinearSystem:
 
     Notes
     -----
-    The rank is that of `linears`, which takes for zero what is small beside the first pivot. ``arm`` tells how large that
+    The rank is that of `linears`, which takes for zero what is small beside the first pivot. ``arm`` is how large that
     was: where it is not far below what the equations are made of, scale them and ask again.
 
     Examples

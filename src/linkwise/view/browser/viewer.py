@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from linkwise.errors import ArgumentError, LinkwiseError, shown
-from linkwise.inverse_kinematics.interactive.follower import DragSolution, Follower
+from linkwise.inverse_kinematics.interactive.follower import DragSolution, TargetFollower
 from linkwise.kinematics.configuration import resting
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import TOOL, Tree
@@ -235,7 +235,7 @@ class Viewer:
         mechanism.require_numbers("the viewer")
         self._mechanism = mechanism
         self._motion = None if motion is None else motion_of(mechanism, motion)
-        self._follower: Follower | None = None
+        self._follower: TargetFollower | None = None
         self._followed: int | str = TOOL
         self._remarks: tuple[str, ...] = ()
         self._first = self._beginning(q)
@@ -434,11 +434,11 @@ class Viewer:
 
     # ── a target ──────────────────────────────────────────────────────────────────────────────────
 
-    def _following(self, link: int | str | None = None) -> Follower:
+    def _following(self, link: int | str | None = None) -> TargetFollower:
         """Return what follows a target with a link; where none is named, the one there is, else that of the tool."""
         link = self._followed if link is None else link
         if self._follower is None or self._followed != link:
-            self._follower, self._followed = Follower(self._mechanism, link=link), link
+            self._follower, self._followed = TargetFollower(self._mechanism, link=link), link
         return self._follower
 
     def _on_target(self, link: int | str | None) -> None:
@@ -469,7 +469,7 @@ class Viewer:
         self._panel.choose(link)
         self._on_target(link)
 
-    def _on_drag(self, asked: tuple[Follower, FloatArray, str]) -> None:
+    def _on_drag(self, asked: tuple[TargetFollower, FloatArray, str]) -> None:
         follower, pose, phase = asked
         if follower is not self._follower or self._target is None:
             return

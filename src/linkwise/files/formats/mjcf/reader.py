@@ -322,8 +322,8 @@ class Links:
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
             if joint.spring is not None:
-                stiffness, rest = joint.spring
-                self.springs.append(Spring(values["joint_name"] or name, stiffness, rest))
+                stiffness, rest_length = joint.spring
+                self.springs.append(Spring(values["joint_name"] or name, stiffness, rest_length))
             self.items[f"joint {values['joint_name'] or name!r}"] = said
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
         if link is None and not self.physical:  # marks only what cannot exist
@@ -488,9 +488,9 @@ def _spring_of(
     for key, noun in (("frictionloss", "friction"), ("range", "range")):
         if any(said.numbers(key, 1, 2) or ()):
             said.remark(f"its {noun} is left out")
-    rest = (reference if lengths[0] == -1.0 else lengths[0]) - constant
+    rest_length = (reference if lengths[0] == -1.0 else lengths[0]) - constant
     damping = 0.0 if "damper" in off else said.damping()
-    values = (0.0 if "spring" in off else stiffness, rest, damping)
+    values = (0.0 if "spring" in off else stiffness, rest_length, damping)
     return said.build(lambda: Spring(ratios, *values, name=said.text("name")))
 
 

@@ -44,10 +44,10 @@ def load_made(key: str, make: Callable[[], bytes]) -> Code:
     if code is None:
         if not loaders.usable():
             raise KernelError('machine code does not run on this machine; backend="numpy" computes without it')
-        made = make()
-        image = link(made) if loaders.works("image") else None
-        disk.store(key, _packed(made, image))
-        code = Linked(made) if image is None else Mapped(image)
+        loader = make()
+        image = link(loader) if loaders.works("image") else None
+        disk.store(key, _packed(loader, image))
+        code = Linked(loader) if image is None else Mapped(image)
     fill_runtime(code, runtime_pointers())
     return code
 
@@ -72,7 +72,7 @@ def cache_key(tape: Tape, dtype: str, lanes: int | None = None) -> str:
 
 
 def laned(digest: str, lanes: int | None) -> str:
-    """What tells a program apart where it is compiled for so many lanes; None for as many as the processor has."""
+    """The suffix that identifies a program where it is compiled for so many lanes; None for as many as the processor has."""
     return digest if lanes is None else f"{digest} {lanes}"
 
 
@@ -101,7 +101,7 @@ def _compiler() -> Any:
 
 
 def _packed(code: bytes, image: Image | None) -> bytes:
-    """What is kept on disk: a line that says what follows, then the code."""
+    """What is kept on disk: a header line, then the code."""
     head: dict[str, Any] = {"object": True}
     if image is not None:
         head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}

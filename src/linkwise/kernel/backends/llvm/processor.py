@@ -1,7 +1,7 @@
 """What this process's processor is, and can do, by the processor's own word: what machine code is made for.
 
 LLVM asks the processor itself, by the instruction CPUID on x86-64, which an emulator answers for the processor that it
-stands for; ``/proc/cpuinfo`` tells of the machine that the emulator runs on. The same instruction is asked here, without
+stands for; ``/proc/cpuinfo`` describes the machine that the emulator runs on. The same instruction is asked here, without
 LLVM.
 """
 
@@ -74,7 +74,7 @@ def machine_key(digest: str, dtype: str) -> str:
 
 @cache
 def _llvm_version() -> str:
-    """What tells one LLVM from another, read without loading it."""
+    """What identifies the LLVM library, read without loading it."""
     spec = find_spec("llvmlite")
     if spec is None or spec.origin is None:
         return ""

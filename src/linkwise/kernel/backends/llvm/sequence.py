@@ -1,4 +1,4 @@
-"""Calls one after the other, as LLVM text: a loop over a table of records that says what to call, copy and skip.
+"""Calls one after the other, as LLVM text: a loop over a table of records of what to call, copy and skip.
 
 ``void @loop_double(ptr table)`` reads records of `WORDS` words of 64 bits, the first of which is one of `OPERATIONS`:
 
