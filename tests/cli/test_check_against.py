@@ -79,7 +79,7 @@ WRONG = {
         'format = "linkwise 1"\n[[link]]\nname = "a"\nparent = "b"\naxis = [0, 0, 0]\n'
         '[[link]]\nname = "b"\nparent = "a"\nlimits = [1, -1]\nmass = -1\n',
         [
-            "of these hangs on another of them (a cycle; a Loop closes one)",
+            "of these hangs on another of them (a cycle; a loop closure closes one)",
             "line 5: link 'a': axis is [0.0, 0.0, 0.0]",
             "line 9: link 'b': limits is",
             "line 10: link 'b': mass is -1.0",

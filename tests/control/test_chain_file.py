@@ -595,7 +595,7 @@ BAD: list[tuple[str, list[str]]] = [
         BOOM + "predecessor = 'jib'\n[[link]]\nname = 'jib'\npredecessor = 'boom'\n",
         [
             "line 5: chain 'chain': links is ['boom', 'jib']; expected a tree; each of these hangs on another of them "
-            "(a cycle; a LoopClosure closes one)"
+            "(a cycle; a loop closure closes one)"
         ],
     ),
     (

@@ -284,7 +284,7 @@ TOGETHER = [
         [
             "link 'c': predecessor is 'base'; expected 'start', 'a' or 'b'",
             "chain 'c': links is ['a', 'b']; expected a tree; each of these hangs on another of them "
-            "(a cycle; a LoopClosure closes one)",
+            "(a cycle; a loop closure closes one)",
         ],
     ),
 ]

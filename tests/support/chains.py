@@ -14,7 +14,7 @@ from linkwise.control import (
     FixedLink,
     FixedPosition,
     FixedRotation,
-    Loop,
+    LoopClosure,
     MovingPosition,
     PrismaticLink,
     RevoluteLink,
@@ -80,7 +80,7 @@ def crane() -> Chain:
         FixedPosition("place", "hook", enabled=False),
         MovingPosition("target", "hook", enabled=False),
         Velocity("speed", "hook", (0.0, 0.0, 0.0), enabled=False),
-        Loop("grip", "hook", "lamp", enabled=False),
+        LoopClosure("grip", "hook", "lamp", enabled=False),
     ]
     return Chain(CRANE, constraints, name="crane")
 

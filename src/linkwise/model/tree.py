@@ -88,7 +88,9 @@ def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tu
         left = [k for k in waiting if k not in placed]
         if left == waiting:
             ring = [links[k].name for k in left]
-            check.report("links", ring, "a tree; each of these hangs on another of them (a cycle; a Loop closes one)")
+            check.report(
+                "links", ring, "a tree; each of these hangs on another of them (a cycle; a loop closure closes one)"
+            )
             return tuple(range(len(links)))
         waiting = left
     return tuple(done)

@@ -238,10 +238,10 @@ def test_arguments_that_cannot_be_used(puma: Mechanism, arguments: dict[str, obj
     ("arguments", "words"),
     [
         ({"asks": "all"}, "asks is 'all'; expected 'pose', 'position' or 'orientation'"),
-        ({"given": {"elbow": 0.0}}, "given is 'elbow'"),
-        ({"given": {0: 0.0, 1: 0.0}}, "expected one joint and its value"),
-        ({"given": {9: 0.0}}, "indices -6 to 5"),
-        ({"given": {}}, "expected one joint and its value"),
+        ({"fixed": {"elbow": 0.0}}, "fixed is 'elbow'"),
+        ({"fixed": {0: 0.0, 1: 0.0}}, "expected one joint and its value"),
+        ({"fixed": {9: 0.0}}, "indices -6 to 5"),
+        ({"fixed": {}}, "expected one joint and its value"),
         ({"link": [1]}, r"link is \[1\]; expected"),
     ],
 )

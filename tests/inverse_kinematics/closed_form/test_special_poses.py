@@ -90,7 +90,7 @@ def complete(made: Arm, form: ClosedForm, q: np.ndarray, start: np.ndarray | Non
     miss = np.abs(made.forward(np.nan_to_num(found.q)) - poses[:, None])[PART[form.asks]]
     assert miss.reshape(*rows.shape, -1).max(axis=-1)[rows].max() < EXACT
     assert found.count.min() >= 1, f"{made.axes}: none at {q[found.count.argmin()]}"
-    columns = [k for k in range(made.mech.n) if k != form.given]
+    columns = [k for k in range(made.mech.n) if k != form.fixed]
     rates = made.mech.jacobian(q)[:, ROWS[form.asks]][..., columns]
     regular = np.linalg.svd(rates, compute_uv=False)[:, -1] > REGULAR
     lost = regular & (away(made, found.q, q) > FOUND)
