@@ -756,8 +756,8 @@ class Mechanism(Tree):
                 The form, what can be read and what can be written are described in `linkwise.equations.Equations`.
         >>>>>>> d5238d7 (Standard words for what a call is given: fixed joints, at_rest, quantity; no public class name twice)
 
-                Examples
-                --------
+        Examples
+        --------
                 >>> from linkwise import robots
                 >>> robots.planar_2r().equations().M[0, 0]
                 cos(q2) + 1.66666666666667

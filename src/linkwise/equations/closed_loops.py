@@ -286,7 +286,7 @@ class MinimalEquations(MultiplierEquations):
         wanted = np.einsum("sij,si->sj", ratios, tau)
         return float(np.abs(left - wanted).max() / max(np.abs(left).max(), np.abs(wanted).max(), 1e-300))
 
-    def steps(self, what: str) -> tuple[list[tuple[Any, Any]], Any]:
+    def steps(self, quantity: str) -> tuple[list[tuple[Any, Any]], Any]:
         """A matrix with named intermediate values, as ``sympy.cse`` finds them: assignments, and the matrix in these.
 
         Raises
@@ -295,9 +295,9 @@ class MinimalEquations(MultiplierEquations):
             Naming the matrices there are.
         """
         sympy = sympy_module()
-        if what not in ("M", "C", "g"):
-            raise ArgumentError(f"there is no matrix {shown(what)}; there are {choices(('M', 'C', 'g'))}")
-        assignments, (matrix,) = sympy.cse(getattr(self, what), sympy.numbered_symbols("x", start=1, real=True))
+        if quantity not in ("M", "C", "g"):
+            raise ArgumentError(f"there is no matrix {shown(quantity)}; there are {choices(('M', 'C', 'g'))}")
+        assignments, (matrix,) = sympy.cse(getattr(self, quantity), sympy.numbered_symbols("x", start=1, real=True))
         return assignments, matrix
 
     @cached_property

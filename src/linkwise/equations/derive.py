@@ -65,7 +65,7 @@ class Derivation:
 
     Attributes
     ----------
-    what, form : str
+    quantity, form : str
         What it is, in which form.
     listing : Listing
         All of it, in a form that belongs to no language.
