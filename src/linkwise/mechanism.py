@@ -748,19 +748,15 @@ class Mechanism(Tree):
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
-        <<<<<<< HEAD
-                The form, and what there is to read and to write, are told in `linkwise.equations.Equations`. With loops it is
-                "minimal", in the driven coordinates alone, wherever one or two planar loops are closed by circles and lines, else
-                "multipliers": see `MinimalEquations` and `MultiplierEquations` of `linkwise.equations.closed_loops`.
-        =======
-                The form, what can be read and what can be written are described in `linkwise.equations.Equations`.
-        >>>>>>> d5238d7 (Standard words for what a call is given: fixed joints, at_rest, quantity; no public class name twice)
+        The form, what can be read and what can be written are described in `linkwise.equations.Equations`. With loops it
+        is "minimal", in the driven coordinates alone, wherever one or two planar loops are closed by circles and lines,
+        else "multipliers": see `MinimalEquations` and `MultiplierEquations` of `linkwise.equations.closed_loops`.
 
         Examples
         --------
-                >>> from linkwise import robots
-                >>> robots.planar_2r().equations().M[0, 0]
-                cos(q2) + 1.66666666666667
+        >>> from linkwise import robots
+        >>> robots.planar_2r().equations().M[0, 0]
+        cos(q2) + 1.66666666666667
         """
         from linkwise.equations.closed_loops import equations_of
 
