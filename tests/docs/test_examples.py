@@ -30,8 +30,8 @@ PRINTED = {
     "...Linkwise ...momentum falls from 20 to 2.8 kg m/s\nfree joint: after 1 s at 2.707 rad; ...drawn: out/...\n",
     "14_symbolic_two_link.py": "M_{11} &= ...less the book's: Matrix([[0, 0]])\nless the mechanism's: Matrix([[0, 0]])\n"
     "...back: True\nwritten: out/two_link.tex\n",
-    "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad per rad "
-    "of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\nnone...\n"
+    "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad "
+    "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\nnone...\n"
     "under 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
     "15_closed_loops.py": "<Mobility: 1 degree of freedom; ...all closed: True; the foot goes 0.68 m along and 0.22 m up\n"
     "...8 assembly modes; the leg is in mode 2, and stays: {2}\ndelta: arms between -18.2 and 23.4 deg; ...drawn: out/...\n",
