@@ -610,10 +610,10 @@ def save(
     shapes: Sequence[Shape] = (),
     allow_loss: bool = False,
 ) -> None:
-    """Write a description, as the suffix says: ``.toml`` holds everything, ``.dat`` and ``.urdf`` what those can say.
+    """Write a description, as the suffix says: ``.toml`` holds everything, ``.dat``, ``.urdf``, ``.xml`` (MJCF) less.
 
     The file appears whole or not at all. A .DAT names neither the mechanism (the file's name stands for it) nor the
-    source of its numbers, nor does a URDF name the latter.
+    source of its numbers, nor do a URDF and an MJCF file name the latter.
 
     Parameters
     ----------
@@ -626,10 +626,11 @@ def save(
     source : sequence of str
         Where the numbers come from, a line each.
     shapes : sequence of Shape
-        What the links look like and collide with, as `read` gives them. Only a URDF holds them.
+        What the links look like and collide with, as `read` gives them. A URDF and an MJCF file hold them.
     allow_loss : bool
         Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload, a URDF even if it cannot hold
-        the gravity or the motors, and either or a .toml without the shapes. What would make it a file
+        the gravity or the motors, an MJCF file even if it cannot hold greatest velocities or gear ratios, and a .DAT or a
+        .toml without the shapes. What would make it a file
         of another mechanism (branches, a floating base), or one that cannot be read again, is refused all the same.
 
     Raises

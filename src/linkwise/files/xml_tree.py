@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from linkwise.errors import FileProblem, LinkwiseError
 
@@ -208,3 +210,33 @@ class _Builder:
         elif error.code == _ENTITY:
             said = "an entity that is not one of &lt; &gt; &amp; &quot; &apos;"
         return FileProblem(error.lineno, f"not well-formed XML: {said} (column {error.offset + 1})")
+
+
+# ── written ───────────────────────────────────────────────────────────────────────────────────────
+
+#: Characters that no XML text may hold.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def element_lines(tag: str, attributes: Mapping[str, str], inner: Sequence[str] = ()) -> list[str]:
+    """The lines of an element, what is in it set in.
+
+    Examples
+    --------
+    >>> element_lines("robot", {"name": "arm"}, element_lines("link", {"name": "a"}))
+    ['<robot name="arm">', '  <link name="a"/>', '</robot>']
+    """
+    head = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
+    if not inner:
+        return [f"<{tag}{head}/>"]
+    return [f"<{tag}{head}>", *(f"  {line}" for line in inner), f"</{tag}>"]
+
+
+def real(value: Any) -> str:
+    """A number with all its digits; zero without a sign."""
+    return repr(float(value) + 0.0)
+
+
+def numbers(values: Iterable[Any]) -> str:
+    """Numbers with all their digits, between blanks."""
+    return " ".join(real(value) for value in values)

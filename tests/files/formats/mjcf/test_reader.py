@@ -11,11 +11,10 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import FileError
-from linkwise.files import check, read, remarks, save
+from linkwise.files import check, read, remarks
 from linkwise.files.formats.mjcf import reader as mjcf
 from linkwise.files.formats.mjcf.document import MOST_FILES
 from linkwise.files.report import Description
-from support.messages import unnamed
 
 BALL = '<geom size="0.1"/>'
 
@@ -197,17 +196,6 @@ def test_load_by_content(tmp_path: Path) -> None:
         assert lw.load(path).name == "arm"
         assert check(path) == []
         assert remarks(path) == []
-
-
-def test_save_says_that_mjcf_is_read_only(tmp_path: Path) -> None:
-    with pytest.raises(FileError) as caught:
-        save(lw.robots.puma560(), tmp_path / "arm.xml")
-    assert (
-        unnamed(
-            caught.value, f"{tmp_path / 'arm.xml'}: MJCF is read only; write a .toml, which holds everything, or a .urdf"
-        )
-        == []
-    )
 
 
 def test_written_as_toml_it_is_the_same(tmp_path: Path) -> None:

@@ -1,18 +1,19 @@
-"""MJCF, the format of MuJoCo, read; docs/mjcf.md describes what is."""
+"""MJCF, the format of MuJoCo, read and written; docs/mjcf.md describes what is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from linkwise.files.registry import TEXT, Format, ReadOptions, register, stem
-from linkwise.files.report import Reading
+from linkwise.files.registry import TEXT, Format, Losses, ReadOptions, register, stem
+from linkwise.files.report import Description, Reading
 
 
 class Mjcf(Format):
     """The format of MuJoCo: its mechanical part."""
 
-    name, title, suffixes, tag, options = "MJCF", "MJCF (XML)", (".xml",), "mujoco", frozenset({"root"})
-    refusal = "MJCF is read only; write a .toml, which holds everything, or a .urdf"
+    name, title, suffixes, tag, options = "an MJCF file", "MJCF (XML)", (".xml",), "mujoco", frozenset({"root"})
+    holds_shapes = True
 
     def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
         from linkwise.files.formats.mjcf.reader import parse
@@ -27,6 +28,16 @@ class Mjcf(Format):
             root=options.root,
             drop_free_armature=options.drop_free_armature,
         )
+
+    def losses(self, description: Description) -> Losses:  # noqa: D102
+        from linkwise.files.formats.mjcf.writer import losses
+
+        return losses(description)
+
+    def write(self, description: Description) -> Iterator[str]:  # noqa: D102
+        from linkwise.files.formats.mjcf.writer import render
+
+        yield render(description.mechanism, description.shapes)
 
 
 register(Mjcf())

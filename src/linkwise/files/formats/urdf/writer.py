@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from linkwise.errors import ArgumentError, choices
 from linkwise.files.formats.urdf.elements import GEOMETRIES, UNBOUNDED
 from linkwise.files.registry import Losses
 from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
+from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.formatting.table import number
@@ -210,18 +209,19 @@ def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
         if shape.link not in known:
             raise ArgumentError(f"a shape is on link {shape.link!r}; expected {choices(['base', *mechanism.link_names])}")
     plan = plan_of(mechanism, {shape.link for shape in shapes})
+    inner = [
+        line
+        for name, body in plan.links.items()
+        for line in _link(name, body, [shape for shape in shapes if shape.link == name])
+    ]
+    inner += [line for joint in plan.joints for line in _joint(joint)]
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield f"<robot name={quoteattr(mechanism.name)}>"
-    for name, body in plan.links.items():
-        yield from _link(name, body, [shape for shape in shapes if shape.link == name])
-    for joint in plan.joints:
-        yield from _joint(joint)
-    yield "</robot>"
+    yield from element_lines("robot", {"name": mechanism.name}, inner)
 
 
 def _link(name: str, body: Inertia, shapes: Sequence[Shape]) -> Iterator[str]:
     inner = [*_inertial(body), *(line for shape in shapes for line in _shape(shape))]
-    yield from _element("link", {"name": name}, inner)
+    yield from element_lines("link", {"name": name}, inner)
 
 
 def _inertial(body: Inertia) -> list[str]:
@@ -230,19 +230,19 @@ def _inertial(body: Inertia) -> list[str]:
     j = body.tensor.tolist()
     tensor = {"ixx": j[0][0], "ixy": j[0][1], "ixz": j[0][2], "iyy": j[1][1], "iyz": j[1][2], "izz": j[2][2]}
     inner = [
-        *_element("origin", {"xyz": numbers(body.com)}),
-        *_element("mass", {"value": real(body.mass)}),
-        *_element("inertia", {name: real(value) for name, value in tensor.items()}),
+        *element_lines("origin", {"xyz": numbers(body.com)}),
+        *element_lines("mass", {"value": real(body.mass)}),
+        *element_lines("inertia", {name: real(value) for name, value in tensor.items()}),
     ]
-    return _element("inertial", {}, inner)
+    return element_lines("inertial", {}, inner)
 
 
 def _joint(joint: JointPlan) -> list[str]:
     inner = [
         *_origin(joint.before),
-        *_element("parent", {"link": joint.parent}),
-        *_element("child", {"link": joint.child}),
-        *(_element("axis", {"xyz": numbers(joint.axis)}) if joint.axis is not None else []),
+        *element_lines("parent", {"link": joint.parent}),
+        *element_lines("child", {"link": joint.child}),
+        *(element_lines("axis", {"xyz": numbers(joint.axis)}) if joint.axis is not None else []),
     ]
     if joint.link is not None:
         inner += _limit(joint)
@@ -250,8 +250,8 @@ def _joint(joint: JointPlan) -> list[str]:
         mimic = joint.link.mimic
         if mimic is not None:
             said = {"joint": mimic.joint, "multiplier": real(mimic.ratio), "offset": real(mimic.offset)}
-            inner += _element("mimic", said)
-    return _element("joint", {"name": joint.name, "type": joint.kind}, inner)
+            inner += element_lines("mimic", said)
+    return element_lines("joint", {"name": joint.name, "type": joint.kind}, inner)
 
 
 def _limit(joint: JointPlan) -> list[str]:
@@ -265,7 +265,7 @@ def _limit(joint: JointPlan) -> list[str]:
     if said or any(value is not None for value in greatest.values()):
         said |= {name: math.inf if value is None else value for name, value in greatest.items()}
     bounded = {name: max(-UNBOUNDED, min(UNBOUNDED, value)) for name, value in said.items()}
-    return _element("limit", {name: real(value) for name, value in bounded.items()}) if said else []
+    return element_lines("limit", {name: real(value) for name, value in bounded.items()}) if said else []
 
 
 def _dynamics(motor: Motor | None) -> list[str]:
@@ -276,7 +276,7 @@ def _dynamics(motor: Motor | None) -> list[str]:
     damping, friction = max(0.0, motor.reflected_viscous), max(0.0, 0.5 * (up - down))
     if not damping and not friction:
         return []
-    return _element("dynamics", {"damping": real(damping), "friction": real(friction)})
+    return element_lines("dynamics", {"damping": real(damping), "friction": real(friction)})
 
 
 def _shape(shape: Shape) -> list[str]:
@@ -287,11 +287,11 @@ def _shape(shape: Shape) -> list[str]:
         said = {"size": numbers(shape.size)}
     else:
         said = {name: real(value) for name, value in zip(("radius", "length"), shape.size, strict=False)}
-    inner = [*_origin(shape.origin), *_element("geometry", {}, _element(shape.kind, said))]
+    inner = [*_origin(shape.origin), *element_lines("geometry", {}, element_lines(shape.kind, said))]
     if shape.colour is not None or shape.material is not None:
-        colour = [] if shape.colour is None else _element("color", {"rgba": numbers(shape.colour)})
-        inner += _element("material", {"name": shape.material or ""}, colour)
-    return _element(shape.role, {"name": shape.name} if shape.name else {}, inner)
+        colour = [] if shape.colour is None else element_lines("color", {"rgba": numbers(shape.colour)})
+        inner += element_lines("material", {"name": shape.material or ""}, colour)
+    return element_lines(shape.role, {"name": shape.name} if shape.name else {}, inner)
 
 
 def _origin(frame: Any) -> list[str]:
@@ -301,30 +301,10 @@ def _origin(frame: Any) -> list[str]:
     said = {"xyz": numbers(frame[:3, 3])}
     if not np.array_equal(frame[:3, :3], np.eye(3)):
         said["rpy"] = numbers(rotation_to_rpy(frame[:3, :3]))
-    return _element("origin", said)
-
-
-def _element(tag: str, attributes: dict[str, str], inner: Sequence[str] = ()) -> list[str]:
-    """The lines of an element, what is in it set in."""
-    head = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    if not inner:
-        return [f"<{tag}{head}/>"]
-    return [f"<{tag}{head}>", *(f"  {line}" for line in inner), f"</{tag}>"]
-
-
-def real(value: Any) -> str:
-    """A number with all its digits; zero without a sign."""
-    return repr(float(value) + 0.0)
-
-
-def numbers(values: Iterable[Any]) -> str:
-    """Numbers with all their digits, between blanks."""
-    return " ".join(real(value) for value in values)
+    return element_lines("origin", said)
 
 
 # ── losses ────────────────────────────────────────────────────────────────────────────────────────
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 #: A rotation that differs by more than this from the one that its angles make is no rotation to rounding.
 ROUNDING = 1e-12
@@ -356,7 +336,7 @@ def losses(description: Description) -> Losses:
     never = [f"link {link.name!r}: its {link.joint} joint" for link in mechanism.links if link.joint not in WRITTEN]
     never += ["its closed loops"] if mechanism.loops else []
     names = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)} | {mechanism.name}
-    never += [f"the name {name!r} (XML cannot say it)" for name in sorted(names) if _NOT_XML.search(name)]
+    never += [f"the name {name!r} (XML cannot say it)" for name in sorted(names) if NOT_XML.search(name)]
     return Losses(lost, never)
 
 
