@@ -31,8 +31,8 @@ PRINTED = {
     "14_symbolic_two_link.py": "M_{11} &= ...less the book's: Matrix([[0, 0]])\nless the mechanism's: Matrix([[0, 0]])\n"
     "...back: True\nwritten: out/two_link.tex\n",
     "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad "
-    "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\nnone...\n"
-    "under 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
+    "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\n"
+    "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
     "15_closed_loops.py": "<Mobility: 1 degree of freedom; ...all closed: True; the foot goes 0.68 m along and 0.22 m up\n"
     "...8 assembly modes; the leg is in mode 2, and stays: {2}\ndelta: arms between -18.2 and 23.4 deg; ...drawn: out/...\n",
     "16_velocity_control.py": "undamped  left ...186.3 rad/s...damped    left ...5.3 rad/s, tool up to  1.1 mm and...\n"
