@@ -163,6 +163,8 @@ def solved(
 ) -> VelocitySolution:
     """Compute rates for a batch of states and confirm them."""
     if limits == "qp":
+        if task.mechanism.loops:
+            raise ArgumentError(f"limits is 'qp'; {task.mechanism.name!r} has loops: expected 'scale' or None")
         library()
     low, high = bounds if limits == "scale" else task.endless
     rates, twists, diagnostics = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
@@ -249,9 +251,9 @@ def joint_velocities(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops. Joints may follow others.
+        On a fixed base. Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best.
     q : (..., n) array_like
-        Joint coordinates, rad or m.
+        Joint coordinates, rad or m; with loops closed.
     twist : (..., 6) array_like
         Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
     link : int or str
@@ -295,7 +297,7 @@ def joint_velocities(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases and mechanisms with loops.
+        Naming the argument at fault; for floating bases; where loops are open or singular at q.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 

@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
-from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, rate_task, speed_bounds
+from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, check_mechanism, rate_task, speed_bounds
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
@@ -150,6 +150,7 @@ def follow(
     (True, True)
     """
     mechanism.require_numbers("follow")
+    check_mechanism(mechanism)
     task = rate_task(mechanism, 1, link, "world", mask, damping, region, weights, None)
     if not hasattr(path, "t") or not hasattr(path, "at") or getattr(path, "batch", None):
         raise ArgumentError(f"path is {shown(path)}; expected a CartesianTrajectory of one motion")

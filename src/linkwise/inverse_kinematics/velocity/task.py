@@ -12,8 +12,10 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.inverse_kinematics.velocity.kernel import rate_kernel
+from linkwise.inverse_kinematics.velocity.kernel import motion_kernel, rate_kernel
 from linkwise.kinematics.jacobian import check_frame
+from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
@@ -22,6 +24,9 @@ from linkwise.spatial.validation import numbers, rows_of
 
 #: Singular values below this share of the greatest count as zero where the rank is counted.
 RANK = 1e-9
+
+#: The same of the closure Jacobian.
+SINGULAR = 1e-8
 
 
 def usual_rank(
@@ -93,7 +98,7 @@ class VelocityTask:
     shares: FloatArray
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return VelocityTask, tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @cached_property
     def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
@@ -148,6 +153,84 @@ class VelocityTask:
         return np.asarray(jac[..., list(self.rows), :] * self.unit[:, None] * self.shares)
 
 
+@dataclass(frozen=True, eq=False)
+class ClosedVelocityTask(VelocityTask):
+    """The same with loops closed: joint rates among those that the loops allow.
+
+    With qd = S z, S the joints' shares, and B = J S of the closure equations, z = P y with P = 1 - pinv(B) B: the shortest z
+    with J qd = 0 that gives the frame what is asked is that of the damped inverse of A P, A the matrix of the task.
+    """
+
+    @cached_property
+    def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
+        """As for a tree, in NumPy."""
+        return self._solve
+
+    def matrix(self, q: FloatArray) -> FloatArray:
+        """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
+        return np.asarray(super().matrix(q) @ self._projector(q))
+
+    def _projector(self, q: FloatArray) -> FloatArray:
+        loops, name = closing(self.mechanism), self.mechanism.name
+        gap, rank = loops.error(q), ranks_at(loops, closed_regular(self.mechanism)[:1])[0]
+        if not np.all(gap <= NEARLY):
+            raise ArgumentError(
+                f"joint_velocities: loops of {name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
+                f" ({loops.size:g} m) and rad; expected at most {NEARLY:g} (a Linkage gives closed positions)"
+            )
+        jac = loops.jacobian(q)
+        values = np.linalg.svd(jac, compute_uv=False)
+        if rank and not np.all(values[..., rank - 1] > SINGULAR * values[..., 0]):
+            raise ArgumentError(
+                f"joint_velocities: loops of {name!r} are at a singular position at q; branches of motion meet"
+            )
+        scaled = jac / loops.columns * self.shares
+        return np.eye(self.n) - np.linalg.pinv(scaled, rcond=SINGULAR) @ scaled
+
+    def _solve(
+        self,
+        q: FloatArray,
+        wanted: FloatArray,
+        shares: FloatArray,
+        secondary: FloatArray,
+        low: FloatArray,
+        high: FloatArray,
+        settings: FloatArray,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        region, constant = settings
+        closed = self._projector(q)
+        matrix = super().matrix(q) @ closed
+        left, values, right = np.linalg.svd(matrix, full_matrices=False)
+        there = values > RANK * values[..., :1]
+        gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
+        inverse = np.einsum("...ij,...kj,...k,...lk->...il", closed, right, gains, left)
+        asked = np.einsum(
+            "...ik,...k,...jk,...j->...i", left, values * gains, left, wanted[..., list(self.rows)] * self.unit
+        )
+        needed = np.einsum("...ik,...k->...i", inverse, wanted[..., list(self.rows)] * self.unit)
+        needed = needed + np.einsum("...ik,...k->...i", inverse, asked - np.einsum("...ik,...k->...i", matrix, needed))
+        needed = shares * np.einsum("...ij,...j->...i", closed, needed)  # (the second time takes what rounding left)
+        apart = np.einsum("...ij,...j->...i", closed, np.divide(secondary, shares, where=shares > 0.0, out=secondary * 0.0))
+        beside = shares * (apart - np.einsum("...ki,...k,...kj,...j->...i", right, there * 1.0, right, apart))
+        scale = _room(np.zeros(self.n), needed, low, high)
+        rates = scale[..., None] * needed
+        beside_scale = _room(rates, beside, low, high)
+        rates = rates + beside_scale[..., None] * beside
+        achieved = np.asarray(motion_kernel(self.mechanism, 1, self.link, self.frame)(q, rates))
+        missed = np.where(np.isin(np.arange(6), self.rows), achieved - scale[..., None] * wanted, 0.0)
+        least = values[..., self.rank - 1]
+        damping = np.sqrt(np.maximum(region**2 - least**2, 0.0) + constant**2)
+        parts = [scale, beside_scale, damping, least, *(np.linalg.norm(missed[..., k : k + 3], axis=-1) for k in (0, 3))]
+        return rates, achieved, np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def _room(start: FloatArray, motion: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """The greatest share (...), 0 to 1, of a motion (..., n) that leads from a start to nowhere outside the bounds."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(motion > 0.0, high - start, low - start) / motion
+    return np.asarray(np.clip(np.where(motion == 0.0, np.inf, room).min(axis=-1), 0.0, 1.0))
+
+
 def rate_task(
     mechanism: Tree,
     order: int,
@@ -170,29 +253,40 @@ def rate_task(
     kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
-    check_mechanism(mechanism)
+    check_mechanism(mechanism, loops=order == 1)
     check_frame(frame)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
     size = characteristic_length(mechanism, place) if length is None else positive("length", length)
     heavy = _weights(mechanism, weights, size)
-    rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
+    shares, fields_of = 1.0 / np.sqrt(heavy), (mechanism, order, place, frame, rows, size)
+    if mechanism.loops:
+        closed = ClosedVelocityTask(*fields_of, 1, heavy, settings, shares)
+        values = np.linalg.svd(closed.matrix(closed_regular(mechanism)), compute_uv=False)
+        rank = int((values > RANK * values.max(initial=0.0)).sum(axis=-1).max())
+    else:
+        rank = usual_rank(mechanism, place, rows, size, tuple(np.isfinite(heavy).tolist()))
     if not rank:
         raise ArgumentError(f"link is {shown(link)}, of which no joint that may move moves a component that counts")
-    task = VelocityTask(mechanism, order, place, frame, rows, size, rank, heavy, settings, 1.0 / np.sqrt(heavy))
+    task = (ClosedVelocityTask if mechanism.loops else VelocityTask)(*fields_of, rank, heavy, settings, shares)
     if key is not None:
         mechanism.__dict__["_rate_tasks"] = {**kept, key: task} if len(kept) < KEPT else {key: task}
     return task
 
 
-def check_mechanism(mechanism: Tree) -> None:
-    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone."""
+def closed_regular(mechanism: Tree) -> FloatArray:
+    """Closed positions (k, n) of a mechanism with loops at which these are not singular."""
+    return mechanism.memo("velocity", "closed_regular", lambda: generic_positions(closing(mechanism)))
+
+
+def check_mechanism(mechanism: Tree, *, loops: bool = False) -> None:
+    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone, or with it from loops."""
     if mechanism.floating:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
         )
     mechanism.require_joint_rates("joint rates")
-    if mechanism.loops:
+    if mechanism.loops and not loops:
         raise ArgumentError(
             f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"
             " linkwise.loops has what moves linkages"
