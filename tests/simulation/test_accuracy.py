@@ -44,7 +44,7 @@ def test_rk4_energy_drift_falls_as_the_fourth_power_of_the_step() -> None:
     assert drifts[-1] < 1e-6
 
 
-@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("semi_implicit_euler", 1), ("euler", 1)])
+@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("semi_implicit_euler", 1), ("euler", 1), ("ros2", 2)])
 @pytest.mark.parametrize(
     "mech", [robots.puma560().without_friction(), floating(3, (0, 0, -9.81))], ids=["puma560", "floating"]
 )

@@ -37,4 +37,4 @@ def test_the_python_loop_and_machine_code_take_the_same_steps(midpoint: str) -> 
 
 
 def test_own_integrators_are_listed_in_order() -> None:
-    assert list(INTEGRATORS) == ["rk4", "semi_implicit_euler", "euler"]
+    assert list(INTEGRATORS) == ["rk4", "semi_implicit_euler", "euler", "ros2"]

@@ -36,7 +36,7 @@ ONE_EACH = "expected real numbers of the shape (1, 11), one for each state"
 GIVES = "expected real numbers of the shape (2,), or of one that broadcasts to it"
 EVENTS = "expected a function g(t, q, qd), a list of them, or a dict of them by name"
 ZEROS = "expected real numbers whose zeros are looked for"
-METHODS = "'rk4', 'semi_implicit_euler', 'euler', 'rk23', 'rk45', 'dop853', 'radau', 'bdf' or 'lsoda'"
+METHODS = "'rk4', 'semi_implicit_euler', 'euler', 'ros2', 'rk23', 'rk45', 'dop853', 'radau', 'bdf' or 'lsoda'"
 
 TABLE: list[tuple[dict[str, Any], str]] = [
     ({"q0": [0.0, 0.0, 0.0]}, "q0 has the shape (3,); expected (..., 2) for 'planar_2r'"),

@@ -50,7 +50,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
 #: The methods of `linkwise.simulate` that go by fixed steps.
-FIXED_STEP = ("rk4", "semi_implicit_euler", "euler")
+FIXED_STEP = ("rk4", "semi_implicit_euler", "euler", "ros2")
 
 #: All of them.
 METHODS = (*FIXED_STEP, "rk23", "rk45", "dop853", "radau", "bdf", "lsoda")
