@@ -146,7 +146,7 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
     loops = members(loop.name or repr(loop) for loop in tree.loops)
     called = name.replace("_external", "")  # (the method has one name for both)
     hint = "replace(loops=()) gives the tree, cut open"
-    if called in ("inverse_dynamics", "run"):
+    if called == "inverse_dynamics":
         which = "" if tree.drives else ", driven=[...]"
         hint = f"actuator_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
     raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")

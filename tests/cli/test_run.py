@@ -12,6 +12,7 @@ import linkwise as lw
 from linkwise import files
 from linkwise.cli.commands import run
 from linkwise.cli.motion_tables import Extremes
+from linkwise.dynamics.link_states import link_states
 
 PNG = b"\x89PNG\r\n"
 
@@ -224,7 +225,74 @@ def test_a_folder_made_for_a_run_that_fails_is_taken_away(linkwise: Callable, ar
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-def test_loops_are_sent_to_what_has_their_efforts(linkwise: Callable) -> None:
-    told = linkwise("run", "four_bar", "none.csv")
-    assert told.status == 2
-    assert "run is for mechanisms without (actuator_efforts(q, qd, qdd) gives the efforts with loops closed; " in told.err
+def turning(mechanism: lw.Mechanism, name: str, count: int, path: Path) -> tuple[np.ndarray, ...]:
+    """A motion in which one joint speeds up, written as a file; its instants, positions, velocities and accelerations."""
+    linkage, t = mechanism.linkage([name]), np.linspace(0.0, 0.5, count)
+    q = linkage.trace(linkage.driven_part(linkage.q0) + (2.0 * t + t * t)[:, None]).q
+    qd = linkage.velocity(q, (2.0 + 2.0 * t)[:, None])
+    qdd = linkage.acceleration(q, qd, np.full((count, 1), 2.0))
+    words = [f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in range(1, mechanism.n + 1)]
+    rows = np.column_stack([t, q, qd, qdd]).tolist()
+    path.write_text("\n".join([",".join(["t", *words]), *(",".join(map(repr, row)) for row in rows)]))
+    return t, q, qd, qdd
+
+
+def test_loops_stay_closed_and_their_forces_are_told(linkwise: Callable, tmp_path: Path) -> None:
+    """Efforts as `actuator_efforts` gives them; in each joint no moment about its axis but the motor's; the sum of forces.
+
+    The reaction of the base is the change of momentum less the weight, which no loop enters; here by differences of the
+    momentum along the motion, exact to the fourth power of 2 h = 0.02 s.
+    """
+    bars = lw.robots.four_bar()
+    t, q, qd, qdd = turning(bars, "crank", 51, tmp_path / "turn.csv")
+    told = linkwise("run", "four_bar", "turn.csv", "-o", "res", "--no-figures")
+    assert told.status == 0, told.err
+    found, loops = columns(tmp_path / "res" / "joints.csv"), columns(tmp_path / "res" / "loops.csv")
+    tau, forces = (np.array([*table.values()], dtype=float).T for table in (found, loops))
+    expected = bars.actuator_efforts(q, qd, qdd)
+    assert np.array_equal(tau[:, -3:], expected)
+    assert list(loops)[:3] == ["t [s]", "pin fx [N]", "pin fy [N]"]
+    assert np.abs(bars.constraint_forces(q, qd, expected) - forces[:, 1:]).max() < 1e-9 * np.abs(forces).max()
+    states = link_states(bars, t, q, qd, qdd)
+    about = np.einsum("klj,lj->kl", states.joint_moments, np.tile([0.0, 0.0, 1.0], (3, 1)))
+    rotor = np.zeros(3)
+    rotor[0] = sum(drive.motor.reflected_inertia for drive in bars.drives)
+    friction = bars.friction_torque(qd)
+    left = about - (expected - friction - rotor * qdd)
+    print(f"moments about the axes to {np.abs(left).max():.1e} of {np.abs(about).max():.2g} N m")
+    assert np.abs(left).max() < 1e-12 * np.abs(states.actions).max()
+    momentum, h = bars.momentum(q, qd)[:, :3], t[1]
+    rate = (8.0 * (momentum[3:-1] - momentum[1:-3]) - (momentum[4:] - momentum[:-4])) / (12.0 * h)
+    weight = sum(link.body.mass for link in bars.links) * np.asarray(bars.gravity)
+    base = states.actions[2:-2, [0, 2], :3].sum(axis=1)  # (crank and rocker stand on the base)
+    error = np.abs(base + weight - rate).max()
+    print(f"force of the base to {error:.1e} of {np.abs(base).max():.2g} N")
+    assert error < 1e-6 * np.abs(base).max()
+
+
+def test_driven_by_name(linkwise: Callable, tmp_path: Path) -> None:
+    slide = lw.robots.slider_crank()
+    lw.save(slide, tmp_path / "slide.toml")
+    turning(slide, "crank", 5, tmp_path / "turn.csv")
+    told = linkwise("run", "slide.toml", "turn.csv", "--driven", "rod", "--json", "--no-figures")
+    assert told.status == 0, told.err
+    effort = json.loads(told.out)["effort"]
+    assert effort["crank"]["greatest"] == effort["crank"]["least"] == 0.0
+    assert effort["rod"]["rms"] > 0.0
+    stuck = linkwise("run", "slide.toml", "turn.csv", "--driven", "slider")  # in its dead point at the start
+    assert "cannot make this motion[0]" in stuck.err
+    named = linkwise("run", "slide.toml", "turn.csv", "--driven", "piston")
+    assert named.status != 0
+    assert "'piston'" in named.err
+    assert "has no loops" in linkwise("run", "planar_2r", "turn.csv", "--driven", "link1").err
+
+
+def test_a_motion_that_opens_loops_is_refused(linkwise: Callable, tmp_path: Path) -> None:
+    turning(lw.robots.four_bar(), "crank", 5, tmp_path / "turn.csv")
+    lines = (tmp_path / "turn.csv").read_text().splitlines()
+    cells = lines[3].split(",")
+    (tmp_path / "open.csv").write_text("\n".join([*lines[:3], ",".join([cells[0], "0.7", *cells[2:]]), *lines[4:]]))
+    told = linkwise("run", "four_bar", "open.csv", "-o", "res")
+    assert told.status != 0
+    assert "are open at q[2]" in told.err
+    assert not (tmp_path / "res").exists()

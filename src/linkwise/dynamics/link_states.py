@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linkwise.model.tree import Tree
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics
+from linkwise.dynamics.external import Wrench
+from linkwise.model.loop import CLOSURE_ROWS
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
@@ -30,6 +34,8 @@ class LinkStates:
         Force and moment that each link receives from its parent, the moment about the world origin.
     joint_points : ndarray (k, L, 3)
         A point on the axis of each joint, about which `joint_moments` are taken.
+    loop_forces : ndarray (k, K)
+        Forces and moments that close the loops, as `Mechanism.constraint_forces` tells them.
     """
 
     t: FloatArray
@@ -42,6 +48,7 @@ class LinkStates:
     H: FloatArray
     actions: FloatArray
     joint_points: FloatArray
+    loop_forces: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def positions(self) -> FloatArray:
@@ -90,7 +97,13 @@ class LinkStates:
 
 
 def link_states(
-    mechanism: Any, t: FloatArray, q: FloatArray, qd: FloatArray, qdd: FloatArray, external: FloatArray | None = None
+    mechanism: Any,
+    t: FloatArray,
+    q: FloatArray,
+    qd: FloatArray,
+    qdd: FloatArray,
+    external: FloatArray | None = None,
+    driven: Sequence[str] | None = None,
 ) -> LinkStates:
     """Compute the states at the instants t (k,) of a motion q (k, nq), qd, qdd (k, nv).
 
@@ -99,18 +112,51 @@ def link_states(
     mechanism : Mechanism
         What moves.
     t, q, qd, qdd : ndarray
-        The motion.
+        The motion; with loops, one that keeps them closed.
     external : ndarray (6,), optional
         Force and moment on the tool, tool axes.
+    driven : sequence of str, optional
+        With loops, the coordinates that have an effort: see `closed_inverse_dynamics`.
+
+    Raises
+    ------
+    ArgumentError
+        Where the motion opens loops, or the driven coordinates do not supply what it takes.
     """
     T, W, H = mechanism.motion(q, qd, qdd)
-    actions = mechanism.joint_wrenches(q, qd, qdd, external)
-    tau = mechanism.inverse_dynamics(q, qd, qdd, external)
     base = base_poses(mechanism, q)
+    loads: Any = external
+    forces, open_tree = np.zeros((len(t), 0)), mechanism
+    if mechanism.loops:
+        tau, forces = closed_inverse_dynamics(mechanism, q, qd, qdd, driven, external, name="run")
+        loads = _loop_wrenches(mechanism, T, base, forces) | ({} if external is None else {TOOL: external})
+        open_tree = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
+    else:
+        tau = mechanism.inverse_dynamics(q, qd, qdd, external)
+    actions = open_tree.joint_wrenches(q, qd, qdd, loads)
     carriers = [T[:, k] if k >= 0 else base for k in mechanism.parents]
     starts = [link.before[:, 3] for link in mechanism.links]
     points = np.stack([(carrier @ start)[:, :3] for carrier, start in zip(carriers, starts, strict=True)], axis=1)
-    return LinkStates(t, q, qd, qdd, tau, T, W, H, actions, points)
+    return LinkStates(t, q, qd, qdd, tau, T, W, H, actions, points, forces)
+
+
+def _loop_wrenches(tree: Tree, T: FloatArray, base: FloatArray, forces: FloatArray) -> dict[str, Wrench]:
+    """What the loops do to their links, by link: forces (k, K), on the second link of each loop, and back on the first."""
+    total: dict[str, FloatArray] = {}
+    first = 0
+    for loop in tree.loops:
+        count = CLOSURE_ROWS[loop.kind]
+        pose = (base if loop.first == "base" else T[:, tree.link_index(loop.first)]) @ loop.first_frame
+        both = np.zeros((len(forces), 6))
+        both[:, :count] = forces[:, first : first + count]
+        force, moment = ((pose[:, :3, :3] @ both[:, k : k + 3, None])[..., 0] for k in (0, 3))
+        wrench = np.concatenate([force, moment + np.cross(pose[:, :3, 3], force)], axis=1)
+        for name, sign in ((loop.second, 1.0), (loop.first, -1.0)):
+            if name != "base":
+                total[name] = total.get(name, np.zeros(6)) + sign * wrench
+        first += count
+    origin = np.zeros(3)
+    return {name: Wrench(wrench[:, :3], wrench[:, 3:], origin, "world") for name, wrench in total.items()}
 
 
 def base_poses(tree: Tree, q: FloatArray) -> FloatArray:

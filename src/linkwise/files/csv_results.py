@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from linkwise.dynamics.link_states import LinkStates
+from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.quantities import QUANTITIES, labelled
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -53,6 +54,19 @@ def links_rows(tree: Tree, states: LinkStates) -> Iterator[str]:
     numbers = ",".join(["%r"] * (values.shape[2] - 1))
     cells = [quoted(name).replace("%", "%%") for name in tree.link_names]
     return formatted(values.reshape(len(values), -1), "".join(f"%r,{cell},{numbers}\n" for cell in cells))
+
+
+def loops_header(tree: Tree) -> str:
+    """The header of loops.csv: of each loop the force and moment on its second link, in the axes of its first frame."""
+    titles = ("fx [N]", "fy [N]", "fz [N]", "mx [N m]", "my [N m]", "mz [N m]")
+    named = ((loop.name or f"loop{k}", CLOSURE_ROWS[loop.kind]) for k, loop in enumerate(tree.loops, 1))
+    return csv_line(["t [s]", *(f"{name} {title}" for name, count in named for title in titles[:count])])
+
+
+def loops_rows(states: LinkStates) -> Iterator[str]:
+    """Write the rows of loops.csv, in parts."""
+    values = np.column_stack([states.t, states.loop_forces])
+    return formatted(values, ",".join(["%r"] * values.shape[1]) + "\n")
 
 
 def csv_line(cells: Sequence[str]) -> str:

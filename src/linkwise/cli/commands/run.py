@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ import click
 import numpy as np
 
 from linkwise import files
-from linkwise.algorithm import refuse_loops
 from linkwise.cli.command import Options, Output, argument, command, mechanism, option, result_options
 from linkwise.cli.motion_tables import (
     Extremes,
@@ -67,6 +66,8 @@ class RunFiles:
         Their format, ``png`` or ``svg``; None for no figures.
     links, out : bool or None
         Whether to write links.csv and the .OUT file; None leaves it to the length of the motion.
+    driven : tuple of str or None
+        With loops, the coordinates that have an effort; None for those with motors.
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class RunFiles:
     figures: str | None = "png"
     links: bool | None = None
     out: bool | None = None
+    driven: tuple[str, ...] | None = None
 
 
 @dataclass
@@ -111,7 +113,7 @@ def execute(
                 sinks = [report.summary.add, *_writers(mechanism, wanted, folder, report, expected)]
                 sinks += [figures.add] if wanted.figures else []
             for piece in _pieces(block, max(16, LINK_INSTANTS // len(mechanism.links))):
-                states = link_states(mechanism, *piece, external)
+                states = link_states(mechanism, *piece, external, wanted.driven)
                 for add in sinks:
                     add(states)
                 report.few = states if report.summary.count == len(states.t) <= FEW else None
@@ -161,6 +163,8 @@ def _writers(tree: Tree, wanted: RunFiles, folder: Folder, report: RunReport, ex
     links = partial(csv_results.links_rows, tree)
     joints = lambda states: csv_results.motion_rows(states.t, states.q, states.qd, states.qdd, states.tau)  # noqa: E731
     yield _writer(folder, "joints.csv", csv_results.joints_header(tree), joints, report)
+    if tree.loops:
+        yield _writer(folder, "loops.csv", csv_results.loops_header(tree), csv_results.loops_rows, report)
     if _without_out(tree) and wanted.out is None:
         report.notes.append(f"{wanted.name}.OUT left out: {NO_OUT}")
 
@@ -241,6 +245,7 @@ def _without_rounding(values: FloatArray, small: FloatArray | float) -> FloatArr
     *result_options("motion file", "Draw curves of position, speed, acceleration, effort and joint forces."),
     option("--links/--no-links", default=None, help="Write links.csv. Default: up to 100,000 instants."),
     option("--out/--no-out", default=None, help="Write SpaceLib's OUT file. Default: up to 1,000 instants."),
+    option("--driven", metavar="JOINT,...", help="With closed loops: what has an effort. Default: joints with motors."),
 )
 def run(description: Description, options: Options) -> Output:
     """Move a MECHANISM as the file MOTION says; compute where every link goes and what that takes.
@@ -254,6 +259,7 @@ def run(description: Description, options: Options) -> Output:
       joints.csv        a row an instant: every joint's motion and effort
       links.csv         a row an instant and link: pose, velocity, acceleration,
                         and the force and moment it receives from its parent
+      loops.csv         with closed loops: the forces that close them
       NAME.OUT          the same as 4x4 matrices, laid out as SpaceLib does
       joints.png        curves of position, speed, acceleration and effort
       joint_forces.png  curves of force and moment in the joints
@@ -270,14 +276,16 @@ def run(description: Description, options: Options) -> Output:
       linkwise run puma560 long.csv --no-figures --links -q
     """  # noqa: D301  (\b keeps click from filling the lines)
     model = description.mechanism
-    if model.loops:
-        refuse_loops(model, "run")
+    if options.driven and not model.loops:
+        raise click.ClickException(f"--driven: {model.name!r} has no loops; every coordinate of it is driven")
     if options.out and _without_out(model):
         raise click.ClickException(f"--out: {NO_OUT}")
     motion = files.open_motion(options.motion, model.n, model.names, floating=model.manifold_joints)
     name = file_name(Path(options.motion).stem)
     folder = Path(options.output) if options.output is not None else Path("out") / name
     wanted = RunFiles(folder, name, options.suffix if options.figures else None, options.links, options.out)
+    if options.driven:
+        wanted = replace(wanted, driven=tuple(part.strip() for part in options.driven.split(",")))
     with _progress(motion, options.quiet or options.as_json) as progress:
         report = execute(description, motion, wanted, progress)
     return Output(_facts(description, report), () if options.quiet else _parts(description, report))
