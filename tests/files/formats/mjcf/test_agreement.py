@@ -78,6 +78,24 @@ TEXTS = {
         '<tendon><fixed name="t" stiffness="7" damping="2"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-2"/>'
         '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed></tendon></mujoco>',
     ),
+    "tendons of default classes": arm(
+        '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'
+    ).replace(
+        "</mujoco>",
+        '<tendon><fixed name="t" class="c"><joint joint="shoulder" coef="2"/></fixed>'
+        '<fixed><joint joint="elbow" coef="0.5"/></fixed><fixed stiffness="0"><joint joint="elbow" coef="1"/></fixed></tendon>'
+        "</mujoco>",
+    ),
+    "replicated, what refers to it too": '<mujoco><compiler eulerseq="zyx"/><worldbody><body><joint name="hub"/>'
+    f'{BALL}<replicate count="10" offset="0.3 0.1 0" euler="10 20 36" sep="-"><geom type="box" size="0.1 0.2 0.3"/>'
+    f'<body name="a" pos="0.1 0 0"><joint name="a"/>{BALL}<body name="b" pos="0 0.2 0"><joint name="b"/>{BALL}</body></body>'
+    '</replicate></body></worldbody><tendon><fixed name="t" stiffness="3"><joint joint="a" coef="2"/><joint joint="b" coef="1"/>'
+    '</fixed></tendon><equality><joint joint1="a" joint2="hub"/></equality>'
+    '<actuator><motor name="m" joint="b" gear="5" armature="0.01"/><motor joint="hub" armature="0.02"/></actuator></mujoco>',
+    "replicated in what is replicated": '<mujoco><worldbody><replicate count="2" offset="1 0 0"><body name="x" pos="0 1 0">'
+    f'<joint name="x"/>{BALL}<replicate count="2" offset="0 0 1" euler="0 30 0" sep="_"><body name="b" pos="0.1 0 0">'
+    f'<joint name="b" axis="1 0 0"/>{BOX}<site name="s"/></body></replicate></body></replicate></worldbody><actuator>'
+    '<motor joint="b" armature="0.3"/><motor joint="x" armature="0.2"/></actuator></mujoco>',
     "ball joints": one(
         f'{BALL}<body name="hip" pos="0.3 0 0" euler="10 0 20"><joint name="hip" type="ball" pos="0.1 0 -0.2"/>{BOX}'
         f'<body pos="0 0.2 0.1"><joint type="ball"/><joint type="slide" axis="1 2 0"/>{BOX}</body></body>'

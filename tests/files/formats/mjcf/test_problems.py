@@ -311,8 +311,28 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "replicate": (
-        body('<replicate count="3"/>'),
-        ["line 4: <replicate> is not read: what it repeats has to be written out"],
+        body(
+            '<replicate sep="-"/><replicate count="x"/><replicate count="2" of="3"/><replicate count="2"><joint/></replicate>'
+        ),
+        [
+            "line 4: <replicate>: count is missing; expected a whole number >= 0",
+            "line 4: <replicate>: count is 'x'; expected a whole number",
+            "line 4: <replicate> has no attribute 'of'; it has 'count', 'sep', 'offset' and 'euler'",
+            "line 4: <replicate>: <joint> stands directly in it; expected it in a <body>",
+        ],
+    ),
+    "some of what is replicated": (
+        world(
+            '<body><joint name="b"/><replicate count="2"><body><joint name="a"/></body></replicate></body>',
+            after='<equality><joint joint1="a" joint2="b"/></equality>',
+        ),
+        [
+            "line 6: <joint> names some of what <replicate> repeats, beside others; expected names of copies, or none but such"
+        ],
+    ),
+    "replicate without end": (
+        body('<replicate count="400">' * 3 + "<body/>" + "</replicate>" * 3),
+        ["line 4: <replicate>: repeated, it makes more than 100000 elements"],
     ),
     "attach": (body("<attach/>"), ["line 4: <attach> is not read: the other model has to be written out"]),
     "composite": (body("<composite/>"), ["line 4: <composite> is not read: what it makes has to be written out"]),

@@ -86,14 +86,21 @@ ACTUATOR = _names("""
     resistance nominal saturation inductance cogging controller thermal lugre plugin instance
 """)
 
+#: Of fixed and of spatial ones.
+TENDON = _names("""
+    name class group limited range actuatorfrclimited actuatorfrcrange solreflimit solimplimit solreffriction solimpfriction
+    margin springlength springyield stiffness damping frictionloss armature width material rgba user
+""")
+
 #: What a default class may say, with its attributes; None for what is not used here.
 DEFAULTS: dict[str, tuple[str, ...] | None] = {
     "joint": JOINT,
     "geom": GEOM,
     "site": SITE,
     "equality": SHARED,
+    "tendon": TENDON,
     **dict.fromkeys(ACTUATORS, ACTUATOR),
-    **dict.fromkeys(("mesh", "texture", "material", "camera", "light", "pair", "tendon", "skin", "hfield"), None),
+    **dict.fromkeys(("mesh", "texture", "material", "camera", "light", "pair", "skin", "hfield"), None),
 }
 
 #: The elements that may stand in others; those that are not named here are looked through.
@@ -468,7 +475,7 @@ def _turned(kind: str, values: list[float], degree: bool, sequence: str) -> Arra
         size = math.hypot(*values)
         return quaternion_rotation([value / size for value in values]) if LEAST < size < math.inf else None
     if kind == "euler":
-        return _euler([degrees(value) for value in values] if degree else values, sequence)
+        return euler_rotation(values, degree, sequence)
     first = _unit(values[:3])
     if first is None:
         return None
@@ -486,8 +493,9 @@ def _unit(values: list[float]) -> FloatArray | None:
     return np.array(values) / size if LEAST < size < math.inf else None
 
 
-def _euler(angles: list[float], sequence: str) -> Array:
+def euler_rotation(values: Sequence[float], degree: bool, sequence: str) -> Array:
     """Turns one after the other: about axes that turn with the frame (small letters) or that stay."""
+    angles = [degrees(value) for value in values] if degree else values
     rotation: Array = np.eye(3)
     for axis, angle in zip(sequence, angles, strict=True):
         turn = _TURNS[axis.lower()](angle)

@@ -445,7 +445,6 @@ def _limited(said: Attributes, settings: Settings, key: str, range_key: str, lim
 
 #: Elements of a body that make others.
 REFUSED = {
-    "replicate": "what it repeats has to be written out",
     "attach": "the other model has to be written out",
     "composite": "what it makes has to be written out",
     "flexcomp": "a soft body is no rigid one",

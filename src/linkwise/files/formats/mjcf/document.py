@@ -129,12 +129,18 @@ def _marked(element: Element, file: str, at: int) -> Included:
 #: What may stand in the world beside the body; a frame is looked into.
 KEPT = ("geom", "site", "camera", "light", "frame")
 
-#: Attributes by which equalities and actuators name joints, bodies and sites.
-ENDS = ("joint", "jointinparent", "joint1", "joint2", "body", "body1", "body2", "site", "site1", "site2")
+#: Attributes by which tendons, equalities and actuators name joints, bodies, sites, geoms and tendons.
+ENDS = {
+    **dict.fromkeys(("joint", "jointinparent", "joint1", "joint2"), "joint"),
+    **dict.fromkeys(("body", "body1", "body2"), "body"),
+    **dict.fromkeys(("site", "site1", "site2", "slidersite", "cranksite", "refsite", "sidesite"), "site"),
+    **dict.fromkeys(("tendon", "tendon1", "tendon2"), "tendon"),
+    "geom": "geom",
+}
 
 
 def keep_body(log: ElementLog, root: Element, name: str) -> None:
-    """Take all other bodies of the world out of a file, and the equalities and actuators that name what is in them."""
+    """Take all other bodies of the world out of a file, and the tendons, equalities and actuators that name their parts."""
     worlds = root.all("worldbody")
     bodies = [body for world in worlds for body in _bodies(world)]
     names = [said for body in bodies if (said := body.get("name"))]
@@ -152,18 +158,29 @@ def keep_body(log: ElementLog, root: Element, name: str) -> None:
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
     log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
-    for section in (*root.all("equality"), *root.all("actuator")):
-        cut = [element for element in section.children if any(end in lost for end in _ends(element))]
+    for section in (section for tag in ("tendon", "equality", "actuator") for section in root.all(tag)):
+        cut = [
+            element
+            for element in section.children
+            if any((kind, name) in lost for part in element.walk() for kind, _, name in ends(part))
+        ]
+        lost |= {("tendon", name) for element in cut if section.tag == "tendon" and (name := element.get("name"))}
         for element in cut:
             log.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
         section.children = [element for element in section.children if element not in cut]
 
 
-def _ends(element: Element) -> Iterator[tuple[str, str]]:
-    """The kinds and names of what an equality or actuator names."""
-    for key in ENDS:
+def ends(element: Element) -> Iterator[tuple[str, str, str]]:
+    """What an element of a tendon, an equality or an actuator names: the kind, the attribute and the name of each."""
+    for key, kind in ENDS.items():
         if said := element.get(key):
-            yield key.rstrip("12").removesuffix("inparent"), said
+            yield kind, key, said
+
+
+def set_name(element: Element, key: str, suffix: str = "", prefix: str = "") -> None:
+    """Put something before and behind a name, where there is one."""
+    if said := element.get(key):
+        element.attributes[key] = prefix + said + suffix
 
 
 def _bodies(element: Element) -> Iterator[Element]:

@@ -15,6 +15,7 @@ from linkwise.files.formats.mjcf.attributes import (
     ACTUATORS,
     EQUALITIES,
     LEAST,
+    TENDON,
     Attributes,
     Defaults,
     ElementLog,
@@ -29,6 +30,7 @@ from linkwise.files.formats.mjcf.attributes import (
 )
 from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyElement, BodyTree, MjcfJoint, Site, repeated, scaled_to
 from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
+from linkwise.files.formats.mjcf.replication import Replicator
 from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
@@ -452,6 +454,7 @@ def parse(
             return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
         log = ElementLog()
         Includer(folder, log, include_root).expand(top)
+        Replicator(top, log, settings_of(top, ElementLog())).expand(top)
         if root is not None:
             keep_body(log, top, root)
         with np.errstate(all="ignore"):
@@ -462,13 +465,9 @@ def parse(
         return Reading(None, [FileProblem(0, "the elements are nested too deeply")], {})
 
 
-def _tendon(element: Element, log: ElementLog) -> Attributes:
-    return Attributes(element, f"tendon {shown(element.get('name'))}", log, element.attributes)
-
-
-def _has_tendon(default: Element) -> bool:
-    """Whether a class, or one in it, says something of tendons."""
-    return any(child.tag == "tendon" or (child.tag == "default" and _has_tendon(child)) for child in default.children)
+def _tendon(element: Element, log: ElementLog, defaults: Defaults) -> Attributes:
+    item = f"tendon {shown(element.get('name'))}"
+    return Attributes(element, item, log, TENDON, defaults.of(element, (), "tendon"))
 
 
 def _pulls(said: Attributes) -> bool:
@@ -482,7 +481,7 @@ def _spring_of(
     """The spring of a fixed tendon; what it says beside stiffness and damping is remarked on."""
     stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
     lengths = said.numbers("springlength", 1, 2) or [-1.0]
-    if any(others) or len({*lengths}) > 1 or stiffness < 0:
+    if any(others) or len({*lengths}) > 1 or stiffness < 0 or "springyield" in said:
         said.remark("its spring and damper are left out, for the spring is not linear")
         return None
     for key, noun in (("frictionloss", "friction"), ("range", "range")):
@@ -522,7 +521,7 @@ class _Reader:
     def _tendons(self, section: Element) -> None:
         """Tendons are left out but for the springs of fixed ones; not one that has an inertia, which would be missing."""
         for element in section.children:
-            said = _tendon(element, self.log)
+            said = _tendon(element, self.log, self.defaults)
             if not _pulls(said):
                 self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
             if said.number("armature"):
@@ -566,11 +565,8 @@ class _Reader:
         """The springs and dampers of fixed tendons: their lengths are sums of joint coordinates."""
         off = {kind for kind in ("spring", "damper") if {kind, "passive"} & self.settings.disabled}
         for section in self.root.all("tendon"):
-            for said in (_tendon(element, self.log) for element in section.children):
+            for said in (_tendon(element, self.log, self.defaults) for element in section.children):
                 if not _pulls(said):
-                    continue
-                if "class" in said or any(_has_tendon(default) for default in self.root.all("default")):
-                    said.remark("its spring and damper are left out, for values of a default class are not read for tendons")
                     continue
                 ratios: dict[str, float] = {}
                 constant = reference = 0.0
