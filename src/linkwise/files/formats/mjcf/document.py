@@ -164,7 +164,7 @@ def keep_body(log: ElementLog, root: Element, name: str) -> None:
             for element in section.children
             if any((kind, name) in lost for part in element.walk() for kind, _, name in ends(part))
         ]
-        lost |= {("tendon", name) for element in cut if section.tag == "tendon" and (name := element.get("name"))}
+        lost |= {("tendon", label) for element in cut if section.tag == "tendon" and (label := element.get("name"))}
         for element in cut:
             log.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
         section.children = [element for element in section.children if element not in cut]
