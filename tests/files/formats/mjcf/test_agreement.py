@@ -90,7 +90,7 @@ TEXTS = {
     f'{BALL}<replicate count="10" offset="0.3 0.1 0" euler="10 20 36" sep="-"><geom type="box" size="0.1 0.2 0.3"/>'
     f'<body name="a" pos="0.1 0 0"><joint name="a"/>{BALL}<body name="b" pos="0 0.2 0"><joint name="b"/>{BALL}</body></body>'
     '</replicate></body></worldbody><tendon><fixed name="t" stiffness="3"><joint joint="a" coef="2"/><joint joint="b" coef="1"/>'
-    '</fixed></tendon><equality><joint joint1="a" joint2="hub"/></equality>'
+    '</fixed></tendon><equality><joint joint1="a" joint2="b"/></equality>'
     '<actuator><motor name="m" joint="b" gear="5" armature="0.01"/><motor joint="hub" armature="0.02"/></actuator></mujoco>',
     "replicated in what is replicated": '<mujoco><worldbody><replicate count="2" offset="1 0 0"><body name="x" pos="0 1 0">'
     f'<joint name="x"/>{BALL}<replicate count="2" offset="0 0 1" euler="0 30 0" sep="_"><body name="b" pos="0.1 0 0">'
