@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -11,19 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import FileError, install_hint
+from linkwise.errors import FileError
+from linkwise.files.mesh_file import FORMATS, LARGEST, MeshError, load_mesh
 from linkwise.files.packages import Folders, Manifests, resolve
 from linkwise.model.formatting.table import plain
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.view.scene.scene import Colour, Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
-
-#: Kinds of mesh files that are read, each from the one file alone: what it names further is left out.
-FORMATS = ("stl", "obj", "dae", "glb", "ply", "off")
-
-#: Size of the largest mesh file that is read, bytes.
-LARGEST = 64 * 2**20
 
 #: Of a shape without a colour.
 PLAIN = "#c9ccd1"
@@ -141,21 +135,11 @@ def _mesh(
 
 def _triangles(data: bytes, kind: str) -> tuple[Surface, Colour | None]:
     try:
-        import trimesh
-    except ImportError as error:
-        raise _UnreadableError(f"meshes need trimesh: {install_hint('view')}") from error
-    if kind not in trimesh.available_formats():
-        raise _UnreadableError(f"trimesh reads no .{kind} here (Collada needs pycollada)")
-    try:
-        # No resolver: what a file names further, such as textures, is not opened.
-        loaded: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, resolver=None).to_mesh()
-        vertices = np.asarray(loaded.vertices, dtype=float).reshape(-1, 3)
-        faces = np.asarray(loaded.faces).reshape(-1, 3)
-    except Exception as error:  # a reader of many formats fails in many ways on a bad file
-        raise _UnreadableError(f"it is no .{kind} file that trimesh can read ({type(error).__name__})") from error
-    if not faces.size or not np.all(np.isfinite(vertices)):
-        raise _UnreadableError("it holds no triangles" if not faces.size else "it holds coordinates that are not finite")
-    return Surface(vertices, faces.astype(np.uint32)), _main_colour(loaded)
+        loaded = load_mesh(data, kind)
+    except MeshError as error:
+        raise _UnreadableError(str(error)) from error
+    vertices = np.asarray(loaded.vertices, dtype=float).reshape(-1, 3)
+    return Surface(vertices, np.asarray(loaded.faces).reshape(-1, 3).astype(np.uint32)), _main_colour(loaded)
 
 
 def _main_colour(loaded: Any) -> Colour | None:

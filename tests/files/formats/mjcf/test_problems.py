@@ -245,11 +245,15 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "density": (body('<geom size="1" density="-1"/>'), ["line 4: <geom>: density is -1.0; expected a number >= 0"]),
     "mesh": (
         body('<geom name="shell" type="mesh" mesh="m"/>'),
-        ["line 4: geom 'shell': the mass of a mesh is not computed; give its body an <inertial>, or this geom mass = '0'"],
+        [
+            "line 4: geom 'shell': its mass is that of its mesh, but there is no mesh 'm'; give its body an <inertial>, or this geom mass = '0'"
+        ],
     ),
     "fitted": (
         body('<geom name="shell" type="box" mesh="m"/>'),
-        ["line 4: geom 'shell': the mass of a mesh is not computed; give its body an <inertial>, or this geom mass = '0'"],
+        [
+            "line 4: geom 'shell': the mass of a box that is fitted to a mesh is not computed; give its body an <inertial>, or this geom mass = '0'"
+        ],
     ),
     "hfield": (
         body('<geom type="hfield" hfield="h"/>'),

@@ -86,6 +86,11 @@ ACTUATOR = _names("""
     resistance nominal saturation inductance cogging controller thermal lugre plugin instance
 """)
 
+MESH = _names("""
+    name class content_type file scale inertia smoothnormal maxhullvert vertex texcoord normal face refpos refquat material
+    builtin params
+""")
+
 #: Of fixed and of spatial ones.
 TENDON = _names("""
     name class group limited range actuatorfrclimited actuatorfrcrange solreflimit solimplimit solreffriction solimpfriction
@@ -99,8 +104,9 @@ DEFAULTS: dict[str, tuple[str, ...] | None] = {
     "site": SITE,
     "equality": SHARED,
     "tendon": TENDON,
+    "mesh": MESH,
     **dict.fromkeys(ACTUATORS, ACTUATOR),
-    **dict.fromkeys(("mesh", "texture", "material", "camera", "light", "pair", "skin", "hfield"), None),
+    **dict.fromkeys(("texture", "material", "camera", "light", "pair", "skin", "hfield"), None),
 }
 
 #: The elements that may stand in others; those that are not named here are looked through.

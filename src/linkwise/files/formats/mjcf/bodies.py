@@ -30,6 +30,8 @@ from linkwise.files.formats.mjcf.attributes import (
     pose,
 )
 from linkwise.files.formats.mjcf.document import Settings
+from linkwise.files.formats.mjcf.meshes import Meshes, MeshSolid
+from linkwise.files.mesh_file import MeshError
 from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
@@ -65,16 +67,19 @@ class Geom:
         T_body_geom.
     size : tuple of float
         Radius and half length, half axes or half edges (m); empty where they are not known.
+    meshes : Meshes
+        The meshes of the file.
     """
 
     attributes: Attributes
     kind: str
     frame: FloatArray
     size: tuple[float, ...]
+    meshes: Meshes
 
     @property
     def from_file(self) -> bool:
-        """Whether its size comes from a mesh or another file, which is not read."""
+        """Whether its size comes from a mesh or another file."""
         return self.kind in ("mesh", "sdf", "hfield") or self.attributes.text("mesh") is not None
 
     @property
@@ -90,32 +95,54 @@ class Geom:
         """Whether it says that it has no mass."""
         return self._mass == 0 or (self._mass is None and self._density == 0)
 
-    def body(self) -> tuple[float, FloatArray] | None:
-        """Mass (kg) and tensor (3, 3) about its centre in the body's axes; None where it has none."""
+    @property
+    def unknown(self) -> str | None:
+        """Why its volume is not known, where it comes from a file."""
+        if not self.from_file:
+            return None
+        if self.kind != "mesh":
+            noun = "height field" if self.kind == "hfield" else f"{self.kind} that is fitted to a mesh"
+            return f"the mass of a {noun} is not computed"
+        try:
+            self.meshes.solid(self.attributes.text("mesh") or "")
+        except MeshError as error:
+            return f"its mass is that of its mesh, but {error}"
+        return None
+
+    def body(self) -> tuple[FloatArray, float, FloatArray] | None:
+        """Centre (m), mass (kg) and tensor (3, 3) about the centre in the body's axes; None where it has no mass."""
         said, mass, density = self.attributes, self._mass, self._density
         for key, value in (("mass", mass), ("density", density)):
             if value is not None and value < 0:
                 said.report(f"{key} is {value!r}; expected a number >= 0", key)
                 return None
-        if self.massless or self.kind == "plane" or not self._is_certain() or not self.size:
-            return None
-        _, filled, shell = SOLIDS[self.kind]
-        solid = _solid(shell if said.flag("shellinertia") else filled, self.size)
+        solid = None if self.massless or self.kind == "plane" or not self._is_certain() else self._solid()
         if solid is None or not LIGHTEST < solid.mass < np.inf:
             return None
         factor = density if mass is None else mass / solid.mass
-        turn = self.frame[:3, :3]
-        total = factor * solid.mass
-        return (total, turn @ (np.diag(solid.moments) * factor) @ turn.T) if total > LIGHTEST else None
+        turn, total = self.frame[:3, :3], factor * solid.mass
+        centre = turn @ solid.com + self.frame[:3, 3]
+        return (centre, total, turn @ (factor * solid.tensor) @ turn.T) if total > LIGHTEST else None
+
+    def _solid(self) -> MeshSolid | None:
+        """Itself with the density 1, in its own frame."""
+        if self.kind == "mesh":
+            return self.meshes.solid(str(self.attributes.text("mesh")))
+        if not self.size:
+            return None
+        _, filled, shell = SOLIDS[self.kind]
+        solid = _solid(shell if self.attributes.flag("shellinertia") else filled, self.size)
+        return solid and MeshSolid(solid.mass, np.zeros(3), np.diag(solid.moments))
 
     def _is_certain(self) -> bool:
         """Whether its mass is known; what is missing is reported."""
         said = self.attributes
-        if self.from_file:
-            noun = "height field" if self.kind == "hfield" else "mesh"
-            said.report(f"the mass of a {noun} is not computed; give its body an <inertial>, or this geom mass = '0'")
+        if why := self.unknown:
+            said.report(f"{why}; give its body an <inertial>, or this geom mass = '0'")
         elif said.contested and self.kind != "sphere":
             said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
+        elif self.kind == "mesh" and "shellinertia" in said:
+            said.report("shellinertia is said of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
         else:
             return True
         return False
@@ -149,7 +176,7 @@ def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) 
         return None
 
 
-def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
+def read_geom(said: Attributes, settings: Settings, outer: FloatArray, meshes: Meshes) -> Geom:
     """A geom of a body; `outer` is T_body_frame of the frames around it."""
     kind = said.word("type", KINDS, "sphere")
     if "fromto" in said:
@@ -159,7 +186,7 @@ def read_geom(said: Attributes, settings: Settings, outer: FloatArray) -> Geom:
         if said.contested:
             subject = f"{said.contested!r} of a default class beside an own quat"
             said.log.leave(said.element, subject, "MuJoCo takes the quat from version 4 on; it only turns the picture")
-    return Geom(said, kind, outer @ frame, _size(said, kind, half))
+    return Geom(said, kind, outer @ frame, _size(said, kind, half), meshes)
 
 
 def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
@@ -224,14 +251,14 @@ def body_inertia(
     item : Attributes
         The body's own, for reports.
     moves : bool
-        Whether a joint moves it. Of one that stands the mass of a mesh is left out: no joint feels it.
+        Whether a joint moves it. Of one that stands a mass that is not known is left out: no joint feels it.
     """
     body = BodyInertia() if said is None else _inertial(said, settings)
     if settings.from_geoms == "true" or (said is None and settings.from_geoms == "auto"):
         least, most = settings.groups
         counted = [geom for geom in geoms if least <= geom.attributes.whole("group") <= most]
-        lacks_mesh = any(geom.from_file and geom.kind != "plane" and not geom.massless for geom in counted)
-        if lacks_mesh and not moves and settings.total_mass <= 0:
+        weighed = [geom for geom in counted if geom.kind != "plane" and not geom.massless]
+        if not moves and settings.total_mass <= 0 and any(geom.unknown for geom in weighed):
             return BodyInertia(left_out=True)
         body = _of_geoms(counted) or body
     return _corrected(body, settings, item)
@@ -259,7 +286,7 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
 
 def _of_geoms(geoms: Sequence[Geom]) -> BodyInertia | None:
     """The sum of the geoms, by the parallel-axis theorem; None where none has a mass."""
-    parts = [(geom.frame[:3, 3], *body) for geom in geoms if (body := geom.body()) is not None]
+    parts = [body for geom in geoms if (body := geom.body()) is not None]
     mass = sum(part[1] for part in parts)
     if not parts:
         return None
@@ -514,8 +541,10 @@ class Site:
 class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
-    def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, drop_free_armature: bool = False) -> None:
-        self.log, self.defaults, self.settings = log, defaults, settings
+    def __init__(
+        self, log: ElementLog, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False
+    ) -> None:
+        self.log, self.defaults, self.settings, self.meshes = log, defaults, settings, meshes
         self.drop_free_armature = drop_free_armature
         self.elements: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
@@ -537,7 +566,7 @@ class BodyTree:
                 inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
                 self._inside(child, owner, inner, self._classes(child, classes))
             elif tag == "geom":
-                geom = read_geom(self._said(child, GEOM, classes), self.settings, outer)
+                geom = read_geom(self._said(child, GEOM, classes), self.settings, outer, self.meshes)
                 (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)
             elif tag == "site":
                 self._site(self._said(child, SITE, classes), owner, outer)

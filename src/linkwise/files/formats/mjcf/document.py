@@ -71,7 +71,7 @@ class Includer:
             self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
             return []
         try:
-            path = self._path(element, name)
+            path = self.path(element, name)
             root = self._read(path)
         except (FileError, XmlError) as error:
             for problem in error.problems if isinstance(error, FileError) else (error.problem,):
@@ -100,7 +100,7 @@ class Includer:
         """The main file's folder, as it is once links are followed."""
         return (self.folder or Path()).resolve()
 
-    def _path(self, element: Element, name: str) -> Path:
+    def path(self, element: Element, name: str) -> Path:
         """The file meant, seen from the main file's folder, else from that of the file which includes it."""
         if self.folder is None:
             raise refused(name, "the folder of this text is not known")
@@ -235,6 +235,7 @@ class Settings:
     total_mass: float = -1.0
     align_free: bool = False
     mesh_folder: str = ""
+    strip_path: bool = False
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     gravity_line: int = 0
     disabled: frozenset[str] = field(default_factory=frozenset)
@@ -271,6 +272,7 @@ def _compiler(element: Element, log: ElementLog, before: Settings) -> Settings:
         balance=said.flag("balanceinertia", before.balance),
         total_mass=said.number("settotalmass", before.total_mass),
         align_free=said.flag("alignfree", before.align_free),
+        strip_path=said.flag("strippath", before.strip_path),
         mesh_folder=said.text("meshdir") or said.text("assetdir") or before.mesh_folder,
     )
 

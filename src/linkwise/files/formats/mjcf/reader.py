@@ -30,6 +30,7 @@ from linkwise.files.formats.mjcf.attributes import (
 )
 from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyElement, BodyTree, MjcfJoint, Site, repeated, scaled_to
 from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
+from linkwise.files.formats.mjcf.meshes import Meshes
 from linkwise.files.formats.mjcf.replication import Replicator
 from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
@@ -398,7 +399,7 @@ LEFT = {
     "statistic": "it is for pictures and the simulator",
     "visual": "it is for pictures",
     "extension": "what a plugin does is not known here",
-    "asset": "meshes and pictures are not opened",
+    "asset": "only meshes that give a mass are opened",
     "contact": "bodies do not touch each other here",
     "tendon": "only fixed tendons with a stiffness or damping of their own act here",
     "sensor": "Linkwise has no sensors",
@@ -453,12 +454,13 @@ def parse(
         if top.tag != "mujoco":
             return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
         log = ElementLog()
-        Includer(folder, log, include_root).expand(top)
+        includer = Includer(folder, log, include_root)
+        includer.expand(top)
         Replicator(top, log, settings_of(top, ElementLog())).expand(top)
         if root is not None:
             keep_body(log, top, root)
         with np.errstate(all="ignore"):
-            return _Reader(top, name, physical, log, drop_free_armature).reading()
+            return _Reader(top, name, physical, log, drop_free_armature, includer).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
     except RecursionError:
@@ -496,7 +498,9 @@ def _spring_of(
 class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
-    def __init__(self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool) -> None:
+    def __init__(
+        self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool, includer: Includer
+    ) -> None:
         self.root, self.physical, self.log, self.drop_free_armature = root, physical, log, drop_free_armature
         check_known(root, "<mujoco>", self.log, ("model",))
         self.name = (root.get("model") or "").strip() or name
@@ -504,6 +508,7 @@ class _Reader:
         self.defaults = Defaults(self.log)
         for element in root.all("default"):
             self.defaults.read(element)
+        self.meshes = Meshes(root, log, self.defaults, self.settings, includer)
         self._sections()
 
     def _sections(self) -> None:
@@ -528,7 +533,7 @@ class _Reader:
                 said.report("its armature is an inertia that cannot be said here", "armature")
 
     def reading(self) -> Reading:
-        bodies = BodyTree(self.log, self.defaults, self.settings, self.drop_free_armature)
+        bodies = BodyTree(self.log, self.defaults, self.settings, self.meshes, self.drop_free_armature)
         for element in self.root.all("worldbody"):
             bodies.read(element)
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
@@ -590,7 +595,7 @@ class _Reader:
         if not massless:
             return []
         named = some([body.element.get("name") or "<body>" for body in massless], MOST_NAMED, members)
-        said = f"{named}: bodies that do not move, read without mass, for it is that of meshes, which are not opened;"
+        said = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
         said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
         said += " and all dynamics with floating=True would; <inertial> gives it"
         return [FileProblem(line(massless[0].element), where(massless[0].element) + said)]
