@@ -163,10 +163,12 @@ class Spring(ForceElement):
 
 @dataclass(frozen=True, eq=False)
 class EndStop(ForceElement):
-    """What stops a joint beyond its limits: ``f = k x + d |x| dx/dt``, x how far it is beyond; nothing within.
+    """What stops a joint at its limits: ``f = k x + d |x| dx/dt``, x how far it is beyond, or an impulse.
 
     K. H. Hunt, F. R. E. Crossley, "Coefficient of restitution interpreted as damping in vibroimpact", J. Applied Mechanics
-    42(2), 1975: the damping grows with the depth, so that the force does not jump at the touch.
+    42(2), 1975: the damping grows with the depth, so that the force does not jump at the touch. With a `restitution` e the
+    stop is rigid instead: `linkwise.simulate` turns a velocity v at which it is hit to -e v, by an impulse that all other
+    joints feel through the mass matrix, and holds a joint that rests there. All other algorithms leave it out.
 
     Parameters
     ----------
@@ -176,6 +178,8 @@ class EndStop(ForceElement):
         k, N m/rad or N/m.
     damping : float
         d, N m s/rad2 or N s/m2.
+    restitution : float, optional
+        e, 0 to 1, without stiffness and damping.
     limits : (2,) array_like, optional
         Where it begins; the limits of the joint where they are left out.
     name : str, optional
@@ -199,9 +203,24 @@ class EndStop(ForceElement):
     damping: Any
     limits: tuple[float, float] | None
     name: str | None
+    restitution: float | None
 
-    def __init__(self, joint: str, stiffness: Any, damping: Any = 0.0, limits: Any = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        joint: str,
+        stiffness: Any = None,
+        damping: Any = 0.0,
+        limits: Any = None,
+        name: str | None = None,
+        *,
+        restitution: float | None = None,
+    ) -> None:
         check = Checker(f"end stop {name!r}" if name else "end stop")
+        if restitution is not None:
+            restitution = check.number("restitution", restitution, least=0.0, most=1.0, known=True)
+            stiffness = 0.0 if stiffness is None else stiffness
+            if any(isinstance(value, Expr) or value != 0.0 for value in (stiffness, damping)):
+                check.report("restitution", restitution, "either it, or stiffness and damping")
         if not isinstance(joint, str) or not joint.strip():
             check.report("joint", joint, "the name of a coordinate")
         self._assign(
@@ -211,9 +230,15 @@ class EndStop(ForceElement):
                 "damping": check.number("damping", damping, least=0.0),
                 "limits": None if limits is None else _limits(check, limits),
                 "name": _name(check, name),
+                "restitution": restitution,
             }
         )
         check.finish()
+
+    @property
+    def impulsive(self) -> bool:
+        """Whether it is rigid, and acts by impulses in `linkwise.simulate` alone."""
+        return self.restitution is not None
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:

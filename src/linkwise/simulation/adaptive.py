@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,8 +36,11 @@ _STUCK = (
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
-def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
-    """Integrate every rollout; what is recorded at the instants, the events, and when each rollout ends.
+R = TypeVar("R", bound="Rollout")
+
+
+def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
+    """Integrate every rollout; what is recorded at the instants, and the rollouts, which know events and ends.
 
     Raises
     ------
@@ -48,20 +51,20 @@ def integrate(task: Task) -> tuple[Recorded, tuple[Event, ...], FloatArray]:
     """
     tree, recorded_instants = task.plant.tree, slice(None, None, task.record)
     recorded = Recorded.empty(len(task.q), len(task.t), tree.nq, tree.nv)
-    events: list[Event] = []
-    ends = np.full(len(task.q), np.inf)
-    rates, laws = _rates_kernel(task.plant, task.backend), _laws(task)
+    rollouts: list[R] = []
+    rates, laws = _rates_kernel(kind.moving(task.plant), task.backend), _laws(task)
+    efforts = np.zeros_like(recorded.tau)
     for row in range(len(task.q)):
-        rollout = _Rollout(task, rates, partial(laws, row), row)
+        rollout = kind(task, rates, partial(laws, row), row)
         rollout.run()
         recorded.q[row], recorded.qd[row] = rollout.q[recorded_instants], rollout.qd[recorded_instants]
         for k, (time, q, qd) in enumerate(zip(task.t, recorded.q[row], recorded.qd[row], strict=True)):
             law = laws(row, k * task.record)
             recorded.tau[row, k] = law(float(time), q, qd) if np.isfinite(qd).all() else np.nan
-        ends[row] = rollout.end
-        events += rollout.events
-    recorded.qdd[...] = rates(recorded.q, recorded.qd, recorded.tau)[..., tree.nq :]
-    return recorded, tuple(events), ends
+        efforts[row] = rollout.efforts(task.t, recorded.tau[row])
+        rollouts.append(rollout)
+    recorded.qdd[...] = rates(recorded.q, recorded.qd, recorded.tau + efforts)[..., tree.nq :]
+    return recorded, rollouts
 
 
 def _rates_kernel(plant: Plant, backend: str | None) -> Kernel:
@@ -105,17 +108,27 @@ class _StuckError(Exception):
     """Time hardly moves on; its argument is the time reached, s."""
 
 
-class _Rollout:
+class Rollout:
     """One initial state carried through all instants."""
 
     def __init__(self, task: Task, rates: Kernel, law: Callable[[int], Law], row: int) -> None:
         self.task, self.rates, self.law = task, rates, law
         self.member = member(row, task.batch)
         tree, instants = task.plant.tree, len(task.every)
-        self.nq, self.q, self.qd = tree.nq, np.full((instants, tree.nq), np.nan), np.full((instants, tree.nv), np.nan)
+        self.nq, self.nv = tree.nq, tree.nv
+        self.q, self.qd = np.full((instants, tree.nq), np.nan), np.full((instants, tree.nv), np.nan)
         self.q[0], self.qd[0] = task.q[row], task.qd[row]
         self.end = np.inf
         self.events: list[Event] = []
+
+    @staticmethod
+    def moving(plant: Plant) -> Plant:
+        """The plant whose rates are integrated."""
+        return plant
+
+    def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
+        """What acts beside that plant and the efforts (R, nv) of the motors at some instants."""
+        return np.zeros_like(tau)
 
     def run(self) -> None:
         """From the first instant to the last, at once where the torque does not change at instants."""
@@ -131,7 +144,7 @@ class _Rollout:
 
     def _piece(self, first: int, following: int) -> bool:
         """From one instant to another; whether it goes on."""
-        t, solve = self.task.every[first : following + 1], _solver()
+        t, solve = self.task.every[first : following + 1], ode_solver()
         law = self.law(first)
         if self.task.hold and self.task.torque.is_law:
             tau = law(float(t[0]), self.q[first], self.qd[first])
@@ -183,7 +196,7 @@ class _Rollout:
         """A watched function as SciPy wants it; one that begins at zero does not count as a crossing there."""
 
         def value(t: float, y: FloatArray) -> float:
-            result = float(watch(t, y[: self.nq], y[self.nq :], finite=t == begin))
+            result = float(watch(t, y[: self.nq], y[self.nq : self.nq + self.nv], finite=t == begin))
             return np.nan if t == begin and result == 0.0 else result
 
         function: Any = value
@@ -204,7 +217,8 @@ class _Rollout:
             self.end = max(event.time for event in fresh)
 
 
-def _solver() -> Any:
+def ode_solver() -> Any:
+    """SciPy's `solve_ivp`."""
     try:
         from scipy.integrate import solve_ivp
     except ImportError as error:

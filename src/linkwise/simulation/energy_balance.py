@@ -62,9 +62,9 @@ def energy_error(
     work = (tau[..., :-1, :] * path).sum(axis=-1)
     if _has_friction(plant.tree) or plant.external is not None:
         middle = 1.5 * path / step - 0.25 * (qd[..., :-1, :] + qd[..., 1:, :])
-        at_instants = _power(plant, q, qd)
+        at_instants = power(plant, q, qd)
         half = plant.kernel("integrate")(q[..., :-1, :], _first_half(plant.tree, path, qd, step), 1.0)
-        between = _power(plant, half, middle)
+        between = power(plant, half, middle)
         work = work + (at_instants[..., :-1] + 4.0 * between + at_instants[..., 1:]) * step[:, 0] / 6.0
     done = np.concatenate([np.zeros((*work.shape[:-1], 1)), np.cumsum(work, axis=-1)], axis=-1)
     return np.asarray(energy - energy[..., :1] - done)
@@ -96,12 +96,12 @@ def losing(mechanism: Any, q: FloatArray, qd: FloatArray) -> FloatArray:
     return np.asarray(efforts + torque(q, qd) - torque(q, np.zeros_like(qd)))
 
 
-def _power(plant: Plant, q: FloatArray, qd: FloatArray) -> FloatArray:
+def power(plant: Plant, q: FloatArray, qd: FloatArray) -> FloatArray:
     """Power (...,) of friction and of the external wrench, W."""
-    power = -(losing(plant, q, qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
+    total = -(losing(plant, q, qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
     if plant.loads is not None:
-        power = power + (plant.kernel("external_efforts", **plant.options)(q, plant.loads) * qd).sum(axis=-1)
-    return np.asarray(power)
+        total = total + (plant.kernel("external_efforts", **plant.options)(q, plant.loads) * qd).sum(axis=-1)
+    return np.asarray(total)
 
 
 def check_energy(energies: Energies, batch: Shape, advice: str) -> None:

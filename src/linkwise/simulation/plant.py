@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -55,6 +55,10 @@ class Plant:
             options: dict[str, Any] = {"checked": False, "baumgarte": self.rate}
             return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, **options)[0]
         return cheapest(self.tree, q, qd, tau, self.loads, self.wrenches)
+
+    def without_coulomb(self) -> Plant:
+        """The same without Coulomb friction."""
+        return replace(self, tree=self.tree.without_friction(viscous=False))
 
     def compiled_accelerations(self, q: FloatArray, qd: FloatArray, tau: FloatArray) -> FloatArray:
         """Return qdd (..., nv) at many states, by a kernel that the mechanism keeps."""

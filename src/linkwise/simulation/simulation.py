@@ -19,6 +19,7 @@ from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
 from linkwise.simulation.energy_balance import check_energy, energy_error, sampled
 from linkwise.simulation.events import find, member
+from linkwise.simulation.hybrid import HybridRollout, hybrid_motion
 from linkwise.simulation.integrators import program
 from linkwise.simulation.loop_closure import closed_events
 from linkwise.simulation.plant import Plant
@@ -47,6 +48,7 @@ def simulate(
     atol: float = 1e-10,
     diverged: str = "raise",
     backend: str | None = None,
+    friction: str = "sign",
     stabilization: str = "projection",
     stabilization_rate: float | None = None,
 ) -> Trajectory:
@@ -88,7 +90,7 @@ def simulate(
         no shorter steps, but the hit of a hard end stop does; without loops) go by fixed steps, one from instant to instant.
         "rk23", "rk45", "dop853", "radau", "bdf" and
         "lsoda" are SciPy's adaptive ones, one rollout after the other; across the jump of Coulomb friction at rest they
-        take ever shorter steps, so give them ``mech.without_friction(viscous=False)``, or integrate with fixed steps.
+        take ever shorter steps, so give them ``friction="stiction"``, or integrate with fixed steps.
     record : int
         Every which instant is recorded, from the first on.
     hold : bool, optional
@@ -104,13 +106,18 @@ def simulate(
         work of motors, friction and the external wrench since then. It is that of the integrator (of friction and wrench
         also an integral's, of the fourth power of the recorded interval; on a floating base, of torque too, of the second),
         and None where the torque is not known between recorded instants: that of a law at every stage, or one that jumps
-        there (record > 1); and with Coulomb friction, which jumps within a step.
+        there (record > 1); and with Coulomb friction, which jumps within a step, unless friction is "stiction".
     rtol, atol : float
         Tolerances of the adaptive methods.
     diverged : {"raise", "mark"}
         What happens where a state is not finite any more: an error that names time and rollout, or NaN from there on.
     backend : {"llvm", "numpy"}, optional
         How it is computed; LLVM wherever llvmlite is installed.
+    friction : {"sign", "stiction"}
+        What Coulomb friction is at rest. "sign": none, as in `Mechanism.forward_dynamics`; a joint chatters where it would
+        stick. "stiction": what holds the joint, up to the Coulomb friction; where more is needed it slips. Joints that
+        stick, slip or reverse, and those that hit an `EndStop` with a restitution, are located as events ("stick elbow",
+        "slip elbow", "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them.
     stabilization : {"projection", "baumgarte", "none"}
         What keeps loops closed. "projection": behind every step the state goes to the nearest one that closes them, measured
         by the mass matrix, to 1e-11 (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006, section
@@ -175,16 +182,20 @@ def simulate(
     task = checked_task(
         mech, q0, qd0, torque, external, t,
         method=method, record=record, hold=hold, events=events, energies=energies,
-        rtol=rtol, atol=atol, diverged=diverged, backend=backend,
+        rtol=rtol, atol=atol, diverged=diverged, backend=backend, friction=friction,
         stabilization=stabilization, stabilization_rate=stabilization_rate,
     )  # fmt: skip
     if task.fixed:
         recorded = _stepped(task)
         occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, held=task.held)
     else:
-        recorded, occurred, ends = adaptive.integrate(task)
+        recorded, rollouts = adaptive.integrate(task, HybridRollout if task.hybrid else adaptive.Rollout)
+        occurred = tuple(event for rollout in rollouts for event in rollout.events)
+        ends = np.array([rollout.end for rollout in rollouts])
     _cut(task, recorded, ends)
     motion = _trajectory(task, recorded, occurred)
+    if task.hybrid:
+        motion = hybrid_motion(task, motion, [rollout for rollout in rollouts if isinstance(rollout, HybridRollout)])
     _warn_of_energy(task, recorded, motion, driven=torque is not None)
     return motion
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.dynamics.external import wrench_arguments, wrench_frames
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.backend import backend_of
 from linkwise.kernel.tape import Shape
+from linkwise.model.spring import EndStop
 from linkwise.model.tree import Tree
 from linkwise.simulation.energy_balance import jumps
 from linkwise.simulation.events import Watch, watches
@@ -32,6 +33,9 @@ EVEN = 1e-9
 ADAPTIVE = {"rk23": "RK23", "rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
 
 DIVERGED = ("raise", "mark")
+
+#: What Coulomb friction does at rest.
+FRICTION = ("sign", "stiction")
 
 #: What keeps loops closed.
 STABILIZATIONS = ("projection", "baumgarte", "none")
@@ -75,6 +79,8 @@ class Task:
         Whether what cannot be followed is left as NaN, instead of raising.
     backend : str or None
         Of the kernels.
+    hybrid : bool
+        Whether dry friction sticks and end stops are hit, as events.
     """
 
     plant: Plant
@@ -92,6 +98,7 @@ class Task:
     tolerances: dict[str, float]
     mark: bool
     backend: str | None
+    hybrid: bool
 
     @property
     def fixed(self) -> bool:
@@ -129,6 +136,21 @@ def _plant(tree: Tree, external: Any, kept: tuple[str, float]) -> Plant:
     layout = "(6,): a constant force and moment, on the tool in its axes, or on each link of a mapping"
     values = shaped("simulate: external", values, *([len(wrenches)] if wrenches else []), 6, layout=layout)
     return Plant(tree, tuple(values.ravel().tolist()), wrenches, *kept)
+
+
+def _hybrid(tree: Tree, friction: str, method: str, *, fixed: bool) -> bool:
+    """Whether the motion goes from event to event."""
+    stops = [term.element for term in tree.force_terms if isinstance(term.element, EndStop) and term.element.impulsive]
+    if friction == FRICTION[0] and not stops:
+        return False
+    cause = (
+        f"friction is {friction!r}" if friction != FRICTION[0] else f"the end stop of {stops[0].joint!r} has a restitution"
+    )
+    if fixed:
+        raise ArgumentError(f"simulate: {cause}, but method is {method!r}; expected {choices(ADAPTIVE)}")
+    if friction == FRICTION[0] and jumps(tree):
+        raise ArgumentError(f"simulate: {cause}, and there is Coulomb friction; expected friction='stiction'")
+    return True
 
 
 def _stabilization(tree: Tree, word: Any, rate: Any, step: float, *, fixed: bool) -> tuple[str, float]:
@@ -178,7 +200,9 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     events = watches(options["events"])
     tolerances = {} if fixed else {name: positive(f"simulate: {name}", options[name]) for name in ("rtol", "atol")}
     mark = diverged == "mark"
-    return Task(plant, every, step, batch, q, qd, source, method, record, hold, events, energies, tolerances, mark, backend)
+    hybrid = _hybrid(tree, choice("simulate: friction", options["friction"], FRICTION), method, fixed=fixed)
+    ending = tolerances, mark, backend, hybrid
+    return Task(plant, every, step, batch, q, qd, source, method, record, hold, events, energies, *ending)
 
 
 def _state(tree: Tree, name: str, value: Any, size: int) -> FloatArray:

@@ -163,7 +163,9 @@ def test_no_field_of_the_model_is_forgotten() -> None:
     assert {field.name for field in dataclasses.fields(Spring)} == {
         *("joints", "stiffness", "rest", "damping", "force", "name"),
     }
-    assert {field.name for field in dataclasses.fields(EndStop)} == {"joint", "stiffness", "damping", "limits", "name"}
+    assert {field.name for field in dataclasses.fields(EndStop)} == {
+        *("joint", "stiffness", "damping", "limits", "name", "restitution"),
+    }
     whole = {"links", "loops", "motors", "springs", "base", "tool", "tool_link", "gravity", "payload", "floating", "name"}
     assert set(Mechanism([Link()])._values()) == whole, "files/formats/linkwise_toml.py must learn the new field"
 

@@ -180,9 +180,10 @@ SPRING = Schema(
 END_STOP = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
     Field("joint", schema.TEXT, doc="the coordinate that it stops", required=True),
-    Field("stiffness", schema.NUMBER, "N m/rad or N/m", doc="force per depth", required=True),
+    Field("stiffness", schema.NUMBER, "N m/rad or N/m", doc="force per depth; needed without a restitution"),
     Field("damping", schema.NUMBER, "N m s/rad2 or N s/m2", 0.0, "force per depth and rate"),
     Field("limits", schema.PAIR, "rad or m", doc="where it begins; the limits of the joint if missing"),
+    Field("restitution", schema.NUMBER, doc="of a rigid stop, 0 to 1, in the place of stiffness and damping"),
     make=EndStop,
 )
 LINK = Schema(

@@ -1,0 +1,440 @@
+"""Motion by modes: dry friction that sticks, and end stops that are hit, located as events of an adaptive integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, MissingExtraError, install_hint
+from linkwise.kernel import Kernel
+from linkwise.model.spring import EndStop
+from linkwise.simulation.adaptive import Law, Rollout, ode_solver
+from linkwise.simulation.energy_balance import power
+from linkwise.simulation.loop_closure import projected
+from linkwise.simulation.plant import Plant
+from linkwise.simulation.task import ADAPTIVE, Task
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.motion import Event, State
+from linkwise.trajectory.trajectory import Trajectory
+
+#: Changes of mode within `LEAST` of the whole time, after which the motion counts as one that does not get on.
+PATIENCE, LEAST = 1000, 1e-9
+
+#: Rebounds lower than this many absolute tolerances are none: the joint stays at its stop.
+LOW_REBOUND = 100.0
+
+#: Share of the greatest velocity below which what an impact leaves in a coordinate at rest is rounding.
+ROUNDING = 1e-13
+
+#: Share of the forces by which a force has to be inside its limits for a joint to hold again after it broke away.
+BEYOND = 1e-10
+
+
+@dataclass(frozen=True)
+class UnilateralLaws:
+    """Limits of force and position of each velocity (nv,).
+
+    Attributes
+    ----------
+    forward, backward : ndarray (nv,)
+        Coulomb friction at positive and at negative velocity, N m or N: >= 0 and <= 0.
+    limits : ndarray (nv, 2)
+        Coordinates where stops are hit, infinite where there are none.
+    restitution : ndarray (nv, 2)
+        At each of them.
+    """
+
+    forward: FloatArray
+    backward: FloatArray
+    limits: FloatArray
+    restitution: FloatArray
+
+    @classmethod
+    def of(cls, plant: Plant) -> UnilateralLaws:
+        """Those of a mechanism, from its motors and end stops."""
+        tree = plant.tree
+        first = tree.nv - tree.n
+        forward, backward, restitution = np.zeros(tree.nv), np.zeros(tree.nv), np.zeros((tree.nv, 2))
+        limits = np.tile([-np.inf, np.inf], (tree.nv, 1))
+        for drive in tree.drives:
+            up, down = drive.motor.reflected_coulomb
+            if up < 0 or down > 0:
+                name = tree.names[drive.coordinate]
+                raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
+            forward[first + drive.coordinate] += up
+            backward[first + drive.coordinate] += down
+        for term in tree.force_terms:
+            if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
+                ((k, ratio),) = term.ratios
+                ends = sorted((end - term.shift) / ratio for end in term.element.limits)
+                for side, end in enumerate(ends):
+                    if (end > limits[first + k, 0]) if side == 0 else (end < limits[first + k, 1]):
+                        limits[first + k, side], restitution[first + k, side] = end, term.element.restitution
+        return cls(forward, backward, limits, restitution)
+
+    @property
+    def dry(self) -> npt.NDArray[np.bool_]:
+        """Where there is Coulomb friction (nv,)."""
+        return np.asarray((self.forward != 0) | (self.backward != 0))
+
+    def slipping(self, direction: FloatArray) -> FloatArray:
+        """The effort of friction (nv,) on coordinates that move in a direction; 0 for those that do not."""
+        return np.where(direction > 0, -self.forward, np.where(direction < 0, -self.backward, 0.0))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What holds from one event to the next.
+
+    Attributes
+    ----------
+    direction : ndarray (nv,)
+        Of the coordinates with friction that slip, 1 or -1; 0 for others.
+    held : ndarray (k,) of int
+        Velocities that stay zero.
+    bounds : ndarray (2, k)
+        Between which efforts.
+    """
+
+    direction: FloatArray
+    held: npt.NDArray[np.intp]
+    bounds: FloatArray
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The motion from one event to the next, as dense output of the integrator."""
+
+    begin: float
+    end: float
+    solution: Any
+    mode: Mode
+    law: Law
+
+
+class HybridRollout(Rollout):
+    """One initial state carried through all instants, from event to event.
+
+    Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.
+    At an event the next mode follows from the complementarity of forces and accelerations (F. Pfeiffer, Ch. Glocker,
+    *Multibody Dynamics with Unilateral Contacts*, 1996, chapters 5 and 6): of efforts within their limits those that leave
+    the least acceleration, measured by the mass matrix. Impacts follow Newton's law of restitution (ibid., chapter 8).
+    """
+
+    def __init__(self, task: Task, rates: Kernel, law: Any, row: int) -> None:
+        super().__init__(task, rates, law, row)
+        tree = task.plant.tree
+        self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
+        self.names = [""] * (tree.nv - tree.n) + list(tree.names)
+        self.plant = self.moving(task.plant)
+        self.pieces: list[Piece] = []
+        self.stopped: dict[int, int] = {}
+        self.work, self.total = np.full(len(task.every), np.nan), 0.0
+        self.work[0] = 0.0
+        self._check_start()
+
+    @staticmethod
+    def moving(plant: Plant) -> Plant:
+        """The plant without the friction that modes give."""
+        return plant.without_coulomb()
+
+    def _check_start(self) -> None:
+        for i in np.flatnonzero(np.isfinite(self.laws.limits).any(axis=1)):
+            value, (low, high) = self.q[0, i + self.shift], self.laws.limits[i]
+            if not low <= value <= high:
+                ends = f"its end stops are at {low:g} and {high:g}"
+                raise ArgumentError(f"simulate: q0 of {self.names[i]!r} is {value:g}; {ends}")
+            self.stopped |= {int(i): side for side, end in enumerate((low, high)) if value == end}
+
+    def _piece(self, first: int, following: int) -> bool:
+        times = self.task.every[first : following + 1]
+        time, last, law, q, qd = (
+            float(times[0]),
+            float(times[-1]),
+            self.law(first),
+            self.q[first].copy(),
+            self.qd[first].copy(),
+        )
+        if self.task.hold and self.task.torque.is_law:
+            tau = law(time, self.q[first], self.qd[first])
+            law = lambda _t, _q, _qd: tau  # noqa: E731
+        begun, changes, pieces, goes_on = time, 0, len(self.pieces), True
+        q, qd, mode, first_step = self._change(time, self.q[first], self.qd[first], law)
+        while time < last and goes_on:
+            watched = [self._event_function(watch, time) for watch in self.task.events]
+            changing = self._mode_events(mode, law, time)
+            options: dict[str, Any] = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": True}
+            if first_step is not None:
+                options["first_step"] = min(first_step, last - time)
+            y = np.concatenate([q, qd, [self.total]])
+            functions = [*watched, *(function for _, _, function in changing)]
+            solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
+            if solution.status < 0:
+                self._stop(float(solution.t[-1]), solution.message)
+                break
+            self.pieces.append(Piece(time, float(solution.t[-1]), solution.sol, mode, law))
+            time, (q, qd, (self.total,)) = float(solution.t[-1]), np.split(solution.y[:, -1], [self.nq, self.nq + self.nv])
+            goes_on = self._note_watched(solution, len(watched))
+            if solution.status == 0 or not goes_on:
+                break
+            changes = changes + 1 if time - begun < LEAST * float(self.task.every[-1] - self.task.every[0]) else 0
+            begun = begun if changes else time
+            if changes > PATIENCE:
+                self._stop(time, f"{PATIENCE} changes between sticking, slipping and hitting stops without getting on")
+                break
+            fired = zip(changing, solution.t_events[len(watched) :], strict=True)
+            occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
+            q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
+        self._fill(first, following, self.pieces[pieces:])
+        return bool(goes_on and np.isfinite(self.q[following]).all())
+
+    def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
+        """The states at the instants of some pieces."""
+        times = self.task.every[first + 1 : following + 1]
+        for piece in pieces:
+            inside = np.flatnonzero((times > piece.begin) & (times <= piece.end)) + first + 1
+            if len(inside):
+                values = piece.solution(self.task.every[inside]).T
+                self.q[inside], self.qd[inside] = values[:, : self.nq], values[:, self.nq : -1]
+                self.work[inside] = values[:, -1]
+
+    # ── the dynamics of a mode ────────────────────────────────────────────────────────────────────
+
+    def _response(self, q: FloatArray, qd: FloatArray, tau: FloatArray, held: Any) -> tuple[FloatArray, FloatArray]:
+        """Accelerations (nv,) under efforts, and per unit of effort on some velocities (nv, k): they are affine in it."""
+        unit = max(1.0, float(np.abs(tau).max(initial=0.0)))
+        efforts = np.tile(tau, (len(held) + 1, 1))
+        efforts[np.arange(1, len(held) + 1), held] += unit
+        qdd = np.asarray(self.rates(q, qd, efforts))[:, self.nq :]
+        return qdd[0], (qdd[1:] - qdd[0]).T / unit
+
+    def _efforts(self, mode: Mode, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """What friction and stops do (nv,)."""
+        efforts = self.laws.slipping(mode.direction)
+        if len(mode.held):
+            qdd, per_unit = self._response(q, qd, tau + efforts, mode.held)
+            efforts[mode.held] = np.linalg.lstsq(per_unit[mode.held], -qdd[mode.held], rcond=None)[0]
+        return efforts
+
+    def _derivative_in(self, mode: Mode, law: Law) -> Any:
+        def derivative(t: float, y: FloatArray) -> FloatArray:
+            q, qd = y[: self.nq], y[self.nq : -1]
+            tau = law(t, q, qd)
+            total = tau + self._efforts(mode, tau, q, qd)
+            rate = np.append(self.rates(q, qd, total), total @ qd + power(self.plant, q, qd) if self.task.energies else 0.0)
+            rate[mode.held + self.shift] = rate[mode.held + self.nq] = 0.0
+            return rate
+
+        return derivative
+
+    def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
+        """What friction and stops do (R, nv) at some instants, under efforts (R, nv) of the motors."""
+        result = np.full_like(tau, np.nan)
+        for row, time in enumerate(t):
+            piece = self._piece_at(float(time))
+            if piece is not None:
+                values = piece.solution(time)
+                result[row] = self._efforts(piece.mode, tau[row], values[: self.nq], values[self.nq : -1])
+        return result
+
+    def state(self, t: FloatArray) -> State:
+        """Q (K, nq), qd and qdd (K, nv) at times; NaN after the end."""
+        q, qd, qdd = (np.full((len(t), size), np.nan) for size in (self.nq, self.nv, self.nv))
+        for row, time in enumerate(t):
+            piece = self._piece_at(float(time))
+            if piece is not None:
+                y = piece.solution(time)
+                q[row], qd[row] = y[: self.nq], y[self.nq : -1]
+                qdd[row] = self._derivative_in(piece.mode, piece.law)(float(time), y)[self.nq : -1]
+        return q, qd, qdd
+
+    def _piece_at(self, time: float) -> Piece | None:
+        """The piece of a time, that which begins there if one ends and one begins."""
+        k = int(np.searchsorted([piece.begin for piece in self.pieces], time, side="right")) - 1
+        k = max(k, 0)
+        return self.pieces[k] if self.pieces and time <= self.pieces[k].end else None
+
+    # ── events ────────────────────────────────────────────────────────────────────────────────────
+
+    def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
+        """What ends a mode: its kind, the velocity, and the function that falls to zero."""
+        held, tiny = set(mode.held.tolist()), np.finfo(float).tiny
+
+        def event(value: Any) -> Any:
+            def function(t: float, y: FloatArray) -> float:
+                result = float(value(t, y[: self.nq], y[self.nq : -1]))
+                return max(result, tiny) if t == begin else result  # what begins at zero has not fallen to it
+
+            watched: Any = function
+            watched.terminal, watched.direction = True, -1.0
+            return watched
+
+        def margin(k: int) -> Any:
+            def value(t: float, q: FloatArray, qd: FloatArray) -> float:
+                effort = self._efforts(mode, law(t, q, qd), q, qd)[mode.held[k]]
+                return float(min(effort - mode.bounds[0, k], mode.bounds[1, k] - effort))
+
+            return value
+
+        events = [("slip", i, event(margin(k))) for k, i in enumerate(mode.held.tolist())]
+        for i in np.flatnonzero(mode.direction).tolist():
+            events.append(("stick", i, event(lambda _t, _q, qd, i=i: mode.direction[i] * qd[i])))
+        for i, side in np.argwhere(np.isfinite(self.laws.limits)).tolist():
+            if i not in held:
+                end, sign = self.laws.limits[i, side], 1.0 - 2.0 * side
+                gap = lambda _t, q, _qd, at=i + self.shift, end=end, sign=sign: sign * (q[at] - end)  # noqa: E731
+                events.append(("hit high" if side else "hit low", i, event(gap)))
+        return events
+
+    def _change(
+        self, time: float, q: FloatArray, qd: FloatArray, law: Law, occurred: Any = ()
+    ) -> tuple[FloatArray, FloatArray, Mode, float | None]:
+        """The state and the mode after events, and the first step to take in it."""
+        q, qd = q.copy(), qd.copy()
+        for kind, i in occurred:
+            if kind == "stick":
+                qd[i] = 0.0
+            elif kind != "slip":
+                side = int(kind == "hit high")
+                q[i + self.shift], self.stopped[i] = self.laws.limits[i, side], side
+        if self.plant.projects:
+            q, qd = self._closed(q, qd)
+        rebounding = self._impact(time, q, qd, law)
+        released = {i for kind, i in occurred if kind == "slip"}
+        mode, qdd = self._mode(time, q, qd, law, released)
+        for kind, i in sorted(occurred):
+            word = kind.split()[0] if kind != "stick" or i in mode.held else "reverse"
+            self.events.append(Event(f"{word} {self.names[i]}", time, q.copy(), qd.copy(), self.member))
+        steps = [abs(qd[i] / qdd[i]) for i in rebounding if qdd[i] * qd[i] < 0]
+        return q, qd, mode, min(steps) if steps else None
+
+    def _resting(self, qd: FloatArray) -> npt.NDArray[np.intp]:
+        """The velocities that are zero, and may be held there."""
+        return np.array(
+            [i for i in range(self.nv) if qd[i] == 0.0 and (self.laws.dry[i] or i in self.stopped)], dtype=np.intp
+        )
+
+    def _closed(self, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The nearest state with loops closed in which the same coordinates rest."""
+        still = self._resting(qd)
+        q, qd = projected(self.plant.tree, q, qd)
+        if len(still):
+            _, per_unit = self._response(q, qd, np.zeros(self.nv), still)
+            qd = qd - per_unit @ np.linalg.lstsq(per_unit[still], qd[still], rcond=None)[0]
+            qd[still] = 0.0
+        return q, qd
+
+    def _mode(self, time: float, q: FloatArray, qd: FloatArray, law: Law, released: set[int]) -> tuple[Mode, FloatArray]:
+        """The mode of a state, and its accelerations."""
+        laws, tau = self.laws, law(time, q, qd)
+        direction = np.where(laws.dry, np.sign(qd), 0.0)
+        still = self._resting(qd)
+        bounds = np.array([-laws.forward[still], -laws.backward[still]])
+        for k, i in enumerate(still):
+            if i in self.stopped:
+                bounds[1 - self.stopped[i], k] = np.inf if self.stopped[i] == 0 else -np.inf
+        qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
+        within = bounds.copy()
+        for k, i in enumerate(still):
+            if i in released:
+                room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
+                within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
+        _, active = complementary(per_unit[still], qdd[still], within)
+        for k, i in enumerate(still):
+            if active[k]:
+                direction[i] = -active[k] if laws.dry[i] else 0.0
+                self.stopped.pop(int(i), None)
+        mode = Mode(direction, still[active == 0], bounds[:, active == 0])
+        return mode, np.asarray(self.rates(q, qd, tau + self._efforts(mode, tau, q, qd)))[self.nq :]
+
+    def _impact(self, time: float, q: FloatArray, qd: FloatArray, law: Law) -> list[int]:
+        """Change the velocities where stops are hit; the coordinates that rebound."""
+        at = np.array(sorted(self.stopped), dtype=np.intp)
+        sides = np.array([self.stopped[int(i)] for i in at], dtype=np.intp)
+        inward = 1.0 - 2.0 * sides
+        if not np.any(inward * qd[at] < 0):
+            self.stopped = {i: side for i, side in self.stopped.items() if qd[i] == 0.0}
+            return []
+        restitution, before, tau = self.laws.restitution[at, sides], qd.copy(), law(time, q, qd)
+        for _ in range(2):  # again for those that rebound too little to leave
+            _, per_unit = self._response(q, before, tau, at)
+            rows = inward[:, None] * per_unit[at] * inward
+            approach = inward * before[at]
+            impulse, _ = complementary(rows, approach * (1.0 + restitution), np.array([[0.0], [np.inf]]) + np.zeros(len(at)))
+            qd[:] = before + per_unit @ (inward * impulse)
+            hit = impulse > 0
+            qd[at[hit]] = (-restitution * before[at])[hit]
+            rounding = ROUNDING * np.abs(before).max()
+            qd[(before == 0.0) & (np.abs(qd) < rounding)] = 0.0
+            slip = self.laws.slipping(np.where(self.laws.dry, np.sign(qd), 0.0))
+            toward = -inward * np.asarray(self.rates(q, qd, tau + slip))[self.nq :][at]
+            low = hit & (qd[at] ** 2 < 2.0 * toward * LOW_REBOUND * self.task.tolerances["atol"]) & (restitution > 0)
+            if not low.any():
+                break
+            restitution = np.where(low, 0.0, restitution)
+        self.total += 0.5 * float((inward * impulse) @ (before[at] + qd[at]))
+        self.stopped = {int(i): int(side) for i, side in zip(at, sides, strict=True) if qd[i] == 0.0}
+        return [int(i) for i in at[hit] if qd[i] != 0.0]
+
+    def _note_watched(self, solution: Any, count: int) -> bool:
+        """Keep what was watched for in a piece; whether the motion goes on."""
+        fresh = [
+            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq : -1].copy(), self.member)
+            for watch, times, states in zip(self.task.events, solution.t_events or (), solution.y_events or (), strict=False)
+            for time, y in zip(times, states, strict=True)
+        ]
+        self.events += sorted(fresh, key=lambda event: event.time)
+        for watch in self.task.events[:count]:
+            if watch.terminal and sum(event.name == watch.name for event in self.events) >= watch.terminal:
+                self.end = max(event.time for event in fresh)
+                return False
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class HybridMotion:
+    """The evaluator of a trajectory that jumps at events: dense output between them."""
+
+    rollouts: tuple[HybridRollout, ...]
+    batch: tuple[int, ...]
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return q, qd, qdd (..., K, ·) at times (K,)."""
+        states = zip(*(rollout.state(time) for rollout in self.rollouts), strict=True)
+        q, qd, qdd = (np.reshape(values, (*self.batch, *values[0].shape)) for values in states)
+        return q, qd, qdd
+
+
+def hybrid_motion(task: Task, motion: Trajectory, rollouts: Sequence[HybridRollout]) -> Trajectory:
+    """The trajectory with its evaluator, and with its energy error if energies are recorded."""
+    records = {}
+    if motion.energy is not None:
+        work = np.array([rollout.work[:: task.record] for rollout in rollouts]).reshape(motion.energy.shape)
+        records["energy_error"] = motion.energy - motion.energy[..., :1] - work
+    return replace(motion, evaluate=HybridMotion(tuple(rollouts), task.batch), **records)
+
+
+def complementary(matrix: FloatArray, right: FloatArray, bounds: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Return the efforts x (k,) within bounds (2, k) for which matrix x + right is zero, >= 0 at the lower bound, or <= 0.
+
+    They are those of the least x' matrix x / 2 + right' x, with a symmetric matrix >= 0. Also where x is at a bound: -1 at
+    the lower, 1 at the upper one, else 0.
+    """
+    if not len(right):
+        return np.zeros(0), np.zeros(0, dtype=np.intp)
+    try:
+        from scipy.optimize import lsq_linear
+    except ImportError as error:
+        raise MissingExtraError(f"stiction and impacts need SciPy: {install_hint('scipy')}") from error
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    kept = values > 1e-13 * values[-1]
+    root = np.sqrt(values[kept])
+    half = root[:, None] * vectors[:, kept].T
+    goal = -(vectors[:, kept].T @ right) / root
+    solution = lsq_linear(half, goal, bounds=(bounds[0], bounds[1]), method="bvls", tol=1e-14)
+
+    return np.asarray(solution.x), np.asarray(solution.active_mask, dtype=np.intp)
