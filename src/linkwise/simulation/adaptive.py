@@ -36,7 +36,7 @@ _STUCK = (
 Law = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
-R = TypeVar("R", bound="Rollout")
+R = TypeVar("R", bound="AdaptiveRollout")
 
 
 def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
@@ -108,7 +108,7 @@ class _StuckError(Exception):
     """Time hardly moves on; its argument is the time reached, s."""
 
 
-class Rollout:
+class AdaptiveRollout:
     """One initial state carried through all instants."""
 
     def __init__(self, task: Task, rates: Kernel, law: Callable[[int], Law], row: int) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, MissingExtraError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
-from linkwise.simulation.adaptive import Law, Rollout, ode_solver
+from linkwise.simulation.adaptive import Law, AdaptiveRollout, ode_solver
 from linkwise.simulation.energy_balance import power
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.plant import Plant
@@ -116,7 +116,7 @@ class Piece:
     law: Law
 
 
-class HybridRollout(Rollout):
+class HybridRollout(AdaptiveRollout):
     """One initial state carried through all instants, from event to event.
 
     Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.

@@ -189,7 +189,7 @@ def simulate(
         recorded = _stepped(task)
         occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, held=task.held)
     else:
-        recorded, rollouts = adaptive.integrate(task, HybridRollout if task.hybrid else adaptive.Rollout)
+        recorded, rollouts = adaptive.integrate(task, HybridRollout if task.hybrid else adaptive.AdaptiveRollout)
         occurred = tuple(event for rollout in rollouts for event in rollout.events)
         ends = np.array([rollout.end for rollout in rollouts])
     _cut(task, recorded, ends)
