@@ -771,7 +771,7 @@ class Mechanism(Tree):
         joint_accelerations = linkwise.inverse_kinematics.joint_accelerations
         solve = linkwise.solve.solve
         mobility = linkwise.loops.mobility
-        workspace = linkwise.kinematics.workspace
+        workspace = linkwise.loops.workspace
         draw = linkwise.view.draw
         animate = linkwise.view.animate
         browse = linkwise.view.browse
@@ -779,8 +779,7 @@ class Mechanism(Tree):
         inverse_kinematics = all_inverse_kinematics = LazyMethod("linkwise.inverse_kinematics")
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
         solve = LazyMethod("linkwise.solve")
-        mobility = LazyMethod("linkwise.loops")
-        workspace = LazyMethod("linkwise.kinematics")
+        mobility = workspace = LazyMethod("linkwise.loops")
         draw = animate = browse = LazyMethod("linkwise.view")
 
     def linkage(

@@ -19,14 +19,29 @@ from linkwise.spatial.validation import rows_of, word_of
 #: Postures with less than this share of the greatest manipulability count as near a singular one.
 NEAR = 0.01
 
-#: Postures from which extremes are climbed, and by which shares are estimated.
-SEEDS, SHARE = 20_000, 100_000
-
 #: Postures drawn at a time: more samples need no more memory.
 AT_ONCE = 500_000
 
-#: How often the cells are improved.
-ROUNDS = 40
+
+@dataclass(frozen=True)
+class Effort:
+    """How many postures are tried beside the random samples.
+
+    Attributes
+    ----------
+    seeds, share : int
+        Postures from which extremes are climbed, and by which shares are estimated.
+    rounds : int
+        How often the cells are improved.
+    climbs, tries : int
+        How often an extreme is climbed from, and how many postures each time.
+    """
+
+    seeds: int = 20_000
+    share: int = 100_000
+    rounds: int = 40
+    climbs: int = 40
+    tries: int = 120
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,28 +186,37 @@ def workspace(
     (2, 4.0, 2.0)
     """
     mechanism.require_numbers("workspace")
-    _check(mechanism, samples, seed, limits, cells)
+    if mechanism.loops:
+        refuse_loops(mechanism, "workspace")
+    check_workspace(mechanism, samples, seed, limits, cells)
     mechanism.require_joint_rates("workspace")
     link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
     mechanism = separated(mechanism)
     postures = Postures(
         mechanism, link, word_of(mask), bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges)
     )
+    return explored(postures, samples, seed, cells, Effort())
+
+
+def explored(postures: Postures, samples: int, seed: int, cells: int, effort: Effort) -> Workspace:
+    """What a frame reaches by postures of some kind; the rest as for `workspace`."""
     rng = np.random.default_rng(seed)
-    seeds = _seeds(postures, rng)
-    grid, edges, chart, turned = grid_of(postures, rng, seeds, cells)
+    seeds = _seeds(postures, rng, effort.seeds)
+    grid, edges, chart, turned = grid_of(postures, rng, seeds, cells, (effort.climbs, effort.tries))
     archive = Cells(edges, chart, postures)
     if turned >= 0:
         seeds[:, turned] = 0.5 * sum(bound[turned] for bound in postures.ranges)
     archive.take(seeds)
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
-    archive.improve(rng, ROUNDS, turned)
+    archive.improve(rng, effort.rounds, turned)
     grid = grid.filled(archive.best.reshape(archive.shape))
-    return _told(postures, rng, archive, grid, samples)
+    return _told(postures, rng, archive, grid, samples, effort)
 
 
-def _told(postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int) -> Workspace:
+def _told(
+    postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int, effort: Effort
+) -> Workspace:
     q = archive.q[archive.reached]
     positions, values, _ = postures.evaluate(q)
     base = np.asarray(postures.tree.base)[:3, 3]
@@ -201,9 +225,10 @@ def _told(postures: Postures, rng: np.random.Generator, archive: Cells, grid: Gr
         far, away = np.linalg.norm(p - base, axis=1), grid.radius(p)
         return np.column_stack([p, -p, far, -far, away, -away, w, -w])
 
-    drawn = postures.draw(rng, SHARE)
-    some = q if len(q) <= SEEDS else q[rng.choice(len(q), SEEDS, replace=False)]
-    result, at = climb(postures, rng, np.concatenate([some, drawn[:SEEDS]]), extremes)
+    drawn = postures.draw(rng, effort.share)
+    some = q if len(q) <= effort.seeds else q[rng.choice(len(q), effort.seeds, replace=False)]
+    start = np.concatenate([some, drawn[: effort.seeds]])
+    result, at = climb(postures, rng, start, extremes, effort.climbs, effort.tries)
     shares = postures.evaluate(drawn)
     counted = shares[1][shares[2]]
     size, error, dimension = measured(postures, grid)
@@ -233,25 +258,24 @@ def _told(postures: Postures, rng: np.random.Generator, archive: Cells, grid: Gr
     )
 
 
-def _seeds(postures: Postures, rng: np.random.Generator) -> FloatArray:
+def _seeds(postures: Postures, rng: np.random.Generator, count: int) -> FloatArray:
     """Postures to begin with, all pointing as asked."""
     for _ in range(100):
-        q = postures.draw(rng, SEEDS)
+        q = postures.draw(rng, count)
         valid = postures.evaluate(q)[2]
         if valid.any():
             return q[valid]
     assert postures.pointing is not None
     raise ArgumentError(
-        f"no posture of {postures.tree.name!r} in {100 * SEEDS:,} points along {postures.pointing.direction.tolist()}; "
+        f"no posture of {postures.tree.name!r} in {100 * count:,} points along {postures.pointing.direction.tolist()}; "
         "allow more with within="
     )
 
 
-def _check(mechanism: Tree, samples: int, seed: int, limits: bool, cells: int) -> None:
+def check_workspace(mechanism: Tree, samples: int, seed: int, limits: bool, cells: int) -> None:
+    """Raise `ArgumentError` naming the argument at fault."""
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base, which goes anywhere; expected a fixed base")
-    if mechanism.loops:
-        refuse_loops(mechanism, "workspace")
     if not mechanism.n:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
     wholes = (("samples", samples, 1000, 10**9), ("seed", seed, 0, 2**63), ("cells", cells, 16, 1000))

@@ -482,14 +482,16 @@ class Grid:
         return first, second, third and not self.has_axis
 
 
-def grid_of(postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int) -> tuple[Grid, Edges, Chart, int]:
+def grid_of(
+    postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int, climbing: tuple[int, int]
+) -> tuple[Grid, Edges, Chart, int]:
     """Make an empty map that just holds all there is, with its chart and the coordinate that need not be sampled (-1: none).
 
     The first joint is left out where it turns everything and nothing depends on where it stands.
     """
     axis = postures.first_axis
     if axis is None or not _turns_freely(postures, axis[1]):
-        return _along_axes(postures, rng, seeds, cells)
+        return _along_axes(postures, rng, seeds, cells, climbing)
     coordinate, joint = axis
     frame = _map_frame(joint, np.asarray(postures.tree.base, dtype=float)[:3, 3])
     plain = Grid(frame, True, (np.zeros(2),) * 3)
@@ -499,7 +501,7 @@ def grid_of(postures: Postures, rng: np.random.Generator, seeds: FloatArray, cel
         x, y, z = plain.local(p).T
         return np.column_stack([np.hypot(x, y), z, np.arctan2(y, x)])
 
-    low, high = _extent(postures, rng, seeds, lambda p: chart(p)[:, :2])
+    low, high = _extent(postures, rng, seeds, lambda p: chart(p)[:, :2], climbing)
     low[0] = 0.0 if low[0] < 0.01 * high[0] else low[0]
     counts = TURNS_FLAT if high[1] - low[1] <= FLAT * high[0] else TURNS
     count, shift = _about(half, counts)
@@ -510,20 +512,22 @@ def grid_of(postures: Postures, rng: np.random.Generator, seeds: FloatArray, cel
 
 
 def _along_axes(
-    postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int
+    postures: Postures, rng: np.random.Generator, seeds: FloatArray, cells: int, climbing: tuple[int, int]
 ) -> tuple[Grid, Edges, Chart, int]:
     def chart(p: FloatArray) -> FloatArray:
         return p
 
-    low, high = _extent(postures, rng, seeds, chart)
+    low, high = _extent(postures, rng, seeds, chart, climbing)
     first, second, third = _edges(low, high, min(max(16, cells // 2), MOST_ALONG))
     edges = (first, second, third)
     return Grid(np.eye(4), False, edges), edges, chart, -1
 
 
-def _extent(postures: Postures, rng: np.random.Generator, seeds: FloatArray, chart: Chart) -> tuple[FloatArray, FloatArray]:
+def _extent(
+    postures: Postures, rng: np.random.Generator, seeds: FloatArray, chart: Chart, climbing: tuple[int, int]
+) -> tuple[FloatArray, FloatArray]:
     """Least and greatest values of a chart."""
-    result, _ = climb(postures, rng, seeds, lambda p, w: np.concatenate([-chart(p), chart(p)], axis=1))
+    result, _ = climb(postures, rng, seeds, lambda p, w: np.concatenate([-chart(p), chart(p)], axis=1), *climbing)
     return -result[: len(result) // 2], result[len(result) // 2 :]
 
 

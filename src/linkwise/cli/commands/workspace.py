@@ -14,8 +14,8 @@ from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suff
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
 from linkwise.kinematics.workspace import Workspace
-from linkwise.kinematics.workspace import workspace as sample
 from linkwise.kinematics.workspace_map import ENDLESS
+from linkwise.loops import workspace as sample
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units
@@ -69,7 +69,7 @@ class Direction(ParamType):
         help="A range for a joint instead of its limits.",
     ),
     option("--limits/--no-limits", default=True, help="Whether turning joints keep their limits."),
-    option("--samples", type=click.IntRange(1000), default=500_000, help="Random postures to try."),
+    option("--samples", type=click.IntRange(1000), help="Random postures to try. Default: 500,000; with loops 10,000."),
     option("--cells", type=click.IntRange(16, 400), default=160, help="Cells along the longer side."),
     option("--seed", type=click.IntRange(0), default=0, help="The same seed gives the same."),
 )

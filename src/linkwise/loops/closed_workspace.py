@@ -1,0 +1,156 @@
+"""Where a mechanism with closed loops can go: postures are drawn, and brought to the nearest ones that close the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError
+from linkwise.kinematics.workspace import Effort, Workspace, check_workspace, explored
+from linkwise.kinematics.workspace import workspace as tree_workspace
+from linkwise.kinematics.workspace_map import PROBES, Bools, Postures, pointing_of, ranges_of
+from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closing, random_starts
+from linkwise.loops.mobility import generic_positions
+from linkwise.model.tree import Tree
+from linkwise.spatial.linear import RANK
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import rows_of, word_of
+
+#: Random postures, without loops and with them, where each is closed by iteration.
+SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
+
+#: What is tried beside them.
+EFFORT = Effort(seeds=2_000, share=4_000, rounds=12, climbs=20, tries=30)
+
+#: Steps of damped least squares that close a random posture, and one beside a closed one.
+FAR_STEPS, NEAR_STEPS = 60, 8
+
+
+class ClosedPostures(Postures):
+    """Closed positions of a mechanism with loops."""
+
+    @cached_property
+    def task(self) -> LoopEquations:
+        """The closure equations."""
+        return closing(self.tree)
+
+    @cached_property
+    def moving(self) -> npt.NDArray[np.intp]:
+        """All coordinates: the loops move what the frame does not stand on."""
+        return np.arange(self.tree.n)
+
+    @cached_property
+    def ranges(self) -> tuple[FloatArray, FloatArray]:
+        """Least and greatest coordinates (n,); one full turn, or four longest offsets, where there is no limit."""
+        low, high = self.tree.q_min.copy(), self.tree.q_max.copy()
+        for name, (least, most) in self.fixed.items():
+            low[self.tree.names.index(name)], high[self.tree.names.index(name)] = least, most
+        reach = np.where(self.tree.is_length, 2.0 * self.task.size, np.pi)
+        start = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * reach, -reach))
+        return start, np.where(np.isfinite(high), high, start + 2.0 * reach)
+
+    @cached_property
+    def first_axis(self) -> None:
+        """None: no joint turns all there is."""
+        return None
+
+    @cached_property
+    def probes(self) -> FloatArray:
+        """The Jacobians (k, 6, n) of some closed postures, of the motions that the loops allow."""
+        return self._rates(generic_positions(self.task)[:PROBES])
+
+    def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
+        """Positions (k, 3), manipulabilities (k,), and whether the loops are closed and the frame points as asked (k,)."""
+        pose = np.asarray(kernel_of(self.tree, "forward_kinematics", None, {"link": self.link})(q))
+        values = np.linalg.svd(self.directions @ self._rates(q), compute_uv=False)
+        volume = np.prod(values[:, : self.rank(list(rows_of(self.mask)))], axis=1)
+        valid = self.task.error(q) <= CLOSED
+        for name, (least, most) in self.fixed.items():
+            k = self.tree.names.index(name)
+            valid &= (q[:, k] >= least) & (q[:, k] <= most)
+        if self.pointing is not None:
+            valid &= pose[:, :3, 2] @ self.pointing.direction >= self.pointing.cosine
+        return pose[:, :3, 3], volume, valid
+
+    def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
+        """Postures (count, n): random ones, brought to closed ones near by; those that do not close are open still."""
+        starts = random_starts(self.task, count, int(rng.integers(2**31)))
+        return closed_near(self.task, starts, iterations=FAR_STEPS)[0]
+
+    def changed(self, rng: np.random.Generator, q: FloatArray, step: FloatArray, keep: int = -1) -> FloatArray:
+        """Postures beside others (k, n), closed again."""
+        return closed_near(self.task, super().changed(rng, q, step, keep), iterations=NEAR_STEPS)[0]
+
+    def _rates(self, q: FloatArray) -> FloatArray:
+        """J P (k, 6, n): the Jacobian of the frame, of the part of joint speeds that keeps the loops closed."""
+        jac = self.task.jacobian(q) / self.task.columns
+        closed = np.eye(self.tree.n) - np.linalg.pinv(jac, rcond=RANK) @ jac
+        return np.asarray(kernel_of(self.tree, "jacobian", None, {"link": self.link})(q) @ closed)
+
+
+def workspace(
+    mechanism: Tree,
+    *,
+    link: int | str = "tool",
+    samples: int | None = None,
+    seed: int = 0,
+    limits: bool = True,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    mask: str = "translation",
+    pointing: npt.ArrayLike | None = None,
+    within: float = 0.2,
+    cells: int = 160,
+) -> Workspace:
+    """Find what a frame reaches and how well it moves there, with closed loops or without.
+
+    Without loops this is `linkwise.kinematics.workspace`, where the arguments are described. With loops random postures are
+    brought to closed ones near by, all assembly modes together, and each that counts closes the loops to 1e-12. The
+    manipulability is that of the frame per speed of all joints, of which the loops allow some; limits of joints hold.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base.
+    samples : int, optional
+        Random postures; 500,000 if not given, 10,000 with loops.
+    link, seed, limits, ranges, mask, pointing, within, cells
+        As for `linkwise.kinematics.workspace`; with loops `limits` cannot be False.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> found = workspace(robots.five_bar(), samples=1000, cells=16)
+    >>> found.dimension, bool(found.size > 0.01)
+    (2, True)
+    """
+    if not mechanism.loops:
+        return tree_workspace(
+            mechanism,
+            link=link,
+            samples=SAMPLES if samples is None else samples,
+            seed=seed,
+            limits=limits,
+            ranges=ranges,
+            mask=mask,
+            pointing=pointing,
+            within=within,
+            cells=cells,
+        )
+    mechanism.require_numbers("workspace")
+    count = CLOSED_SAMPLES if samples is None else samples
+    check_workspace(mechanism, count, seed, limits, cells)
+    mechanism.require_joint_rates("workspace")
+    if not limits:
+        raise ArgumentError(f"limits is False; {mechanism.name!r} has loops, with which the limits of joints hold")
+    place = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    asked = pointing_of(pointing, within), ranges_of(mechanism, ranges)
+    return explored(ClosedPostures(mechanism, place, word_of(mask), True, *asked), count, seed, cells, EFFORT)

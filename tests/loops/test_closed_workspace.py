@@ -1,0 +1,90 @@
+"""Workspaces of mechanisms with loops: beside the geometry of a five-bar, and the coupler curves of a four-bar."""
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import ArgumentError
+from linkwise.loops import AssemblyModes
+
+
+@pytest.fixture(scope="module")
+def five():
+    return lw.robots.five_bar()
+
+
+@pytest.fixture(scope="module")
+def region(five):
+    return five.workspace(samples=2000, cells=60)
+
+
+def test_a_five_bar_reaches_two_annuli(five, region):
+    """Cranks of 0.2 m and rods of 0.26 m, 0.2 m apart: distances of 0.06 to 0.46 m from both pivots: a lens less discs."""
+    outer, inner, apart = 0.46, 0.06, 0.2
+    lens = 2.0 * outer**2 * np.arccos(apart / (2.0 * outer)) - 0.5 * apart * np.sqrt(4.0 * outer**2 - apart**2)
+    area = lens - 2.0 * np.pi * inner**2
+    print(f"{region}: {region.size:.4f} of {area:.4f} m2, uncertain by {region.size_error:.4f}")
+    assert region.dimension == 2
+    assert abs(region.size - area) < 3.0 * region.size_error
+    away = np.stack([np.hypot(region.positions[:, 0] - x, region.positions[:, 1]) for x in (-0.1, 0.1)])
+    assert away.max() < outer * (1 + 1e-12)
+    assert away.min() > inner * (1 - 1e-12)
+    assert abs(region.bounds[1][0] - 0.36) < 1e-4  # (climbed to, not exact)
+    assert abs(region.bounds[1][1] - np.sqrt(outer**2 - 0.01)) < 1e-4
+
+
+def test_every_posture_closes_and_stands_where_it_is_said(five, region):
+    gap = np.abs(five.kernel("closure")(region.q)).max()
+    poses = five.forward_kinematics(region.q)[:, :3, 3]
+    print(f"{len(region.q)} postures, open by {gap:.1e} m")
+    assert gap < 1e-12
+    assert np.array_equal(poses, region.positions)
+    linkage = five.linkage(["left_crank", "right_crank"])
+    for q, value in list(zip(region.q, region.manipulability, strict=True))[::400]:
+        if abs(AssemblyModes(five).transmission(q)).min() < 0.1:
+            continue
+        basis = np.linalg.qr(np.stack([linkage.velocity(q, unit) for unit in np.eye(2)], axis=1))[0]
+        volume = np.prod(np.linalg.svd((five.jacobian(q) @ basis)[:2], compute_uv=False))
+        assert abs(volume - value) < 1e-10  # m2/rad2, by the speeds of a linkage
+
+
+def test_a_coupler_curve_in_both_assembly_modes():
+    place = np.eye(4)
+    place[:2, 3] = 0.06, 0.03
+    bars = lw.robots.four_bar().replace(tool=place, tool_link="coupler")
+    modes = AssemblyModes(bars, ["crank"])
+    curves = bars.forward_kinematics(modes.positions(np.linspace(-np.pi, np.pi, 1441)[:, None]))[..., :3, 3]
+    region = bars.workspace(samples=1000, cells=40)
+    print(f"{region}, dimension {region.dimension}")
+    assert region.dimension == 1
+    assert np.isnan(region.size)
+    assert np.abs(region.bounds - [np.nanmin(curves, axis=(0, 1)), np.nanmax(curves, axis=(0, 1))]).max() < 1e-5
+    nearest = np.linalg.norm(region.positions[:, None] - curves.reshape(1, -1, 3), axis=-1)
+    assert np.nanmin(nearest, axis=1).max() < 5e-4  # m; half the step of the curve, 0.3 m in 1440 steps, at its fastest
+
+
+def test_the_same_seed_gives_the_same_and_ranges_hold(five, region):
+    held, again = (five.workspace(samples=1000, cells=20, ranges={"left_crank": (-0.5, 0.2)}) for _ in range(2))
+    assert np.array_equal(again.q, held.q)
+    assert (held.q[:, 0] >= -0.5).all()
+    assert (held.q[:, 0] <= 0.2).all()
+    assert held.size < 0.5 * region.size
+
+
+MALFORMED = [
+    ({"limits": False}, "limits is False"),
+    ({"samples": 3}, "samples is 3"),
+    ({"cells": 2}, "cells is 2"),
+    ({"ranges": {"elbow": (0, 1)}}, "'elbow'"),
+]
+
+
+@pytest.mark.parametrize(("options", "named"), MALFORMED)
+def test_malformed(five, options, named):
+    with pytest.raises(ArgumentError, match=named):
+        five.workspace(**options)
+
+
+def test_trees_have_what_they_had():
+    arm = lw.robots.planar_2r()
+    assert arm.workspace(samples=2000).size == lw.kinematics.workspace(arm, samples=2000).size
