@@ -37,7 +37,6 @@ SHARE = [
     "tests/kernel/test_lowerings.py",
     "tests/kernel/test_rollout.py",
     "tests/kernel/test_sequence.py",
-    "tests/laws/test_equations_of_motion.py",
     "tests/inverse_kinematics/test_multi_start.py",
     "tests/solve/test_warm_starts.py",
 ]

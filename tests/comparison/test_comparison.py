@@ -34,7 +34,7 @@ def holds(found: Comparison, a: lw.Mechanism, b: lw.Mechanism) -> None:
     assert np.allclose(found.transferred(found.transferred(q), back=True), q, rtol=0, atol=1e-14)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text("RRRPF", min_size=1, max_size=8).filter(lambda kinds: set(kinds) != {"F"}), st.integers(0, 2**20))
 def test_rows_with_right_angles_and_parallel_axes_are_recognised(kinds: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_rows_with_right_angles_and_parallel_axes_are_recognised(kinds: str, see
     holds(compare(other, table), other, table)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.sampled_from(["revolute", "prismatic", "screw", "fixed"]), min_size=1, max_size=7).filter(
         lambda kinds: set(kinds) != {"fixed"}

@@ -53,12 +53,12 @@ in_either = pytest.mark.parametrize(("mech", "name", "dtype"), IN_EITHER, indire
 
 @in_either
 def test_every_tail(mech: Mechanism, name: str, dtype: type) -> None:
-    """1 to 40 rows: several full blocks of lanes, and every number of spare lanes, of any vector width up to 16."""
+    """Up to 40 rows: several full blocks of lanes, and every number of spare lanes, of any vector width up to 16."""
     kernel = mech.kernel(name)
     args = arguments(mech, name, (40,), dtype)
     wanted = looped(kernel, args, (40,))
     assert all(array.dtype == dtype for array in wanted)
-    for rows in range(1, 41):
+    for rows in (*range(1, 18), 24, 31, 33, 39, 40):
         assert same(kernel(*(arg[:rows] for arg in args)), [array[:rows] for array in wanted])
 
 

@@ -18,6 +18,12 @@ find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0", "-fPIC", "-shared")
 MECHANISMS = {"arm": arm(), "craft": craft()}
+LARGEST = {
+    "analytic_jacobian",
+    "centroidal_momentum_derivatives",
+    "forward_dynamics_second_derivatives",
+    "inverse_dynamics_second_derivatives",
+}
 BOUND = 2e-14
 """Some products are fused, some are not; what solves with M may lose its condition (560) besides; seen: 3e-15."""
 
@@ -63,6 +69,8 @@ def standalone(mech: Mechanism, name: str) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_all_ways_agree(which: str, library: Any, name: str) -> None:
+    if which == "arm" and name in LARGEST:
+        pytest.skip("tried on the floating one, which has all that the arm has")
     mech = MECHANISMS[which]
     args = [np.asarray(arg[0]) for arg in arguments(mech, name, (1,))]
     wanted = [np.asarray(array, dtype=float) for array in parts(find(name).function(mech, *(arg[()] for arg in args)))]

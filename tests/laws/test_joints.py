@@ -31,6 +31,7 @@ from linkwise.model.joints.joint import joint
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, cos_sin
 from linkwise.spatial.transform import inverse, transform
+from support.random_mechanisms import direct
 
 STEP = 1e-6
 """Of central differences: their error is some 1e-10 here."""
@@ -149,13 +150,13 @@ def near(found: Any, wanted: Any, bound: float = EXACT) -> bool:
 def test_a_cam_has_the_efforts_that_its_energies_give(floating: bool) -> None:
     mech = mechanism(floating=floating)
     q, qd, qdd = state(mech)
-    tau = mech.inverse_dynamics(q, qd, qdd)
-    assert near(tau, mech.kernel("lagrange_dynamics")(q, qd, qdd))
-    M = mech.mass_matrix(q)
-    assert near(M @ qdd + mech.bias_torque(q, qd) + mech.friction_torque(qd), tau)
-    assert near(0.5 * qd @ M @ qd, mech.kinetic_energy(q, qd))
-    assert near(mech.forward_dynamics(q, qd, tau), qdd, 1e-9)
-    assert near(mech.regressor(q, qd, qdd) @ mech.parameters, tau)
+    tau = direct(mech, "inverse_dynamics", q, qd, qdd)
+    assert near(tau, direct(mech, "lagrange_dynamics", q, qd, qdd))
+    M = direct(mech, "mass_matrix", q)
+    assert near(M @ qdd + direct(mech, "bias_torque", q, qd) + direct(mech, "friction_torque", qd), tau)
+    assert near(0.5 * qd @ M @ qd, direct(mech, "kinetic_energy", q, qd))
+    assert near(direct(mech, "forward_dynamics", q, qd, tau), qdd, 1e-9)
+    assert near(direct(mech, "regressor", q, qd, qdd) @ mech.parameters, tau)
 
 
 @pytest.mark.parametrize("floating", [False, True])

@@ -34,10 +34,14 @@ def flat(result: object) -> np.ndarray:
 in_each_backend = pytest.mark.parametrize("backend", ["llvm", "numpy"])
 
 
-@in_each_backend
 @pytest.mark.parametrize("name", sorted(name for name in ALGORITHMS if not find(name).needs_loops))
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("which", ["arm", "craft"])
+@pytest.mark.parametrize(
+    ("which", "value", "backend"),
+    [
+        ("arm", np.nan, "llvm"), ("arm", np.inf, "numpy"), ("arm", -np.inf, "llvm"),
+        ("craft", np.nan, "numpy"), ("craft", np.inf, "llvm"), ("craft", -np.inf, "numpy"),
+    ],
+)  # fmt: skip
 def test_only_what_depends_on_it(which: str, name: str, value: float, backend: str) -> None:
     mech = arm() if which == "arm" else craft()
     kernel = mech.kernel(name, backend=backend)

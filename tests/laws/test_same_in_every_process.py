@@ -26,7 +26,7 @@ def digests(order: int, seed: int) -> dict[str, str]:
 
 @pytest.mark.parametrize(("order", "seed"), [(1, 2), (2, 3)])
 def test_same_tapes_whatever_was_computed_before(order: int, seed: int) -> None:
-    """In a fresh process, and in others with other seeds of hashes, after unrelated work, in another order."""
+    """In a fresh process, and one half each in others with other seeds of hashes, after unrelated work, in another order."""
     wanted, found = digests(0, 1), digests(order, seed)
-    assert [name for name in wanted if wanted[name] != found[name]] == []
-    assert len({value for value in wanted.values() if len(value) == 64}) > 300
+    assert [name for name in found if wanted[name] != found[name]] == []
+    assert len({value for value in found.values() if len(value) == 64}) > 150

@@ -45,7 +45,7 @@ def test_both_dynamics_and_lagrange(name: str) -> None:
     assert max(errors) < ROUNDING
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::2])
 def test_derivatives(name: str) -> None:
     """Against Richardson's differences: 1e-11 is what they are good for at these steps."""
     mech = sprung(name)

@@ -26,7 +26,7 @@ from support.axis_arms import Arm, Axis, X, Y, Z, arm, in_plane, loose, meeting
 EIGHTHS = np.arange(-3, 5) * np.pi / 4
 NEARLY = np.array([np.pi - 1e-3, np.pi - 1e-5, np.pi - 1e-7, 1e-3, 1e-5, 1e-7])
 OFFSETS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 0), (0, 1, 1)], dtype=float)
-POSES = 40
+POSES = 20
 
 REGULAR = 1e-2
 """The least singular value of the Jacobian of a regular pose, of arms of the size of 1 m."""
@@ -114,12 +114,12 @@ def test_arms_that_lost_solutions(name: str) -> None:
     form = closed_form(made.mech)
     if not form.exists:
         pytest.fail(form.why)
-    complete(made, form, planted(made, np.random.default_rng(0), 120))
+    complete(made, form, planted(made, np.random.default_rng(0), 60))
 
 
 @pytest.mark.parametrize(
     ("joints", "kinds", "arms"),
-    [(3, "R", 6), (4, "R", 5), (5, "R", 4), (6, "R", 1), (3, "RP", 4), (4, "RRP", 4), (5, "RRP", 3)],
+    [(3, "R", 5), (4, "R", 3), (5, "R", 3), (6, "R", 1), (3, "RP", 4), (4, "RRP", 3), (5, "RRP", 2)],
 )
 def test_axes_along_the_coordinates(joints: int, kinds: str, arms: int) -> None:
     rng = np.random.default_rng(joints)
@@ -243,8 +243,8 @@ def test_a_six_joint_arm_that_is_nearly_special() -> None:
     table = [(0, right, 0.089), (-0.425, 3.7e-6, 0), (-0.392, 0, 0), (0, right, 0.109), (0, -right, 0.095), (0, 0, 0.082)]
     mech = Mechanism([Link.dh(a=a, alpha=alpha, d=d, convention="standard") for a, alpha, d in table])
     rng = np.random.default_rng(25)
-    q = rng.uniform(-3, 3, (30, 6))
-    q[:, 4] = rng.choice([0.0, np.pi, 1e-5], 30)
+    q = rng.uniform(-3, 3, (12, 6))
+    q[:, 4] = rng.choice([0.0, np.pi, 1e-5], 12)
     poses = mech.forward_kinematics(q)
     found = closed_form(mech).all(poses)
     assert isinstance(found, Solutions)
