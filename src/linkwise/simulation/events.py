@@ -18,8 +18,8 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
 from linkwise.trajectory.motion import Evaluator, Event, interpolant
 
-#: Bisections of an interval: more than a float64 has bits.
-HALVINGS = 60
+#: Parts into which an interval is divided at once, and how often: more than a float64 has bits.
+PARTS, DIVISIONS = np.linspace(0.0, 1.0, 33), 12
 
 CALL = "expected a function g(t, q, qd)"
 
@@ -140,7 +140,7 @@ def find(
         if not len(rows):
             continue
         between = _between(plant, t, recorded, rows, columns, held=held)
-        times = _bisect(watch, between, t[columns], t[columns + 1], values[rows, columns])
+        times = _divide(watch, between, t[columns], t[columns + 1], values[rows, columns])
         q, qd = _states(between, times)
         counts = np.zeros(len(ends), dtype=int)
         for k in np.lexsort((times, rows)):
@@ -173,12 +173,16 @@ def _states(between: Evaluator, t: FloatArray) -> tuple[FloatArray, FloatArray]:
     return q[:, 0], qd[:, 0]
 
 
-def _bisect(watch: Watch, between: Evaluator, low: FloatArray, high: FloatArray, first: FloatArray) -> FloatArray:
-    """Bisect each interval (K,) down to neighbouring numbers; the end that is past the crossing."""
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if np.all((middle == low) | (middle == high)):
+def _divide(watch: Watch, between: Evaluator, low: FloatArray, high: FloatArray, first: FloatArray) -> FloatArray:
+    """Divide each interval (K,) down to neighbouring numbers; the end that is past the crossing."""
+    rows = np.arange(len(low))
+    for _ in range(DIVISIONS):
+        times = low[:, None] + (high - low)[:, None] * PARTS
+        times[:, -1] = high
+        if np.all((times == low[:, None]) | (times == high[:, None])):
             break
-        before = np.sign(watch(middle, *_states(between, middle))) == np.sign(first)
-        low, high = np.where(before, middle, low), np.where(before, high, middle)
+        q, qd, _ = between(times[:, 1:-1])
+        after = np.sign(watch(times[:, 1:-1], q, qd)) != np.sign(first)[:, None]
+        place = np.where(after.any(axis=1), after.argmax(axis=1) + 1, len(PARTS) - 1)
+        low, high = times[rows, place - 1], times[rows, place]
     return high

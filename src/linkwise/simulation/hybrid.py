@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, MissingExtraError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
-from linkwise.simulation.adaptive import Law, AdaptiveRollout, ode_solver
+from linkwise.simulation.adaptive import AdaptiveRollout, Law, ode_solver
 from linkwise.simulation.energy_balance import power
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.plant import Plant

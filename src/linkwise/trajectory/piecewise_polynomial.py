@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ HALVINGS = 53
 
 #: Value and first two derivatives at one end of a piece.
 Ends = tuple[FloatArray, FloatArray, FloatArray]
+
+#: Indices of pieces or knots; a single one is an int.
+Places = npt.NDArray[np.intp] | int
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +61,28 @@ class PiecewisePolynomial:
         piece = self._pieces(at)
         following = piece + (knots.shape[-2] > 1)
         begin, end = _picked(knots, piece), _picked(knots, following)
-        late = 2.0 * at > begin + end
-        shift = late[..., 0] if self.t.ndim == 1 else late
+        late: Any = 2.0 * at > begin + end
+        if isinstance(piece, int):
+            late = bool(late[0, 0])
+        shift = late[..., 0] if self.t.ndim == 1 and not isinstance(late, bool) else late
         near, far = piece + shift, following - shift
-        u = at - np.where(late, end, begin)
+        u = at - _either(late, end, begin)
         q0, v0, a0 = _picked(self.q, near), _picked(self.qd, near), self._second(piece, near, late)
         q, qd, qdd = q0 + u * (v0 + 0.5 * u * a0), v0 + u * a0, a0
         if self.degree == 5:
-            h = np.where(late, begin - end, end - begin)
+            h = _either(late, begin - end, end - begin)
             if not h.all():
                 h = np.where(h == 0.0, 1.0, h)
-            other = _picked(self.q, far), _picked(self.qd, far), self._second(piece, far, ~late)
+            other = (
+                _picked(self.q, far),
+                _picked(self.qd, far),
+                self._second(piece, far, not late if isinstance(late, bool) else ~late),
+            )
             c3, c4, c5 = _higher_coefficients(h, (q0, v0, a0), other)
             s = u / h
-            q = q + s**3 * (c3 + s * (c4 + s * c5))
-            qd = qd + s**2 * (3.0 * c3 + s * (4.0 * c4 + 5.0 * s * c5)) / h
-            qdd = qdd + s * (6.0 * c3 + s * (12.0 * c4 + 20.0 * s * c5)) / h**2
+            q = q + s * s * s * (c3 + s * (c4 + s * c5))
+            qd = qd + s * s * (3.0 * c3 + s * (4.0 * c4 + 5.0 * s * c5)) / h
+            qdd = qdd + s * (6.0 * c3 + s * (12.0 * c4 + 20.0 * s * c5)) / (h * h)
             if self.before is not None:
                 qdd = np.where(at == knots[..., -1:, :], self.qdd[..., -1:, :], qdd)
         early, over = at < knots[..., :1, :], at > knots[..., -1:, :]
@@ -82,16 +92,20 @@ class PiecewisePolynomial:
             qd, qdd = (np.where(outside, 0.0, rate) for rate in (qd, qdd))
         return q, qd, qdd
 
-    def _second(self, piece: npt.NDArray[np.intp], knot: npt.NDArray[np.intp], ends: npt.NDArray[np.bool_]) -> FloatArray:
+    def _second(self, piece: Places, knot: Places, ends: Any) -> FloatArray:
         """The second derivative of pieces at one of their knots; `ends` says at which of them a piece ends."""
         if self.degree == 2:
             return _picked(self.qdd, piece)
         if self.before is None:
             return _picked(self.qdd, knot)
+        if isinstance(piece, int):
+            return _picked(self.before if ends else self.qdd, piece)
         return np.where(ends, _picked(self.before, piece), _picked(self.qdd, piece))
 
-    def _pieces(self, at: FloatArray) -> npt.NDArray[np.intp]:
+    def _pieces(self, at: FloatArray) -> Places:
         """The piece in which each time (..., K, 1) is: (K,), or (..., K, n) where each column has its own knots."""
+        if self.t.ndim == 1 and at.size == 1:
+            return min(max(int(np.searchsorted(self.t, at.item(), side="right")) - 1, 0), max(self.t.size - 2, 0))
         if self.t.ndim == 1:
             return np.clip(np.searchsorted(self.t, at[..., 0], side="right") - 1, 0, max(self.t.size - 2, 0))
         piece = np.zeros_like(at >= self.t[..., :1, :], dtype=np.intp)
@@ -124,8 +138,15 @@ class PiecewisePolynomial:
         return np.max(velocities, axis=-2), np.max(accelerations, axis=-2)
 
 
-def _picked(values: FloatArray, index: npt.NDArray[np.intp]) -> FloatArray:
-    """Rows of values (..., m, n) at an index (K,), or at each column's own (..., K, n)."""
+def _either(first: Any, yes: FloatArray, no: FloatArray) -> FloatArray:
+    """``np.where``, and for a single bool one of both as it is."""
+    return (yes if first else no) if isinstance(first, bool) else np.where(first, yes, no)
+
+
+def _picked(values: FloatArray, index: Places) -> FloatArray:
+    """Rows of values (..., m, n) at an index (K,), at each column's own (..., K, n), or one row (a slice takes no copy)."""
+    if isinstance(index, int):
+        return values[..., index : index + 1, :]
     if index.ndim == 1:
         return values[..., index, :]
     if values.shape[-2] == 2:

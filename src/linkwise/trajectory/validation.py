@@ -163,8 +163,8 @@ def within(time: Any, t: FloatArray) -> FloatArray:
     room = ROUNDING * (t[-1] - t[0])
     if checked.ndim > 1:
         raise ArgumentError(f"time has the shape {checked.shape}; expected a time or times (K,), s")
-    outside = (checked < t[0] - room) | (checked > t[-1] + room)
-    if np.any(outside):
+    if checked.size and (checked.min() < t[0] - room or checked.max() > t[-1] + room):
+        outside = (checked < t[0] - room) | (checked > t[-1] + room)
         first = float(np.atleast_1d(checked)[np.atleast_1d(outside)][0])
         raise ArgumentError(f"time is {first!r}; the trajectory lasts from {float(t[0])!r} to {float(t[-1])!r} s")
     return np.clip(checked, t[0], t[-1])
