@@ -141,32 +141,32 @@ def test_simulation_keeps_energy_and_closure(linkage):
 
 
 def free_stewart():
-    """The Stewart platform with a platform that floats as a body of its own."""
+    """The Stewart platform with a platform that floats as a body of its own, in the place of six joints."""
     robot = lw.robots.stewart()
-    names = ("x", "y", "z", "yaw", "pitch", "roll")
-    platform = next(link for link in robot.links if link.name == "roll")
     pose = robot.forward_kinematics(robot.neutral, link="roll")
-    legs = [link for link in robot.links if link.name not in names]
-    body = lw.Link(name="roll", joint="floating", before=pose, mass=platform.body.mass, com=platform.body.com,
-                   inertia=platform.body.tensor)  # fmt: skip
-    return robot, robot.replace(links=[body, *legs], tool_link="roll")
+    legs = [link for link in robot.links if link.name not in ("x", "y", "z", "yaw", "pitch", "roll")]
+    return robot.replace(links=[lw.Link(name="roll", joint="floating", before=pose), *legs], tool_link="platform")
 
 
 def test_a_free_platform_on_six_legs():
-    """The same pose as with the six joints that stand for it, forward kinematics from the legs' lengths."""
-    robot, free = free_stewart()
-    legs = [f"leg{k}" for k in range(1, 7)]
-    inverse = Linkage(robot, ["x", "y", "z", "yaw", "pitch", "roll"], q0=robot.neutral)
-    forward = Linkage(free, legs, q0=free.neutral)
-    posed = inverse.position([0.05, 0.0, 0.1, 0.2, 0.0, 0.1]).q
-    lengths = [posed[robot.names.index(name)] for name in legs]
+    """The pose from the lengths of the legs, which are distances of its ball joints from where the legs stand."""
+    robot = free_stewart()
+    start = robot.forward_kinematics(robot.neutral)
+    pose = start @ at(0.05, 0.0, 0.1, rotation=rotation_between((0.0, 0.0, 1.0), (0.0, 0.28, 0.96)))
+    balls = [loop.second_frame[:, 3] for loop in robot.loops]
+    feet = [robot.forward_kinematics(robot.neutral, f"cross{k}")[:3, 3] for k in range(1, 7)]
+    lengths = [
+        np.linalg.norm((pose @ ball)[:3] - foot) - np.linalg.norm((start @ ball)[:3] - foot)
+        for ball, foot in zip(balls, feet, strict=True)
+    ]
+    forward = Linkage(robot, [f"leg{k}" for k in range(1, 7)], q0=robot.neutral)
     solved = forward.position(lengths)
-    error = np.abs(free.forward_kinematics(solved.q, "roll") - robot.forward_kinematics(posed, "roll")).max()
+    error = np.abs(robot.forward_kinematics(solved.q) - pose).max()
     print(f"pose of the platform to {error:.1e}; {forward.passive[:6]}, idle {forward.idle}")
     assert solved.success
     assert error < 1e-11  # the closure to 1e-12 of lengths of 1 m, times the condition of the legs
     assert forward.idle == ()
-    assert int(free.mobility()) == 6
+    assert int(robot.mobility()) == 6
 
 
 def test_the_cone_of_a_ball_joint_is_kept():
