@@ -28,7 +28,7 @@ MODULES = sorted(
 
 def in_a_fresh_process(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
