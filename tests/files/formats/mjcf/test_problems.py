@@ -338,7 +338,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         body('<replicate count="400">' * 3 + "<body/>" + "</replicate>" * 3),
         ["line 4: <replicate>: repeated, it makes more than 100000 elements"],
     ),
-    "attach": (body("<attach/>"), ["line 4: <attach> is not read: the other model has to be written out"]),
+    "attach": (body("<attach/>"), ["line 4: <attach>: model is None; expected one of the <model> of <asset>"]),
     "composite": (body("<composite/>"), ["line 4: <composite> is not read: what it makes has to be written out"]),
     "flexcomp": (body("<flexcomp/>"), ["line 4: <flexcomp> is not read: a soft body is no rigid one"]),
     "deformable": (world("<body/>", after="<deformable/>"), ["line 6: <deformable>: a soft body is no rigid one"]),

@@ -376,11 +376,16 @@ class Defaults:
         self.log = log
         self.classes: dict[str, Class] = {MAIN: {}}
 
-    def read(self, element: Element, parent: str | None = None) -> None:
-        """Take in a ``<default>``: its own elements, then the classes nested in it, which begin with all that it has."""
+    def read(self, element: Element, parent: str | None = None, *, attached: bool = False) -> None:
+        """Take in a ``<default>``: its own elements, then the classes nested in it, which begin with all that it has.
+
+        The outermost one of a file that is `attached` has another name, and begins with nothing.
+        """
         check_known(element, "<default>", self.log, ("class",))
         name = element.get("class") or ""
-        if parent is None:
+        if attached:
+            self.classes[name] = {}
+        elif parent is None:
             if name not in ("", MAIN):
                 self.log.report(element, f"<default>: class is {shown(name)}; the outermost is {MAIN!r}")
             name = MAIN

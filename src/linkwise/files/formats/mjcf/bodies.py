@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ModelError, shown
+from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import (
     BODY,
     FRAME,
@@ -472,7 +473,6 @@ def _limited(said: Attributes, settings: Settings, key: str, range_key: str, lim
 
 #: Elements of a body that make others.
 REFUSED = {
-    "attach": "the other model has to be written out",
     "composite": "what it makes has to be written out",
     "flexcomp": "a soft body is no rigid one",
 }
@@ -564,7 +564,12 @@ class BodyTree:
             elif tag == "frame":
                 said = Attributes(child, named(child), self.log, ("name", "childclass", *FRAME))
                 inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
+                settings = self.settings
+                if isinstance(child, Attached):
+                    kept = {"disabled": settings.disabled, "total_mass": settings.total_mass}
+                    self.settings = replace(child.settings, **kept)
                 self._inside(child, owner, inner, self._classes(child, classes))
+                self.settings = settings
             elif tag == "geom":
                 geom = read_geom(self._said(child, GEOM, classes), self.settings, outer, self.meshes)
                 (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)

@@ -70,12 +70,16 @@ class Includer:
         if not name:
             self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
             return []
+        return self.contents(element, name, depth)
+
+    def contents(self, element: Element, name: str, depth: int = 0) -> list[Element]:
+        """What stands in a file that an element names; nothing after a report."""
         try:
             path = self.path(element, name)
             root = self._read(path)
         except (FileError, XmlError) as error:
             for problem in error.problems if isinstance(error, FileError) else (error.problem,):
-                self.log.report(element, f"<include> of {shown(name)}: {problem}")
+                self.log.report(element, f"<{element.tag}> of {shown(name)}: {problem}")
             return []
         file = Path(os.path.relpath(path, self._root())).as_posix()
         top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileError, install_hint, shown
+from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, ElementLog, offered
 from linkwise.files.formats.mjcf.document import Includer, Settings
 from linkwise.files.mesh_file import LARGEST, MeshError, load_mesh
@@ -37,13 +38,17 @@ class Meshes:
     """The meshes of the assets of a file, opened when one is asked for."""
 
     def __init__(self, root: Element, log: ElementLog, defaults: Defaults, settings: Settings, includer: Includer) -> None:
-        self.settings, self.includer = settings, includer
+        self.includer = includer
+        self._settings: dict[str, Settings] = {}
         self.attributes: dict[str, Attributes] = {}
         self._solids: dict[str, MeshSolid | MeshError] = {}
-        for element in (element for asset in root.all("asset") for element in asset.all("mesh")):
+        meshes = [(asset, element) for asset in root.all("asset") for element in asset.all("mesh")]
+        for asset, element in meshes:
             known = (*MESH, *(("plugin",) if "plugin" in element.attributes else ()))
             said = Attributes(element, f"mesh {shown(element.get('name'))}", log, known, defaults.of(element, ()))
-            self.attributes[said.text("name") or Path(said.text("file") or "").stem] = said
+            name = said.text("name") or Path(said.text("file") or "").stem
+            self.attributes[name] = said
+            self._settings[name] = asset.settings if isinstance(asset, Attached) else settings
 
     def solid(self, name: str) -> MeshSolid:
         """A mesh as a solid.
@@ -70,7 +75,7 @@ class Meshes:
         said = self.attributes[name]
         if said.text("builtin") not in (None, "none") or said.element.children:
             raise MeshError(f"what MuJoCo makes of mesh {shown(name)} is not known here")
-        vertices, faces = self._triangles(said)
+        vertices, faces = self._triangles(said, self._settings[name])
         kind = said.word("inertia", INERTIAS, "legacy")
         quaternion = np.array(said.row("refquat", 4, (1.0, 0.0, 0.0, 0.0)))
         if not LEAST < np.linalg.norm(quaternion) < np.inf:
@@ -86,7 +91,7 @@ class Meshes:
             faces = faces[:, ::-1]
         return mesh_solid(vertices, faces, kind)
 
-    def _triangles(self, said: Attributes) -> tuple[FloatArray, Any]:
+    def _triangles(self, said: Attributes, settings: Settings) -> tuple[FloatArray, Any]:
         """Vertices (..., 3) in the single precision in which MuJoCo has them, and the triangles, if there are any."""
         file = said.text("file")
         if file is None:
@@ -94,16 +99,16 @@ class Meshes:
             if len(vertices) < 4 or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
                 raise MeshError(f"{said.item} has no file, nor vertices that make a body")
         else:
-            vertices, faces = self._from_file(said, file)
+            vertices, faces = self._from_file(said, file, settings)
         return np.asarray(vertices, dtype=np.float32).astype(float), faces
 
-    def _from_file(self, said: Attributes, file: str) -> tuple[Any, Any]:
-        name = os.path.basename(file.replace("\\", "/")) if self.settings.strip_path else file.replace("\\", "/")
+    def _from_file(self, said: Attributes, file: str, settings: Settings) -> tuple[Any, Any]:
+        name = os.path.basename(file.replace("\\", "/")) if settings.strip_path else file.replace("\\", "/")
         kind = Path(name).suffix.lower().removeprefix(".")
         if kind not in ("stl", "obj", "msh"):
             raise MeshError(f"mesh file {shown(name)} is of another kind than .stl, .obj or .msh")
         try:
-            path = self.includer.path(said.element, os.path.join(self.settings.mesh_folder, name))
+            path = self.includer.path(said.element, os.path.join(settings.mesh_folder, name))
             if path.stat().st_size > LARGEST:
                 raise MeshError(f"mesh file {shown(name)} has more than {LARGEST // 2**20} MB")
             data = path.read_bytes()

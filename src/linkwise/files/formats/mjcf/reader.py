@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileProblem, choices, members, shown
+from linkwise.files.formats.mjcf.attachment import Attacher
 from linkwise.files.formats.mjcf.attributes import (
     ACTUATOR,
     ACTUATORS,
@@ -456,11 +457,13 @@ def parse(
         log = ElementLog()
         includer = Includer(folder, log, include_root)
         includer.expand(top)
+        attacher = Attacher(top, log, includer)
+        attacher.expand(top)
         Replicator(top, log, settings_of(top, ElementLog())).expand(top)
         if root is not None:
             keep_body(log, top, root)
         with np.errstate(all="ignore"):
-            return _Reader(top, name, physical, log, drop_free_armature, includer).reading()
+            return _Reader(top, name, physical, log, drop_free_armature, attacher).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
     except RecursionError:
@@ -499,7 +502,7 @@ class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
     def __init__(
-        self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool, includer: Includer
+        self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool, attacher: Attacher
     ) -> None:
         self.root, self.physical, self.log, self.drop_free_armature = root, physical, log, drop_free_armature
         check_known(root, "<mujoco>", self.log, ("model",))
@@ -508,7 +511,9 @@ class _Reader:
         self.defaults = Defaults(self.log)
         for element in root.all("default"):
             self.defaults.read(element)
-        self.meshes = Meshes(root, log, self.defaults, self.settings, includer)
+        for element in attacher.defaults:
+            self.defaults.read(element, attached=True)
+        self.meshes = Meshes(root, log, self.defaults, self.settings, attacher.includer)
         self._sections()
 
     def _sections(self) -> None:

@@ -66,12 +66,12 @@ class Replicator:
             placed = {"pos": numbers(place), "quat": numbers(rotation_quaternion(turn))}
             copies.append(replace(element, tag="frame", attributes=placed, children=inner))
             place = place + turn @ offset
-        names = {(_kind(part), name) for part in element.walk() if (name := part.get("name"))}
+        names = {kind_and_name(part) for part in element.walk()}
         for section in (section for tag in SECTIONS for section in self.root.all(tag)):
             section.children = [copy for child in section.children for copy in self._referring(child, names, suffixes)]
         return copies
 
-    def _referring(self, element: Element, names: set[tuple[str, str]], suffixes: list[str]) -> Iterator[Element]:
+    def _referring(self, element: Element, names: set[tuple[str, str | None]], suffixes: list[str]) -> Iterator[Element]:
         """The copies of an element that names something in the replicate, or itself."""
         inside = [(kind, name) in names for part in element.walk() for kind, _, name in ends(part)]
         if not any(inside):
@@ -100,5 +100,6 @@ class Replicator:
         return self.size > MOST_ELEMENTS
 
 
-def _kind(element: Element) -> str:
-    return "joint" if element.tag == "freejoint" else element.tag
+def kind_and_name(element: Element) -> tuple[str, str | None]:
+    """What an element can be named as."""
+    return "joint" if element.tag == "freejoint" else element.tag, element.get("name")

@@ -1,0 +1,117 @@
+"""``<attach>``: a body of another file, or all of its world, with a prefix to all names."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linkwise.errors import shown
+from linkwise.files.formats.mjcf.attributes import MAIN, Attributes, ElementLog, check_known, offered
+from linkwise.files.formats.mjcf.document import Includer, Settings, ends, set_name, settings_of
+from linkwise.files.formats.mjcf.replication import SECTIONS, Replicator, kind_and_name
+from linkwise.files.xml_tree import Element
+
+#: Attributes that name classes and meshes of the file itself.
+INNER = ("class", "childclass", "mesh")
+
+
+@dataclass(slots=True, eq=False)
+class Attached(Element):
+    """A frame of bodies, or an asset, of a file that has compiler settings of its own."""
+
+    settings: Settings = field(default_factory=Settings)
+
+
+class Attacher:
+    """Puts every ``<attach>`` in a file in place, with the classes, meshes, tendons, equalities and actuators that it needs.
+
+    What refers to something that is not attached stays out; the options of the other file have no effect.
+
+    Attributes
+    ----------
+    defaults : list of Element
+        The outermost default classes of the attached files, each of which inherits nothing.
+    """
+
+    def __init__(self, root: Element, log: ElementLog, includer: Includer) -> None:
+        self.root, self.log, self.includer = root, log, includer
+        self.defaults: list[Element] = []
+        self._models: dict[str, Element] = {}
+        for model in (model for asset in root.all("asset") for model in asset.all("model")):
+            check_known(model, "<model>", log, ("name", "file", "content_type"))
+            self._models[model.get("name") or Path(model.get("file") or "").stem] = model
+        self._read: dict[str, tuple[Element, Settings, list[Element]]] = {}
+
+    def expand(self, element: Element) -> None:
+        """Replace the attachments in an element by what they attach."""
+        children: list[Element] = []
+        for child in element.children:
+            self.expand(child)
+            children += self._attached(child) if child.tag == "attach" else [child]
+        element.children = children
+
+    def _attached(self, element: Element) -> list[Element]:
+        said = Attributes(element, "<attach>", self.log, ("model", "body", "prefix"))
+        name, prefix = said.text("model"), said.text("prefix")
+        if name not in self._models or prefix is None:
+            there = offered(self._models) if self._models else "one of the <model> of <asset>"
+            said.report("prefix is missing" if name in self._models else f"model is {shown(name)}; expected {there}")
+            return []
+        if name not in self._read:
+            self._read[name] = self._contents(self._models[name])
+        source, settings, inherited = self._read[name]
+        content = deepcopy(source)
+        worlds = content.all("worldbody")
+        inner = [part for world in worlds for part in world.children]
+        if (body := said.text("body")) is not None:
+            inner = [part for part in inner if part.tag == "body" and part.get("name") == body]
+            if len(inner) != 1:
+                said.report(f"body is {shown(body)}; expected one that stands in the world of {shown(name)}", "body")
+                return []
+        frame = Attached("frame", {"childclass": MAIN}, element.line, inner, settings=settings)
+        names = {kind_and_name(part) for part in frame.walk()}
+        default = Element("default", {"class": MAIN}, element.line)
+        default.children = [part for section in content.all("default") for part in section.children]
+        assets = [_asset(section, settings) for section in content.all("asset")]
+        sections = [self._referring(content, tag, names) for tag in SECTIONS]
+        defaults = [default, *deepcopy(inherited)]
+        for part in (part for top in (frame, *defaults, *assets, *sections) for part in top.walk()):
+            for key in ("name", *INNER):
+                set_name(part, key, prefix=prefix)
+        for part in (part for section in sections for part in section.walk()):
+            for _, key, _ in list(ends(part)):
+                set_name(part, key, prefix=prefix)
+        self.defaults += defaults
+        self.root.children += [*assets, *(section for section in sections if section.children)]
+        return [frame]
+
+    def _referring(self, content: Element, tag: str, names: set[tuple[str, str | None]]) -> Element:
+        """The elements of a section of which all that they name is attached."""
+        section = Element(tag)
+        for element in (element for part in content.all(tag) for element in part.children):
+            named = [(kind, name) for part in element.walk() for kind, _, name in ends(part)]
+            if named and all(end in names for end in named):
+                element.attributes.setdefault("class", MAIN)
+                section.children.append(element)
+                names.add(("tendon" if tag == "tendon" else element.tag, element.get("name")))
+        return section
+
+    def _contents(self, model: Element) -> tuple[Element, Settings, list[Element]]:
+        """The other file, with all that it includes, attaches and repeats, its settings, and the classes of attached ones."""
+        content = Element("mujoco", {}, model.line, self.includer.contents(model, model.get("file") or ""))
+        inner = Attacher(content, self.log, self.includer)
+        inner.expand(content)
+        settings = settings_of(content, self.log)
+        Replicator(content, self.log, settings).expand(content)
+        return content, settings, inner.defaults
+
+
+def _asset(section: Element, settings: Settings) -> Attached:
+    """The meshes of an asset, which keep the settings of the file that they are of."""
+    settings = section.settings if isinstance(section, Attached) else settings
+    asset = Attached("asset", {}, section.line, section.all("mesh"), settings=settings)
+    for mesh in asset.children:
+        mesh.attributes.setdefault("name", Path(mesh.get("file") or "").stem)
+        mesh.attributes.setdefault("class", MAIN)
+    return asset
