@@ -98,7 +98,7 @@ class Attacher:
         return section
 
     def _contents(self, model: Element) -> tuple[Element, Settings, list[Element]]:
-        """The other file, with all that it includes, attaches and repeats, its settings, and the classes of attached ones."""
+        """The other file, with all that it includes, attaches and repeats, its settings, and the classes of those."""
         content = Element("mujoco", {}, model.line, self.includer.contents(model, model.get("file") or ""))
         inner = Attacher(content, self.log, self.includer)
         inner.expand(content)

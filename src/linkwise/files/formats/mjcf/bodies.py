@@ -566,8 +566,8 @@ class BodyTree:
                 inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
                 settings = self.settings
                 if isinstance(child, Attached):
-                    kept = {"disabled": settings.disabled, "total_mass": settings.total_mass}
-                    self.settings = replace(child.settings, **kept)
+                    outer_flags, total = settings.disabled, settings.total_mass
+                    self.settings = replace(child.settings, disabled=outer_flags, total_mass=total)
                 self._inside(child, owner, inner, self._classes(child, classes))
                 self.settings = settings
             elif tag == "geom":
