@@ -66,7 +66,7 @@ def run_notebooks_if_changed() -> None:
 
 
 def is_new(stamp: Path, files: list[Path]) -> bool:
-    """Whether what these files hold differs from what the stamp tells of an earlier time; then it is written anew."""
+    """Whether what these files hold differs from what the stamp recorded earlier; then it is written anew."""
     state = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == state:
         return False

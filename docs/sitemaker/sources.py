@@ -15,7 +15,7 @@ from pygments.lexers import PythonLexer
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 LONGEST = 120
-"""Lines of source that are shown on the page; of a longer function only the place is told."""
+"""Lines of source that are shown on the page; of a longer function only the place is given."""
 
 
 def source(thing: Any) -> str:

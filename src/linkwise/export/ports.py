@@ -212,7 +212,7 @@ class TapePort:
         """
         shape = f"({', '.join(map(str, self.shape))})" if self.shape else "one number"
         description = f"{shape}: {self.meaning}" if self.meaning else shape
-        return f"{description}; elements {', '.join(map(told, self.labels))}" if self.labels else description
+        return f"{description}; elements {', '.join(map(printable_ascii, self.labels))}" if self.labels else description
 
     @property
     def laid_out(self) -> str:
@@ -233,7 +233,7 @@ class TapePort:
         if identifier == self.name:
             return ""
         strange = " ".join(f"U+{ord(letter):04X}" for letter in self.name if not letter.isascii())
-        return f"'{told(self.name)}'" + (f" ({strange})" if strange else "")
+        return f"'{printable_ascii(self.name)}'" + (f" ({strange})" if strange else "")
 
     def element(self, k: int) -> str:
         """What people call an element, or the name of the port and its indices."""
@@ -242,12 +242,12 @@ class TapePort:
         return "_".join([self.name, *map(str, np.unravel_index(k, self.shape))]) if self.shape else self.name
 
 
-def told(text: str) -> str:
+def printable_ascii(text: str) -> str:
     """A name as it stands in a comment of any language: one line of printable ASCII that ends no comment.
 
     Examples
     --------
-    >>> told("2 θ̇ */"), told("中"), told("what???/")
+    >>> printable_ascii("2 θ̇ */"), printable_ascii("中"), printable_ascii("what???/")
     ('2 theta_dot * /', 'U+4E2D', 'what? ? ?/')
     """
     letters = (SPELT.get(letter, letter) for letter in unicodedata.normalize("NFKD", " ".join(text.split())))
@@ -282,7 +282,9 @@ def used_slots(tape: Tape) -> frozenset[int]:
 def shapes_text(tape: Tape) -> str:
     """Write the shapes of inputs and outputs on one line: ``q (6), qd (6) -> tau (6)``."""
     groups = (inputs(tape), outputs(tape))
-    written = [", ".join(f"{told(port.name)} ({', '.join(map(str, port.shape))})" for port in group) for group in groups]
+    written = [
+        ", ".join(f"{printable_ascii(port.name)} ({', '.join(map(str, port.shape))})" for port in group) for group in groups
+    ]
     return " -> ".join(written)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from linkwise.errors import ArgumentError, choices
-from linkwise.export.ports import CONSTANTS, PARAMETERS, Identifiers, told
+from linkwise.export.ports import CONSTANTS, PARAMETERS, Identifiers, printable_ascii
 from linkwise.kernel.tape import Instruction, Shape, Tape
 
 
@@ -142,7 +142,7 @@ def sentence(documentation: str) -> str:
     """
     first = " ".join(re.split(r"\n\s*\n", documentation.strip(), maxsplit=1)[0].split())
     plain = re.sub(r"\s*\([^()]*\b(1[89]|20)\d\d\b[^()]*\)", "", first)
-    return told(plain.removeprefix("Return "))
+    return printable_ascii(plain.removeprefix("Return "))
 
 
 def as_tapes(tapes: Tape | Sequence[Tape]) -> tuple[Tape, ...]:
@@ -182,7 +182,7 @@ def parts(
     functions: list[TapePart] = []
     for tape in tapes:
         name = names.new(f"{prefix}{tape.name}")
-        title = sentence((titles or {}).get(tape.name, "")) or told(tape.name)
+        title = sentence((titles or {}).get(tape.name, "")) or printable_ascii(tape.name)
         early, late = hoisted(tape, PARAMETERS) if PARAMETERS in tape.inputs else (None, tape)
         if early is None or not early.code:
             functions.append(TapePart(tape, name, title))

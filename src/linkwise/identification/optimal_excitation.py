@@ -28,7 +28,7 @@ MEANT = 1e-6
 
 CRITERIA = ("determinant", "condition")
 
-#: Below this ratio of eigenvalues of the normal equations, parameters cannot be told apart.
+#: Below this ratio of eigenvalues of the normal equations, parameters cannot be distinguished.
 SINGULAR = 1e-13
 
 
@@ -38,7 +38,7 @@ def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
     Raises
     ------
     ArgumentError
-        With the parameters that have no effect in the motion, and the groups that cannot be told apart.
+        With the parameters that have no effect in the motion, and the groups that cannot be distinguished.
     """
     count = len(labels)
     sizes = np.linalg.norm(table, axis=0)
@@ -90,7 +90,7 @@ def condition_numbers(table: FloatArray) -> tuple[float, float]:
 
 
 def criterion_loss(table: FloatArray, criterion: str) -> tuple[float, FloatArray]:
-    """Return the criterion of a regressor (rows, b), and its slope (rows, b); infinite where parameters are not told apart.
+    """Return the criterion of a regressor (rows, b), and its slope (rows, b); infinite where parameters are confounded.
 
     "condition" is the logarithm of the condition number with columns scaled to length one; "determinant" is
     -log det(table' table) / 2 b, the mean logarithm of the lengths of the axes of the ellipsoid of uncertainty.

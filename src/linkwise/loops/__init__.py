@@ -1,4 +1,4 @@
-"""Closed loops: a mechanism driven through its loops, put together from nothing, with its singular positions told."""
+"""Closed loops: a mechanism driven through its loops, assembled from any start, and its singular positions."""
 
 from linkwise.loops.assembly_modes import AssemblyModes as AssemblyModes
 from linkwise.loops.assembly_modes import LinkageSolution as LinkageSolution

@@ -120,7 +120,7 @@ def singularities_at(
     task, system : LoopEquations, System
         The closure equations, and which coordinates are driven.
     generic : pair of int and ndarray (k, nq)
-        The rank of the closure Jacobian at most positions, and some of these: what does not move there either is not told.
+        The rank of the closure Jacobian at most positions, and some of these: what rests there too is left out.
     q : (nq,) array_like
         The position.
     output : int or str, optional

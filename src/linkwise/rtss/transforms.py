@@ -294,7 +294,7 @@ def _from_oa(function: str, o: FloatArray, a: FloatArray) -> FloatArray:
     return np.stack([x, np.cross(z, x), z], axis=-1)
 
 
-#: Below this sine (Euler) or cosine (roll, pitch, yaw) of the middle angle the other two are not told apart.
+#: Below this sine (Euler) or cosine (roll, pitch, yaw) of the middle angle the other two are not distinguished.
 SINGULAR = 10.0 * np.finfo(np.float64).eps
 
 

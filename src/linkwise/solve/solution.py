@@ -115,7 +115,7 @@ class Solution:
         Raises
         ------
         ArgumentError
-            Where a batch is not told apart, or the index is not in it.
+            Where a batch has no index, or the index is not in it.
 
         Examples
         --------

@@ -46,7 +46,7 @@ class Kind:
     fit : callable
         Brings an array to the kind's own shape, whatever stands before; None where it is of another shape.
     checked : bool
-        Whether numbers that are not finite are refused here. Else who asks must see to it.
+        Whether numbers that are not finite are refused here. Otherwise the caller checks.
     last_row : tuple of float
         What a matrix (..., 4, 4) must end in, but for `LAST_ROW`; empty for anything.
     names : tuple of str

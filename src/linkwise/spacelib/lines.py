@@ -272,7 +272,7 @@ def linpvect(P1: POINT, v: VECTOR) -> Any:
 def projponl(P1: Any, l: Any) -> Any:  # noqa: E741
     """Projection of a point on a line, and the distance from it (manual, section 3.7.2).
 
-    The manual gives the order (P1, l), and its example 3.28 calls (l, P1): both are taken, told apart by their shapes.
+    The manual gives the order (P1, l), and its example 3.28 calls (l, P1): both are taken, distinguished by their shapes.
 
     Parameters
     ----------

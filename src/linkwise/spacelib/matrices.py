@@ -197,7 +197,7 @@ def crosstom(A1: Any, A2: Any) -> Any:
     ----------
     A1, A2 : (3,), (..., 3, 1) or (..., n, n) array_like
         Both vectors, of which a fourth entry is left out, or both square matrices. In a batch vectors are columns, for rows
-        could not be told from a matrix.
+        could not be distinguished from a matrix.
 
     Returns
     -------
@@ -509,7 +509,7 @@ def vmcopy(v: Any, dim: int, val: int, type: int, A: Any, rows: int, cols: int) 
 
 
 def _sizes(name: str, a: Array, rows: int, cols: int) -> tuple[int, int]:
-    """The rows and columns of a matrix, which must be those told."""
+    """The rows and columns of a matrix, which must be those stated."""
     sizes = (whole(f"{name}: rows", rows), whole(f"{name}: cols", cols))
     if a.ndim < 2 or a.shape[-2:] != sizes:
         raise ArgumentError(f"{name}: A is of shape {a.shape}; expected (..., {sizes[0]}, {sizes[1]}), as rows and cols say")

@@ -213,7 +213,7 @@ class Trajectory(Motion):
         What `simulate` gained or lost since the first instant that no work accounts for, J.
     manifold_joints : sequence of ManifoldJoint, optional
         The joints with quaternions, with which q begins (`Mechanism.manifold_joints`): a floating base where nq is nv + 1,
-        if nothing is said.
+        by default.
 
     Raises
     ------

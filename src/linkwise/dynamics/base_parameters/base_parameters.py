@@ -28,7 +28,7 @@ INDEPENDENT = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Combinations of inertial parameters that can be told apart by joint efforts, and do determine them.
+    """Combinations of inertial parameters that joint efforts can identify, and that determine them.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def base_parameters(mechanism: Tree, *, seed: int = 0, resting: bool = True) -> 
         Of the random motions, not negative.
     resting : bool
         Whether joints rest in some of the motions. Without rest, Coulomb friction of a joint that always feels the same load
-        cannot be told from that load, and is grouped with it: what a record of moving joints can show.
+        cannot be distinguished from that load, and is grouped with it: what a record of moving joints can show.
 
     Raises
     ------

@@ -37,7 +37,7 @@ _WHOLE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class BaseForms:
-    """Combinations of inertial parameters that can be told apart by joint efforts, and do determine them.
+    """Combinations of inertial parameters that joint efforts can identify, and that determine them.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class BaseForms:
         Their values on this mechanism: numbers or expressions.
     minimal : bool
         Whether there are no fewer. False where joints follow others: these are then the combinations of the mechanism whose
-        joints all move by themselves; they determine all efforts, but some may not be told apart.
+        joints all move by themselves; they determine all efforts, but some may not be distinguishable.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
         Any joints, fixed or floating base, rotors on links; without closed loops.
     resting : bool
         Whether joints rest in some motions. Without rest, Coulomb friction of a joint that always feels the same load
-        cannot be told from that load, and is grouped with it.
+        cannot be distinguished from that load, and is grouped with it.
 
     Returns
     -------

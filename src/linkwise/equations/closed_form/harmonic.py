@@ -138,7 +138,7 @@ def combined(weights: Sequence[float], parts: Sequence[HarmonicSum]) -> Harmonic
 
 
 def _cleaned(values: FloatArray, scale: float) -> FloatArray:
-    """Coefficients without rounding errors where these can be told: 0.49999999999999994 is 0.5."""
+    """Coefficients without rounding errors where these can be recognised: 0.49999999999999994 is 0.5."""
     if not scale:
         return np.zeros_like(values)
     short = np.round(values, int(np.floor(-np.log10(1e-12 * scale))))

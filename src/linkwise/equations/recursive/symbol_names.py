@@ -1,7 +1,7 @@
 """What the intermediate values of a tape are: each is compared, at random points, with the quantities that textbooks name.
 
 Two expressions of the kind that recursions make, which agree at random points to rounding, are equal but for a set of
-measure zero. So a value is called by its meaning whatever way it was computed, and a recursion need not be told the names.
+measure zero. So a value is called by its meaning whatever way it was computed, and a recursion needs no list of names.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy.typing as npt
 
 from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, language, special
-from linkwise.export.ports import Identifiers, inputs, operations_text, outputs, placed, spelt, told
+from linkwise.export.ports import Identifiers, inputs, operations_text, outputs, placed, printable_ascii, spelt
 from linkwise.export.samples import Samples, samples
 from linkwise.export.split import TapePart
 from linkwise.kernel.tape import Tape
@@ -404,7 +404,7 @@ def to_c(
 
 def _comment(tape: Tape, ports: Mapping[str, str], title: str) -> str:
     """What stands before a declaration, for Doxygen."""
-    lines = [*textwrap.wrap(f"@brief {told(title or tape.name)}", 110), ""]
+    lines = [*textwrap.wrap(f"@brief {printable_ascii(title or tape.name)}", 110), ""]
     for direction, mark, group in (("in", "", inputs(tape)), ("out", "-> ", outputs(tape))):
         for port in group:
             identifier = ports[f"{mark}{port.name}"]

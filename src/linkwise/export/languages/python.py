@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from linkwise.export.language import LANGUAGES, Job, Language, language
-from linkwise.export.ports import PARAMETERS, TapePort, inputs, operations_text, outputs, told
+from linkwise.export.ports import PARAMETERS, TapePort, inputs, operations_text, outputs, printable_ascii
 from linkwise.export.split import TapePart
 from linkwise.export.statements import FunctionBody, body, ports_of
 from linkwise.kernel.tape import Tape
@@ -82,7 +82,7 @@ class Python(Language):
 
     def text(self, job: Job) -> str:
         """A module."""
-        head = self.head.format(told(job.options.preface) or f"Made by Linkwise; needs {self.needs} only.")
+        head = self.head.format(printable_ascii(job.options.preface) or f"Made by Linkwise; needs {self.needs} only.")
         helpers = [self.always, *self.helpers_of(job)]
         return "\n\n".join([head, *helpers, *(self.function(part, job) for part in job.parts)])
 
@@ -128,7 +128,7 @@ class Python(Language):
     def _definition(self, part: TapePart, ports: Mapping[str, str], lines: Sequence[str]) -> str:
         """A function with its documentation and its body."""
         tape = part.tape
-        title = textwrap.wrap(told(part.title or tape.name), WIDTH)
+        title = textwrap.wrap(printable_ascii(part.title or tape.name), WIDTH)
         text = ['"""' + title[0], *title[1:], "", "Parameters", "----------"]
         for port in inputs(tape):
             text += self._described(ports[port.name], port)
@@ -142,7 +142,7 @@ class Python(Language):
     def _described(self, identifier: str, port: TapePort) -> list[str]:
         shape = ", ".join([*self.dimensions, *map(str, port.shape)])
         kind = f"array ({shape})" if shape else "float"
-        elements = f"elements {', '.join(map(told, port.labels))}" if port.labels else ""
+        elements = f"elements {', '.join(map(printable_ascii, port.labels))}" if port.labels else ""
         text = "; ".join(part for part in (port.called(identifier), port.meaning, elements) if part)
         return [f"{identifier} : {kind}", *(f"    {line}" for line in textwrap.wrap(text, WIDTH - 4))]
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy.typing as npt
 
 from linkwise.export.language import LANGUAGES, ROWS, Job, RowLanguage, Sources, decimal, language, special
-from linkwise.export.ports import inputs, operations_text, outputs, placed, told
+from linkwise.export.ports import inputs, operations_text, outputs, placed, printable_ascii
 from linkwise.export.samples import samples
 from linkwise.export.split import TapePart
 from linkwise.kernel.tape import Tape
@@ -189,7 +189,7 @@ def to_rust(
 
 
 def _comment(part: TapePart, ports: Mapping[str, str]) -> str:
-    lines = [told(part.title), ""]
+    lines = [printable_ascii(part.title), ""]
     for mark, group in (("", inputs(part.tape)), ("-> ", outputs(part.tape))):
         for port in group:
             identifier = ports[f"{mark}{port.name}"]

@@ -118,7 +118,7 @@ class NumberFile:
         Raises
         ------
         FileError
-            Where it is not such a number: what follows can then not be told.
+            Where it is not such a number: what follows is then unknown.
         """
         word = self._next(name)
         value = whole(word.text)

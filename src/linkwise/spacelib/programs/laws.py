@@ -161,7 +161,7 @@ LAYOUTS: dict[str, Callable[[Motion], Iterator[str]]] = {
 #: These are pairs of round numbers, in degrees and tenths of a second, with that ratio; others serve as well, such as 30
 #: degrees in 0.3 s for the second joint, and no one duration for all six gives round amplitudes. The first is a quarter
 #: turn written as 1.5708, which gives the printed 28.27440; pi/2 would give 28.27433. How long each joint goes on cannot
-#: be told from the manual.
+#: be derived from the manual.
 JOINT_LAWS = (
     (1.5708, 0.5),
     (2.0 * math.pi / 3.0, 0.6),

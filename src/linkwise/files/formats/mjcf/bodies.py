@@ -143,7 +143,7 @@ class Geom:
         elif said.contested and self.kind != "sphere":
             said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
         elif self.kind == "mesh" and "shellinertia" in said:
-            said.report("shellinertia is said of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
+            said.report("shellinertia of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
         else:
             return True
         return False

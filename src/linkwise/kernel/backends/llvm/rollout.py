@@ -47,7 +47,7 @@ class PartText(Text):
 
     @property
     def tag(self) -> str:
-        """How its functions are told apart: ``double8_law``."""
+        """The suffix of its functions: ``double8_law``."""
         return f"{super().tag}_{self.part}"
 
 

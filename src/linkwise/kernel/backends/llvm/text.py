@@ -66,7 +66,7 @@ class Text:
 
     @property
     def tag(self) -> str:
-        """How functions for these vectors are told apart: ``double8``."""
+        """The suffix of functions for these vectors: ``double8``."""
         return f"{self.scalar}{self.width}"
 
     @property
