@@ -30,7 +30,7 @@ from linkwise import (
 )
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
-from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, SpatialOperators
+from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, Contact, Contacts, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
 from linkwise.equations.derive import Derivation
 from linkwise.kinematics import Workspace
@@ -67,6 +67,8 @@ CLASSES = (
     Equations,
     Derivation,
     HarmonicForm,
+    Contact,
+    Contacts,
     Comparison,
     solve.Solution,
     inverse_kinematics.Solutions,

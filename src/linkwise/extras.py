@@ -1,4 +1,4 @@
-"""SymPy, imported where symbols are used, and the one message where it is missing."""
+"""Libraries that are imported where they are used, each with the one message where it is missing."""
 
 from __future__ import annotations
 
@@ -20,3 +20,18 @@ def sympy_module() -> Any:
     except ImportError as error:
         raise MissingExtraError(f"symbolic equations need SymPy: {install_hint('sympy')}") from error
     return sympy
+
+
+def quadratic_programs(subject: str) -> Any:
+    """The library daqp, which solves quadratic programs.
+
+    Raises
+    ------
+    MissingExtraError
+        Where it is not installed; the message names the subject and the extra.
+    """
+    try:
+        import daqp
+    except ImportError as error:
+        raise MissingExtraError(f"{subject} needs the library daqp: {install_hint('qp')}") from error
+    return daqp

@@ -17,6 +17,8 @@ from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inv
 from linkwise.dynamics.closed_loops import constraint_forces as constraint_forces
 from linkwise.dynamics.closed_loops import project_to_loops as project_to_loops
 from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix
+from linkwise.dynamics.contacts import Contact as Contact
+from linkwise.dynamics.contacts import Contacts as Contacts
 from linkwise.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
 from linkwise.dynamics.derivatives import forward_dynamics_derivatives as forward_dynamics_derivatives
 from linkwise.dynamics.derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError, LinkwiseError, MissingExtraError, install_hint, shown
+from linkwise.errors import ArgumentError, LinkwiseError, shown
+from linkwise.extras import quadratic_programs
 from linkwise.inverse_kinematics.velocity.kernel import RANK, motion_kernel
 from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
@@ -89,7 +90,7 @@ def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
 
 def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The least in the box, and for each bound that holds whether it is the low (-1) or the high (1) one."""
-    daqp = library()
+    daqp = quadratic_programs("limits='qp'")
     n = len(linear)
     fixed = low == high
     upper, lower = np.minimum(high, INFINITE), np.maximum(low, -INFINITE)
@@ -99,21 +100,6 @@ def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: Floa
     if flag != 1:
         raise LinkwiseError(f"the quadratic program ended with the flag {flag} of daqp; expected 1, solved")
     return np.asarray(np.clip(x, low, high)), np.where(fixed, 1.0, np.sign(details["lam"]))
-
-
-def library() -> Any:
-    """The library daqp.
-
-    Raises
-    ------
-    MissingExtraError
-        Where it is not installed; the message names the extra.
-    """
-    try:
-        import daqp
-    except ImportError as error:
-        raise MissingExtraError(f"limits='qp' needs the library daqp: {install_hint('qp')}") from error
-    return daqp
 
 
 def _polished(
@@ -165,7 +151,7 @@ def solved(
     if limits == "qp":
         if task.mechanism.loops:
             raise ArgumentError(f"limits is 'qp'; {task.mechanism.name!r} has loops: expected 'scale' or None")
-        library()
+        quadratic_programs("limits='qp'")
     low, high = bounds if limits == "scale" else task.endless
     rates, twists, diagnostics = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
     if limits == "qp":

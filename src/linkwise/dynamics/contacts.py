@@ -1,0 +1,442 @@
+"""Contacts: links held at points or frames to the world or to each other, with the forces that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.errors import ArgumentError, LinkwiseError, choices, members, shown
+from linkwise.extras import quadratic_programs
+from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice, number_within, vectors
+
+#: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
+KINDS = {"normal": 1, "point": 3, "frame": 6}
+
+#: Below this part of the greatest eigenvalue of the Delassus matrix with a diagonal of ones, a direction is dependent.
+DEPENDENT = 1e-11
+
+#: What forces that balance may leave, against all that were added up.
+BALANCED = 1e-9
+
+#: Faces of the pyramid within a friction cone.
+FACES = 8
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A link that is held, at a point or as a frame, to the world or to another link.
+
+    Parameters
+    ----------
+    name : str
+        By which the contact is switched on.
+    link : str
+        The link that is held.
+    point : (3,) array_like
+        Where it is held, m, in its frame.
+    kind : {"point", "normal", "frame"}
+        What is held: the point in three directions, along the normal alone, or point and orientation.
+    normal : (3,) array_like
+        The direction, in world axes, in which the contact pushes the link; the axis of the friction cone.
+    to : str, optional
+        The other link, whose point at the same place is held; the world by default.
+    friction : float, optional
+        Coefficient of friction, for the cones of `Contacts.inverse_dynamics`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the contact and the field.
+
+    Examples
+    --------
+    >>> Contact("toe", "foot", (0.1, 0.0, 0.0), friction=0.7).rows
+    3
+    """
+
+    name: str
+    link: str
+    point: npt.ArrayLike = (0.0, 0.0, 0.0)
+    kind: str = "point"
+    normal: npt.ArrayLike = (0.0, 0.0, 1.0)
+    to: str | None = None
+    friction: float | None = None
+
+    def __post_init__(self) -> None:
+        title = f"contact {shown(self.name)}"
+        choice(f"{title}: kind", self.kind, KINDS)
+        for field in ("point", "normal"):
+            value = vectors(f"{title}: {field}", getattr(self, field), 3)
+            if value.shape != (3,):
+                raise ArgumentError(f"{title}: {field} has the shape {value.shape}; expected (3,)")
+            object.__setattr__(self, field, value)
+        size = float(np.linalg.norm(self.normal))
+        if size == 0.0:
+            raise ArgumentError(f"{title}: normal is (0, 0, 0); expected a direction")
+        object.__setattr__(self, "normal", np.asarray(self.normal) / size)
+        if self.friction is not None:
+            number_within(f"{title}: friction", self.friction, 0.0, np.inf, "a coefficient >= 0")
+
+    @property
+    def rows(self) -> int:
+        """How many equations it is."""
+        return KINDS[self.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Named contacts of a mechanism, and its dynamics with any of them switched on.
+
+    Forces are in world axes and act on the contact's link: N, and N m about its point for a frame. They come one after the
+    other in the order of ``active``: one number along the normal, three of a point, six of a frame.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        Without closed loops.
+    contacts : iterable of Contact
+        With names of their own.
+
+    Raises
+    ------
+    ArgumentError
+        For two contacts of one name, or a link that there is not.
+    ModelError
+        Where a joint moves no inertia.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
+    >>> qdd, forces = held.forward_dynamics([0.0, 0.5], [0.0, 0.0], [0.0, 0.0])
+    >>> (held.jacobian([0.0, 0.5]) @ qdd).round(9) + 0.0
+    array([0.])
+    """
+
+    tree: Tree
+    contacts: Sequence[Contact]
+
+    def __init__(self, tree: Tree, contacts: Iterable[Contact]) -> None:
+        object.__setattr__(self, "tree", tree)
+        object.__setattr__(self, "contacts", tuple(contacts))
+        names = [contact.name for contact in self.contacts]
+        for name in names:
+            if names.count(name) > 1:
+                raise ArgumentError(f"contact {shown(name)} occurs {names.count(name)} times; expected different names")
+        for contact in self.contacts:
+            tree.link_index(contact.link)
+            if contact.to is not None:
+                tree.link_index(contact.to)
+        if tree.loops:
+            raise ArgumentError(f"{tree.name!r} has closed loops; expected a tree for contacts")
+        check_inertia(tree)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of all contacts, in their order."""
+        return tuple(contact.name for contact in self.contacts)
+
+    # ── constraints ───────────────────────────────────────────────────────────────────────────────
+
+    def jacobian(self, q: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
+        """Return the contact Jacobian (..., k, nv), in world axes: velocities at the contacts, J qd.
+
+        Parameters
+        ----------
+        q : (..., nq) array_like
+            Configuration.
+        active : sequence of str, optional
+            The contacts that are switched on; all by default.
+        """
+        state = np.asarray(q, dtype=float)
+        blocks = [self._jacobian(contact, state) for contact in self._active(active)]
+        return np.concatenate([np.zeros((*state.shape[:-1], 0, self.tree.nv)), *blocks], axis=-2)
+
+    def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
+        """Return dJ/dt qd (..., k): accelerations at the contacts without accelerations of the joints, m/s2, rad/s2."""
+        state, rates = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        blocks = [self._bias(contact, state, rates) for contact in self._active(active)]
+        batch = np.broadcast_shapes(state.shape[:-1], rates.shape[:-1])
+        return np.concatenate([np.zeros((*batch, 0)), *blocks], axis=-1)
+
+    def delassus(self, q: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
+        """Return the Delassus matrix J inverse(M) J' (..., k, k): accelerations at the contacts by the forces there.
+
+        E. Delassus, "Mémoire sur la théorie des liaisons finies unilatérales", Annales scientifiques de l'École normale
+        supérieure 34, 1917.
+        """
+        jac = self.jacobian(q, active)
+        return np.asarray(jac @ self._response(q, jac))
+
+    # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
+
+    def forward_dynamics(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        tau: npt.ArrayLike,
+        active: Sequence[str] | None = None,
+        damping: float = 0.0,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return qdd (..., nv) and the contact forces (..., k): M qdd + h = tau + J' f, J qdd = -dJ/dt qd.
+
+        Where equations depend on others (a foot on four points) the forces are those of least squares, a moment counted as
+        a force at 1 m; the accelerations are the same for all forces that hold.
+
+        Parameters
+        ----------
+        q, qd, tau : (..., nq), (..., nv), (..., nv) array_like
+            State and efforts.
+        active : sequence of str, optional
+            The contacts that are switched on; all by default.
+        damping : float
+            Rate in 1/s at which velocities at the contacts decay: J qdd = -dJ/dt qd - damping J qd.
+
+        Raises
+        ------
+        ArgumentError
+            Naming a contact that there is not, or a damping below 0.
+        """
+        number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
+        jac = self.jacobian(q, active)
+        weight = kernel_of(self.tree, "inverse_dynamics")(q, qd, np.zeros(self.tree.nv))
+        free = self._solved(q, np.asarray(tau, dtype=float) - weight)
+        wanted = -self.bias(q, qd, active) - _product(jac, free + damping * np.asarray(qd, dtype=float))
+        response = self._response(q, jac)
+        forces = _least_squares(jac @ response, wanted)
+        return free + _product(response, forces), forces
+
+    def impact(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None, restitution: float = 0.0
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the velocities qd (..., nv) after an impact, and the impulses (..., k) at the contacts, N s.
+
+        M (qd+ - qd) = J' p; the points stick, and leave along their normals with the ``restitution`` (0 to 1) of the
+        speed at which they came (I. Newton's law).
+
+        Raises
+        ------
+        ArgumentError
+            Naming a contact that there is not, or a restitution outside 0 to 1.
+        """
+        number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
+        jac, before = self.jacobian(q, active), np.asarray(qd, dtype=float)
+        arriving = _product(jac, before)
+        rebound = np.zeros_like(arriving)
+        for contact, rows in self._rows(active):
+            if contact.kind == "normal":
+                rebound[..., rows] = arriving[..., rows]
+            else:
+                axis = np.concatenate([np.asarray(contact.normal), np.zeros(contact.rows - 3)])
+                rebound[..., rows] = (arriving[..., rows] @ axis)[..., None] * axis
+        response = self._response(q, jac)
+        impulses = _least_squares(jac @ response, -arriving - restitution * rebound)
+        return before + _product(response, impulses), impulses
+
+    def inverse_dynamics(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        qdd: npt.ArrayLike,
+        active: Sequence[str] | None = None,
+        cones: bool = False,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the efforts tau (..., nv) of a motion and the contact forces (..., k) that share the load.
+
+        A floating base has no efforts: the contacts must hold it. Of the forces that do, these are the least, in the sum of
+        squares, a moment counted as a force at 1 m. With a base that stands, forces that are not needed are zero.
+
+        Parameters
+        ----------
+        q, qd, qdd : (..., nq), (..., nv), (..., nv) array_like
+            Motion, in which the contacts do not move.
+        active : sequence of str, optional
+            The contacts that are switched on; all by default.
+        cones : bool
+            Whether forces stay in the friction cones of their contacts, each as the pyramid of 8 faces within it: the
+            least of these, by a quadratic program (the extra ``qp``).
+
+        Raises
+        ------
+        ArgumentError
+            With cones, naming a contact that has no coefficient of friction, or is a frame.
+        LinkwiseError
+            Where no such forces hold the base.
+        MissingExtraError
+            With cones, where the library daqp is not installed.
+        """
+        efforts = kernel_of(self.tree, "inverse_dynamics")(q, qd, qdd)
+        base = 6 if self.tree.floating else 0
+        jac = np.broadcast_to(self.jacobian(q, active), (*efforts.shape[:-1], *self.jacobian(q, active).shape[-2:]))
+        carried, load = np.swapaxes(jac, -1, -2)[..., :base, :], efforts[..., :base]
+        faces = self._faces(active) if cones else None
+        if faces is None:
+            forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
+        else:
+            forces = np.zeros((*efforts.shape[:-1], jac.shape[-2]))
+            for index in np.ndindex(efforts.shape[:-1]):
+                forces[index] = _in_cones(carried[index], load[index], faces)
+        left = np.abs(_product(carried, forces) - load).max(axis=-1, initial=0.0)
+        if (left > BALANCED * (1.0 + np.abs(load).max(axis=-1, initial=0.0))).any():
+            problem = f"the contacts {members(self._named(active))} cannot hold the base"
+            raise LinkwiseError(f"{problem}: {float(left.max()):.3g} N or N m are left")
+        tau = efforts - _product(np.swapaxes(jac, -1, -2), forces)
+        tau[..., :base] = 0.0
+        return tau, forces
+
+    def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
+        """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
+        values = np.asarray(forces, dtype=float)
+        return {contact.name: values[..., rows] for contact, rows in self._rows(active)}
+
+    # ── parts ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _named(self, active: Sequence[str] | None) -> tuple[str, ...]:
+        return self.names if active is None else tuple(active)
+
+    def _active(self, active: Sequence[str] | None) -> list[Contact]:
+        """The contacts that are switched on, in the order asked for."""
+        if isinstance(active, str):
+            raise ArgumentError(f"active is {shown(active)}; expected a sequence of names of contacts")
+        for name in self._named(active):
+            if name not in self.names:
+                raise ArgumentError(f"no contact {shown(name)}; there are {choices(self.names)}")
+        return [self.contacts[self.names.index(name)] for name in self._named(active)]
+
+    def _rows(self, active: Sequence[str] | None) -> list[tuple[Contact, slice]]:
+        """The active contacts and their rows."""
+        ends = np.cumsum([0, *(contact.rows for contact in self._active(active))])
+        return [(contact, slice(a, b)) for contact, (a, b) in zip(self._active(active), pairwise(ends), strict=True)]
+
+    def _arm(self, contact: Contact, link: str, q: FloatArray) -> FloatArray:
+        """From the origin of a link's frame to the contact (..., 3), in world axes."""
+        pose = self._kernel("forward_kinematics", contact.link)(q)
+        arm = np.asarray(pose[..., :3, :3] @ np.asarray(contact.point))
+        if link == contact.link:
+            return arm
+        return np.asarray(arm + pose[..., :3, 3] - self._kernel("forward_kinematics", link)(q)[..., :3, 3])
+
+    def _kernel(self, name: str, link: str) -> Any:
+        return kernel_of(self.tree, name, None, {"link": link})
+
+    def _jacobian(self, contact: Contact, q: FloatArray) -> FloatArray:
+        """The rows of one contact (..., k, nv)."""
+
+        def of(link: str) -> FloatArray:
+            jac = np.array(self._kernel("jacobian", link)(q))
+            arm = self._arm(contact, link, q)[..., None, :]
+            turning = np.swapaxes(jac[..., 3:, :], -1, -2)
+            jac[..., :3, :] += np.swapaxes(np.cross(turning, arm), -1, -2)
+            return jac
+
+        jac = of(contact.link) if contact.to is None else of(contact.link) - of(contact.to)
+        if contact.kind == "normal":
+            return np.asarray(np.einsum("i,...ij->...j", np.asarray(contact.normal), jac[..., :3, :])[..., None, :])
+        return jac[..., : contact.rows, :]
+
+    def _bias(self, contact: Contact, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """The accelerations of one contact (..., k) that velocities alone make."""
+
+        def of(link: str) -> FloatArray:
+            rate = np.array(self._kernel("frame_acceleration", link)(q, qd, np.zeros(self.tree.nv)))
+            turning = self._kernel("frame_velocity", link)(q, qd)[..., 3:]
+            arm = self._arm(contact, link, q)
+            rate[..., :3] += np.cross(rate[..., 3:], arm) + np.cross(turning, np.cross(turning, arm))
+            return rate
+
+        rate = of(contact.link) if contact.to is None else of(contact.link) - of(contact.to)
+        if contact.kind == "normal":
+            return np.asarray(rate[..., :3] @ np.asarray(contact.normal))[..., None]
+        return rate[..., : contact.rows]
+
+    def _solved(self, q: npt.ArrayLike, right: FloatArray) -> FloatArray:
+        """M^-1 times vectors (..., nv)."""
+        return np.asarray(np.linalg.solve(kernel_of(self.tree, "mass_matrix")(q), right[..., None])[..., 0])
+
+    def _response(self, q: npt.ArrayLike, jac: FloatArray) -> FloatArray:
+        """M^-1 J' (..., nv, k)."""
+        return np.asarray(np.linalg.solve(kernel_of(self.tree, "mass_matrix")(q), np.swapaxes(jac, -1, -2)))
+
+    def _faces(self, active: Sequence[str] | None) -> FloatArray:
+        """The rows a (faces, k) of a f >= 0, in the pyramids within all friction cones."""
+        rows = self._rows(active)
+        total = sum(contact.rows for contact, _ in rows)
+        blocks = []
+        for contact, place in rows:
+            if contact.kind == "frame":
+                raise ArgumentError(f"contact {contact.name!r} is a frame; expected points or normals for friction cones")
+            if contact.kind == "normal":
+                block = np.ones((1, 1))
+            elif contact.friction is None:
+                raise ArgumentError(f"contact {contact.name!r} has no friction; expected a coefficient >= 0 for its cone")
+            else:
+                normal = np.asarray(contact.normal, dtype=float)
+                first = np.linalg.svd(normal[None])[2][1]
+                second = np.asarray(cross(normal, first), dtype=float)
+                angles = 2.0 * np.pi * np.arange(FACES) / FACES
+                outward = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second)
+                block = contact.friction * np.cos(np.pi / FACES) * normal - outward
+                block = np.concatenate([block, normal[None]])
+            row = np.zeros((len(block), total))
+            row[:, place] = block
+            blocks.append(row)
+        return np.concatenate([np.zeros((0, total)), *blocks])
+
+
+def _product(matrix: FloatArray, vector: FloatArray) -> FloatArray:
+    """Matrices (..., i, j) times vectors (..., j)."""
+    return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
+
+
+def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """The least solution (..., k) of positive semidefinite systems (..., k, k), with rows and columns scaled to one.
+
+    Directions are dependent below `DEPENDENT`. The least is that of the unscaled forces.
+    """
+    size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
+    scale = np.where(size > 0.0, size, 1.0)
+    values, axes = np.linalg.eigh(matrix / (scale[..., :, None] * scale[..., None, :]))
+    kept = values > DEPENDENT * np.maximum(values.max(axis=-1, keepdims=True, initial=0.0), 1e-300)
+    parts = np.where(kept, np.einsum("...ji,...j->...i", axes, right / scale) / np.where(kept, values, 1.0), 0.0)
+    forces = _product(axes, parts) / scale
+    null = np.where(kept[..., None, :], 0.0, axes) / scale[..., :, None]  # forces that accelerate nothing
+    idle = _product(null, _product(np.asarray(np.linalg.pinv(null), dtype=float), forces))
+    return np.asarray(np.subtract(forces, idle))
+
+
+def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> FloatArray:
+    """The least forces (k,) with carried f = load and faces f >= 0.
+
+    Raises
+    ------
+    LinkwiseError
+        Where there are none.
+    """
+    unit = max(float(np.abs(load).max(initial=0.0)), 1.0)
+    left, values, axes = np.linalg.svd(carried, full_matrices=False)
+    there = values > DEPENDENT * max(float(values.max(initial=0.0)), 1e-300)
+    rows, right = axes[there], (left.T[there] @ load) / values[there] / unit
+    count = len(rows)
+    upper = np.concatenate([right, np.full(len(faces), 1e30)])
+    lower = np.concatenate([right, np.zeros(len(faces))])
+    sense = np.concatenate([np.full(count, 5), np.zeros(len(faces))]).astype(np.int32)
+    size = carried.shape[1]
+    found, _, flag, _ = quadratic_programs("cones=True").solve(
+        np.eye(size), np.zeros(size), np.concatenate([rows, faces]), upper, lower, sense, primal_tol=1e-12
+    )
+    if flag != 1:
+        raise LinkwiseError("no forces within the friction cones hold the base")
+    point = np.asarray(found, dtype=float)
+    return np.asarray((point + rows.T @ (right - rows @ point)) * unit)

@@ -1,0 +1,273 @@
+"""Contacts: against Pinocchio's constraint dynamics, on redundant points, with forces shared, and in impacts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise import Link, Mechanism, robots
+from linkwise.dynamics import Contact, Contacts
+from linkwise.errors import ArgumentError, LinkwiseError
+from linkwise.spatial.rotation import rotation_about
+from support.random_mechanisms import random_state, relative, variant
+
+ROUNDING = 1e-10
+"""Times the condition of M and of the Delassus matrix, some 1e4 together; seen: 2e-13."""
+
+NAMES = ("joints 0", "joints 3", "floating 0", "floating rotors 3")
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def on_tip(mech: Mechanism, kind: str) -> list[Contact]:
+    """A point of the last link, and along a normal one of the first."""
+    tip = mech.link_names[-1]
+    points = [Contact("tip", tip, (0.1, -0.2, 0.3), kind, normal=(0.2, 0.3, 1.0))]
+    if mech.nv > 6:
+        points.append(Contact("side", mech.link_names[0], (0.3, 0.1, 0.0), "normal", normal=(1.0, 0.5, 0.0)))
+    return points
+
+
+def quadruped() -> Mechanism:
+    """A trunk with four legs of two joints each, some 12 kg."""
+    links = [Link(name="trunk", joint="fixed", parent="base", mass=8.0, inertia=np.diag([0.05, 0.12, 0.15]))]
+    for k, (x, y) in enumerate([(0.3, 0.15), (0.3, -0.15), (-0.3, 0.15), (-0.3, -0.15)]):
+        hip, thigh = np.eye(4), np.eye(4)
+        hip[:3, 3], thigh[2, 3] = (x, y, 0.0), -0.25
+        rod = {
+            "joint": "revolute",
+            "axis": (0, 1, 0),
+            "mass": 0.5,
+            "com": (0, 0, -0.12),
+            "inertia": np.diag([3e-3, 3e-3, 3e-4]),
+        }
+        links.append(Link(name=f"thigh{k}", parent="trunk", before=hip, after=np.eye(4), **rod))
+        links.append(Link(name=f"shank{k}", parent=f"thigh{k}", before=thigh, after=np.eye(4), **rod))
+    return Mechanism(links, floating=True, name="quadruped")
+
+
+def feet(friction: float = 0.6, **options: Any) -> list[Contact]:
+    return [Contact(f"foot{k}", f"shank{k}", (0, 0, -0.25), friction=friction, **options) for k in range(4)]
+
+
+def standing(mech: Mechanism, lean: float = 0.0) -> np.ndarray:
+    """Knees bent, the trunk leaning about x."""
+    q = np.array(mech.neutral)
+    q[3:7] = np.cos(lean / 2), np.sin(lean / 2), 0.0, 0.0
+    q[7:] = [0.5, -1.0] * 4
+    return q
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("joints 3", "point"), *((f"floating {seed}", kind) for seed in (0, 1, 2) for kind in ("point", "frame"))],
+)
+def test_constraint_dynamics_of_pinocchio(name: str, kind: str) -> None:
+    """The tip held at a point or as a frame: accelerations and forces, by another algorithm from another description."""
+    pin = pytest.importorskip("pinocchio")
+    from support.pinocchio_model import Twin
+
+    mech = variant(name).without_friction()
+    peer = Twin(mech)
+    q, qd, tau = random_state(mech, 1)
+    contacts = Contacts(mech, on_tip(mech, kind)[:1])
+    qd, _ = contacts.impact(q, qd)  # (what is held stands; of what moves Pinocchio takes the spatial acceleration)
+    qdd, forces = contacts.forward_dynamics(q, qd, tau)
+    joint, pose = peer.carried[len(mech.links) - 1]
+    place = np.array(pose)
+    place[:3, 3] += place[:3, :3] @ np.array([0.1, -0.2, 0.3])
+    there = pin.ContactType.CONTACT_3D if kind == "point" else pin.ContactType.CONTACT_6D
+    model = pin.RigidConstraintModel(there, peer.model, joint, pin.SE3(place), pin.LOCAL_WORLD_ALIGNED)
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    models.append(model)
+    datas.append(model.createData())
+    pin.initConstraintDynamics(peer.model, peer.data, models, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-12, 30)
+    wanted = peer.back(
+        pin.constraintDynamics(peer.model, peer.data, peer.at(q), peer.to(qd), peer.to(tau), models, datas, settings)
+    )
+    pressed = datas[0].contact_force.vector[: len(forces)]
+    errors = relative(qdd, wanted), relative(forces, pressed)
+    print(errors)
+    assert max(errors) < 1e-11, "the condition of M and of the Delassus matrix; seen: 5e-14"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_held_does_not_accelerate_and_forces_are_the_reason(name: str) -> None:
+    mech = variant(name)
+    q, qd, tau = random_state(mech, 2)
+    contacts = Contacts(mech, on_tip(mech, "point"))
+    jac, bias = contacts.jacobian(q), contacts.bias(q, qd)
+    regular = np.linalg.matrix_rank(jac) == len(bias)
+    qdd, forces = contacts.forward_dynamics(q, qd, tau)
+    errors = [
+        relative(jac @ qdd, -bias) if regular else 0.0,
+        relative(mech.inverse_dynamics(q, qd, qdd), tau + jac.T @ forces),
+        relative(contacts.delassus(q), jac @ np.linalg.inv(mech.mass_matrix(q)) @ jac.T),
+    ]
+    h = 1e-5
+    later = contacts.jacobian(mech.integrate(q, qd, h)) - contacts.jacobian(mech.integrate(q, qd, -h))
+    assert relative(later @ qd / (2 * h), bias) < 1e-8, "central differences: h^2 and eps / h"
+    damped, _ = contacts.forward_dynamics(q, qd, tau, damping=3.0)
+    errors.append(relative(jac @ damped, -bias - 3.0 * jac @ qd) if regular else 0.0)
+    print([f"{error:.1e}" for error in errors])
+    assert max(errors) < ROUNDING
+
+
+def test_a_foot_on_four_points_moves_as_a_foot_that_is_held() -> None:
+    """Twelve equations, of which six are independent: the same accelerations, the same wrench, the least forces."""
+    mech = quadruped()
+    q, qd, tau = random_state(mech, 3)
+    tau[:6] = 0.0
+    corners = [(0.1, 0.05, -0.2), (0.1, -0.05, -0.2), (-0.1, 0.05, -0.2), (-0.1, -0.05, -0.2)]
+    many = Contacts(mech, [Contact(f"c{k}", "trunk", point) for k, point in enumerate(corners)])
+    one = Contacts(mech, [Contact("sole", "trunk", (0, 0, -0.2), "frame")])
+    qd, _ = one.impact(q, qd)  # (of a foot that stands)
+    (qdd, forces), (wanted, wrench) = many.forward_dynamics(q, qd, tau), one.forward_dynamics(q, qd, tau)
+    pressed = forces.reshape(4, 3)
+    sole = mech.forward_kinematics(q, link="trunk")
+    arms = np.array(corners) @ sole[:3, :3].T - sole[:3, :3] @ [0.0, 0.0, -0.2]
+    total = np.concatenate([pressed.sum(axis=0), np.cross(arms, pressed).sum(axis=0)])
+    table = np.concatenate([np.concatenate([np.eye(3), np.cross(arm, np.eye(3)).T]) for arm in arms], axis=1)
+    errors = relative(qdd, wanted), relative(total, wrench), relative(forces, np.linalg.pinv(table) @ wrench)
+    print(errors)
+    assert max(errors) < ROUNDING
+
+
+def test_contacts_between_links() -> None:
+    """Two arms joined at their tips accelerate as the four-bar linkage that they are."""
+    bars = robots.four_bar()
+    loop = bars.loops[0]
+    tree = bars.replace(loops=())
+    contact = Contact("pin", loop.first, loop.first_frame[:3, 3], to=loop.second)
+    linkage = bars.linkage()
+    q = linkage.position([0.7]).q
+    qd = linkage.velocity(q, [1.3])
+    tau = np.array([0.3, -0.2, 0.1])
+    qdd, _ = Contacts(tree, [contact]).forward_dynamics(q, qd, tau)
+    error = relative(qdd, bars.forward_dynamics(q, qd, tau))
+    print(error)
+    assert error < ROUNDING
+
+
+def test_forces_are_shared_and_give_the_motion_back() -> None:
+    mech = quadruped()
+    contacts = Contacts(mech, feet())
+    q = standing(mech)
+    rest = np.zeros(mech.nv)
+    tau, forces = contacts.inverse_dynamics(q, rest, rest)
+    weight = 12.0 * np.linalg.norm(mech.gravity)
+    assert np.abs(forces.reshape(4, 3).sum(axis=0) - weight * UP).max() < 1e-10 * weight
+    assert not tau[:6].any()
+    qdd, again = contacts.forward_dynamics(q, rest, tau)
+    print(np.abs(qdd).max(), relative(again, forces))
+    assert np.abs(qdd).max() < 1e-9
+    lifted, shared = contacts.inverse_dynamics(q, rest, rest, active=["foot0", "foot3", "foot1"])
+    assert set(contacts.by_name(shared, ["foot0", "foot3", "foot1"])) == {"foot0", "foot3", "foot1"}
+    assert np.abs(contacts.forward_dynamics(q, rest, lifted, ["foot0", "foot3", "foot1"])[0]).max() < 1e-9
+    with pytest.raises(LinkwiseError, match="'foot0'"):
+        contacts.inverse_dynamics(q, rest, rest, active=["foot0"])
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.2])
+def test_forces_in_friction_cones(lean: float) -> None:
+    """On a slope the least forces may leave a cone: those of the quadratic program do not, and hold the body as well."""
+    pytest.importorskip("daqp")
+    mech = quadruped()
+    slope = rotation_about((1, 0, 0), lean) @ UP
+    contacts = Contacts(mech, feet(0.25, normal=slope))
+    q, rest = standing(mech, lean), np.zeros(mech.nv)
+    tau, forces = contacts.inverse_dynamics(q, rest, rest, cones=True)
+    pressed = forces.reshape(4, 3)
+    along = pressed @ slope
+    across = np.linalg.norm(pressed - np.outer(along, slope), axis=1)
+    print(across / along)
+    assert (across <= 0.25 * along * (1 + 1e-9)).all()
+    assert np.abs(contacts.forward_dynamics(q, rest, tau)[0]).max() < 1e-8
+    least = contacts.inverse_dynamics(q, rest, rest)[1]
+    assert np.linalg.norm(forces) >= np.linalg.norm(least) * (1 - 1e-12)
+    with pytest.raises(LinkwiseError, match="friction cones"):
+        Contacts(mech, feet(0.1, normal=rotation_about((1, 0, 0), 0.3) @ UP)).inverse_dynamics(q, rest, rest, cones=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("restitution", [0.0, 0.4, 1.0])
+def test_impacts(name: str, restitution: float) -> None:
+    """Momentum changes by the impulses alone; a smooth elastic impact keeps the energy."""
+    mech = variant(name)
+    q, qd, _ = random_state(mech, 4)
+    contacts = Contacts(mech, [Contact("tip", mech.link_names[-1], (0.1, 0.2, 0.0), "normal", normal=(0.1, 0.4, 1.0))])
+    after, impulses = contacts.impact(q, qd, restitution=restitution)
+    jac, mass = contacts.jacobian(q), mech.mass_matrix(q)
+    errors = [relative(mass @ (after - qd), jac.T @ impulses), float(np.abs(jac @ (after + restitution * qd)).max())]
+    lost = 0.5 * qd @ mass @ qd - 0.5 * after @ mass @ after
+    wanted = 0.5 * (1 - restitution**2) * (jac @ qd) @ np.linalg.solve(contacts.delassus(q), jac @ qd)
+    errors.append(abs(lost - wanted) / (0.5 * qd @ mass @ qd))
+    print([f"{error:.1e}" for error in errors])
+    assert max(errors) < ROUNDING
+
+
+def test_a_point_sticks_and_leaves_along_its_normal() -> None:
+    mech = quadruped()
+    q, qd, _ = random_state(mech, 5)
+    contacts = Contacts(mech, feet()[:2])
+    after, _ = contacts.impact(q, qd, restitution=0.3)
+    before, left = (contacts.jacobian(q) @ rates for rates in (qd, after))
+    wanted = np.concatenate([-0.3 * (part @ UP) * UP for part in np.split(before, 2)])
+    assert np.abs(left - wanted).max() < 1e-12
+
+
+def test_batches_are_loops_over_their_rows() -> None:
+    mech = quadruped()
+    contacts = Contacts(mech, feet())
+    q, qd, tau = random_state(mech, 6, (2, 3))
+    results = [
+        contacts.forward_dynamics(q, qd, tau),
+        contacts.impact(q, qd, ["foot1"], 0.5),
+        contacts.inverse_dynamics(q, qd, tau),
+    ]
+    for k in np.ndindex(2, 3):
+        alone = [
+            contacts.forward_dynamics(q[k], qd[k], tau[k]),
+            contacts.impact(q[k], qd[k], ["foot1"], 0.5),
+            contacts.inverse_dynamics(q[k], qd[k], tau[k]),
+        ]
+        for rows, single in zip(results, alone, strict=True):
+            assert max(relative(row[k], other) for row, other in zip(rows, single, strict=True)) < ROUNDING
+
+
+def test_with_no_contact_on_nothing_is_held() -> None:
+    mech = quadruped()
+    q, qd, tau = random_state(mech, 7)
+    qdd, forces = Contacts(mech, feet()).forward_dynamics(q, qd, tau, active=[])
+    assert forces.shape == (0,)
+    assert relative(qdd, mech.forward_dynamics(q, qd, tau)) < ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda m: Contact("a", "trunk", (0, 0)), "contact 'a': point"),
+        (lambda m: Contact("a", "trunk", kind="plane"), "'plane'.*'normal', 'point' or 'frame'"),
+        (lambda m: Contact("a", "trunk", normal=(0, 0, 0)), "normal is"),
+        (lambda m: Contact("a", "trunk", friction=-1.0), "friction is -1.0"),
+        (lambda m: Contacts(m, [Contact("a", "trunk")] * 2), "contact 'a' occurs 2 times"),
+        (lambda m: Contacts(m, [Contact("a", "tail")]), "no link 'tail'"),
+        (lambda m: Contacts(m, [Contact("a", "trunk", to="tail")]), "no link 'tail'"),
+        (lambda m: Contacts(robots.four_bar(), [Contact("a", "crank")]), "closed loops"),
+        (lambda m: Contacts(m, feet()).jacobian(m.neutral, ["toe"]), "no contact 'toe'.*'foot0'"),
+        (lambda m: Contacts(m, feet()).jacobian(m.neutral, "foot0"), "active is 'foot0'"),
+        (lambda m: Contacts(m, feet()).impact(m.neutral, [0.0] * m.nv, restitution=1.5), "restitution is 1.5"),
+        (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, *[[0.0] * m.nv] * 2, damping=-1.0), "damping is -1.0"),
+        (lambda m: Contacts(m, [Contact("a", "trunk")]).inverse_dynamics(*rest(m), cones=True), "'a' has no friction"),
+        (lambda m: Contacts(m, feet(kind="frame")).inverse_dynamics(*rest(m), cones=True), "'foot0' is a frame"),
+    ],
+)
+def test_mistakes_are_named(make: Any, expected: str) -> None:
+    with pytest.raises(ArgumentError, match=expected):
+        make(quadruped())
+
+
+def rest(mech: Mechanism) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.asarray(mech.neutral), np.zeros(mech.nv), np.zeros(mech.nv)
