@@ -93,16 +93,15 @@ def test_constraint_dynamics_of_pinocchio(name: str, kind: str) -> None:
     assert max(errors) < 1e-11, "the condition of M and of the Delassus matrix; seen: 5e-14"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[1:])
 def test_what_is_held_does_not_accelerate_and_forces_are_the_reason(name: str) -> None:
     mech = variant(name)
     q, qd, tau = random_state(mech, 2)
     contacts = Contacts(mech, on_tip(mech, "point"))
     jac, bias = contacts.jacobian(q), contacts.bias(q, qd)
-    regular = np.linalg.matrix_rank(jac) == len(bias)
     qdd, forces = contacts.forward_dynamics(q, qd, tau)
     errors = [
-        relative(jac @ qdd, -bias) if regular else 0.0,
+        relative(jac @ qdd, -bias),
         relative(mech.inverse_dynamics(q, qd, qdd), tau + jac.T @ forces),
         relative(contacts.delassus(q), jac @ np.linalg.inv(mech.mass_matrix(q)) @ jac.T),
     ]
@@ -110,7 +109,7 @@ def test_what_is_held_does_not_accelerate_and_forces_are_the_reason(name: str) -
     later = contacts.jacobian(mech.integrate(q, qd, h)) - contacts.jacobian(mech.integrate(q, qd, -h))
     assert relative(later @ qd / (2 * h), bias) < 1e-8, "central differences: h^2 and eps / h"
     damped, _ = contacts.forward_dynamics(q, qd, tau, damping=3.0)
-    errors.append(relative(jac @ damped, -bias - 3.0 * jac @ qd) if regular else 0.0)
+    errors.append(relative(jac @ damped, -bias - 3.0 * jac @ qd))
     print([f"{error:.1e}" for error in errors])
     assert max(errors) < ROUNDING
 
@@ -133,6 +132,18 @@ def test_a_foot_on_four_points_moves_as_a_foot_that_is_held() -> None:
     errors = relative(qdd, wanted), relative(total, wrench), relative(forces, np.linalg.pinv(table) @ wrench)
     print(errors)
     assert max(errors) < ROUNDING
+
+
+def test_points_that_contradict_each_other_have_no_answer() -> None:
+    """The corners of a sole that turns in the air are not held: their accelerations are not those of one body."""
+    mech = quadruped()
+    q, qd, tau = random_state(mech, 3, (2,))
+    corners = Contacts(mech, [Contact(f"c{k}", "trunk", (0.1 * (k % 2), 0.1 * (k // 2), 0.05 * k * k)) for k in range(4)])
+    qd[1] = corners.impact(q[1], qd[1])[0]
+    qdd, forces = corners.forward_dynamics(q, qd, tau)
+    assert np.isnan(qdd[0]).all()
+    assert np.isnan(forces[0]).all()
+    assert np.isfinite(qdd[1]).all()
 
 
 def test_contacts_between_links() -> None:
@@ -220,7 +231,7 @@ def test_a_point_sticks_and_leaves_along_its_normal() -> None:
 
 def test_batches_are_loops_over_their_rows() -> None:
     mech = quadruped()
-    contacts = Contacts(mech, feet())
+    contacts = Contacts(mech, feet()[:3])
     q, qd, tau = random_state(mech, 6, (2, 3))
     results = [
         contacts.forward_dynamics(q, qd, tau),
@@ -256,6 +267,9 @@ def test_with_no_contact_on_nothing_is_held() -> None:
         (lambda m: Contacts(m, [Contact("a", "tail")]), "no link 'tail'"),
         (lambda m: Contacts(m, [Contact("a", "trunk", to="tail")]), "no link 'tail'"),
         (lambda m: Contacts(robots.four_bar(), [Contact("a", "crank")]), "closed loops"),
+        (lambda m: Contacts(m, feet()).delassus([np.nan] * m.nq), "q is nan at"),
+        (lambda m: Contacts(m, feet()).impact(m.neutral, [np.inf] * m.nv), "qd is inf at"),
+        (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, [0.0] * m.nv, [0.0]), "tau is|tau has"),
         (lambda m: Contacts(m, feet()).jacobian(m.neutral, ["toe"]), "no contact 'toe'.*'foot0'"),
         (lambda m: Contacts(m, feet()).jacobian(m.neutral, "foot0"), "active is 'foot0'"),
         (lambda m: Contacts(m, feet()).impact(m.neutral, [0.0] * m.nv, restitution=1.5), "restitution is 1.5"),

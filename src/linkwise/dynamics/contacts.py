@@ -26,8 +26,11 @@ KINDS = {"normal": 1, "point": 3, "frame": 6}
 #: Below this part of the greatest eigenvalue of the Delassus matrix with a diagonal of ones, a direction is dependent.
 DEPENDENT = 1e-11
 
-#: What forces that balance may leave, against all that were added up.
+#: What forces may leave of a load or of accelerations, against the greatest of these.
 BALANCED = 1e-9
+
+#: The same of equations that depend on others: below it they agree, but for rounding times the condition.
+AGREED = 1e-6
 
 #: Faces of the pyramid within a friction cone.
 FACES = 8
@@ -160,13 +163,13 @@ class Contacts:
         active : sequence of str, optional
             The contacts that are switched on; all by default.
         """
-        state = np.asarray(q, dtype=float)
+        state = vectors("q", q, self.tree.nq)
         blocks = [self._jacobian(contact, state) for contact in self._active(active)]
         return np.concatenate([np.zeros((*state.shape[:-1], 0, self.tree.nv)), *blocks], axis=-2)
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
         """Return dJ/dt qd (..., k): accelerations at the contacts without accelerations of the joints, m/s2, rad/s2."""
-        state, rates = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        state, rates = vectors("q", q, self.tree.nq), vectors("qd", qd, self.tree.nv)
         blocks = [self._bias(contact, state, rates) for contact in self._active(active)]
         batch = np.broadcast_shapes(state.shape[:-1], rates.shape[:-1])
         return np.concatenate([np.zeros((*batch, 0)), *blocks], axis=-1)
@@ -193,7 +196,8 @@ class Contacts:
         """Return qdd (..., nv) and the contact forces (..., k): M qdd + h = tau + J' f, J qdd = -dJ/dt qd.
 
         Where equations depend on others (a foot on four points) the forces are those of least squares, a moment counted as
-        a force at 1 m; the accelerations are the same for all forces that hold.
+        a force at 1 m; the accelerations are the same for all forces that hold. NaN where they contradict each other, as
+        with points of one foot that move differently.
 
         Parameters
         ----------
@@ -212,10 +216,10 @@ class Contacts:
         number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
         jac = self.jacobian(q, active)
         weight = kernel_of(self.tree, "inverse_dynamics")(q, qd, np.zeros(self.tree.nv))
-        free = self._solved(q, np.asarray(tau, dtype=float) - weight)
-        wanted = -self.bias(q, qd, active) - _product(jac, free + damping * np.asarray(qd, dtype=float))
+        free = self._solved(q, vectors("tau", tau, self.tree.nv) - weight)
+        bias, open_part = self.bias(q, qd, active), _product(jac, free + damping * np.asarray(qd, dtype=float))
         response = self._response(q, jac)
-        forces = _least_squares(jac @ response, wanted)
+        forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
         return free + _product(response, forces), forces
 
     def impact(
@@ -224,7 +228,7 @@ class Contacts:
         """Return the velocities qd (..., nv) after an impact, and the impulses (..., k) at the contacts, N s.
 
         M (qd+ - qd) = J' p; the points stick, and leave along their normals with the ``restitution`` (0 to 1) of the
-        speed at which they came (I. Newton's law).
+        speed at which they came (I. Newton's law). NaN where equations that depend on others contradict each other.
 
         Raises
         ------
@@ -232,7 +236,7 @@ class Contacts:
             Naming a contact that there is not, or a restitution outside 0 to 1.
         """
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
-        jac, before = self.jacobian(q, active), np.asarray(qd, dtype=float)
+        jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
         arriving = _product(jac, before)
         rebound = np.zeros_like(arriving)
         for contact, rows in self._rows(active):
@@ -242,7 +246,7 @@ class Contacts:
                 axis = np.concatenate([np.asarray(contact.normal), np.zeros(contact.rows - 3)])
                 rebound[..., rows] = (arriving[..., rows] @ axis)[..., None] * axis
         response = self._response(q, jac)
-        impulses = _least_squares(jac @ response, -arriving - restitution * rebound)
+        impulses = _least_squares(jac @ response, -arriving - restitution * rebound, np.abs(arriving))
         return before + _product(response, impulses), impulses
 
     def inverse_dynamics(
@@ -277,9 +281,10 @@ class Contacts:
         MissingExtraError
             With cones, where the library daqp is not installed.
         """
-        efforts = kernel_of(self.tree, "inverse_dynamics")(q, qd, qdd)
+        jac, nv = self.jacobian(q, active), self.tree.nv
+        efforts = kernel_of(self.tree, "inverse_dynamics")(q, vectors("qd", qd, nv), vectors("qdd", qdd, nv))
         base = 6 if self.tree.floating else 0
-        jac = np.broadcast_to(self.jacobian(q, active), (*efforts.shape[:-1], *self.jacobian(q, active).shape[-2:]))
+        jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         carried, load = np.swapaxes(jac, -1, -2)[..., :base, :], efforts[..., :base]
         faces = self._faces(active) if cones else None
         if faces is None:
@@ -400,10 +405,10 @@ def _product(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
 
 
-def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
+def _least_squares(matrix: FloatArray, right: FloatArray, terms: FloatArray) -> FloatArray:
     """The least solution (..., k) of positive semidefinite systems (..., k, k), with rows and columns scaled to one.
 
-    Directions are dependent below `DEPENDENT`. The least is that of the unscaled forces.
+    Directions are dependent below `DEPENDENT`; NaN where what is left is not small beside the ``terms`` of the right side.
     """
     size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
     scale = np.where(size > 0.0, size, 1.0)
@@ -413,7 +418,9 @@ def _least_squares(matrix: FloatArray, right: FloatArray) -> FloatArray:
     forces = _product(axes, parts) / scale
     null = np.where(kept[..., None, :], 0.0, axes) / scale[..., :, None]  # forces that accelerate nothing
     idle = _product(null, _product(np.asarray(np.linalg.pinv(null), dtype=float), forces))
-    return np.asarray(np.subtract(forces, idle))
+    forces = np.asarray(np.subtract(forces, idle))
+    left = np.abs(_product(matrix, forces) - right).max(axis=-1, initial=0.0, keepdims=True)
+    return np.where(left > AGREED * terms.max(axis=-1, initial=0.0, keepdims=True), np.nan, forces)
 
 
 def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> FloatArray:
