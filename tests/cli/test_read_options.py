@@ -58,13 +58,14 @@ def test_impossible_inertias_are_taken_where_that_is_said(linkwise: Callable, tm
     assert lw.load(tmp_path / "arm.urdf", physical=False).n == 1
 
 
-def test_closed_loops_are_refused_before_anything_is_written(linkwise: Callable, tmp_path: Path) -> None:
+def test_loops_without_a_drive_are_refused_before_anything_is_written(linkwise: Callable, tmp_path: Path) -> None:
     arm = lw.Mechanism([lw.Link(name="a"), lw.Link(name="b")], loops=[lw.Loop("point", "b", "base", name="pin")])
     lw.save(arm, tmp_path / "arm.toml")
     (tmp_path / "motion.csv").write_text("t,q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,0,0,0,0\n")
     told = linkwise("run", "arm.toml", "motion.csv")
     assert told.status == 2
-    assert "has closed loops, 'pin'; run is for mechanisms without" in told.err
+    assert "driven is missing" in told.err
+    assert "'a' and 'b'" in told.err
     assert not (tmp_path / "out").exists()
 
 

@@ -135,7 +135,7 @@ def test_first_moments_go_where_there_is_a_lever() -> None:
     made = moving_bodies(robots.load("puma560")).regrouped()
     points = point_masses(made)
     assert {child: [axis for axis, _ in way] for child, way in points.ways.items()} == {3: [0, 1]}
-    assert not points.made.bodies[2].inertia[:, 3].any()
+    assert not points.built.bodies[2].inertia[:, 3].any()
     assert made.bodies[2].inertia[:2, 3].all()
 
 

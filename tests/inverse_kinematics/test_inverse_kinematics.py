@@ -287,7 +287,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
     with pytest.raises(Exception, match="constraints hold 3"):
         solve(ARM, [3])  # type: ignore[list-item]
     batch = ARM.inverse_kinematics(np.tile(POSE, (4, 1, 1)), mask=[1, 1, 0, 0, 0, 0])
-    with pytest.raises(Exception, match="tells of one"):
+    with pytest.raises(Exception, match="describes one"):
         batch.explain()
     with pytest.raises(Exception, match="index is 7; expected one into the batch"):
         batch.explain(7)

@@ -255,7 +255,6 @@ REFUSED = [
     lambda mech, q: lw.control.Chain(mech),
     lambda mech, q: mech.equations(form="harmonic"),
     lambda mech, q: mech.all_inverse_kinematics(np.eye(4)),
-    lambda mech, q: mech.replace(loops=[lw.Loop("point", "tip", "base")]).linkage(),
 ]
 
 

@@ -104,7 +104,7 @@ def test_mass_matrix_symmetric_and_rate_less_twice_coriolis_skew(joints: int) ->
     assert all(direct.results["C"][index].terms for index in np.ndindex(joints, joints) if index != (joints - 1,) * 2)
 
 
-@pytest.mark.parametrize("what", RESULTS)
+@pytest.mark.parametrize("what", sorted(name for name in RESULTS if name != "closure_jacobian"))
 def test_every_result_of_an_arm_of_symbols(what: str) -> None:
     arm = robots.planar_2r().symbolic()
     for make in (explicit, harmonic):

@@ -160,7 +160,7 @@ def test_the_first_twenty_mistakes_are_told(tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         linear_system.read_system(tmp_path / "inp.dat")
     assert len(caught.value.problems) == 20
-    assert str(caught.value).endswith("\nOnly the first 20 mistakes are told.")
+    assert str(caught.value).endswith("\nOnly the first 20 mistakes are listed.")
 
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:
