@@ -114,6 +114,21 @@ def test_what_is_held_does_not_accelerate_and_forces_are_the_reason(name: str) -
     assert max(errors) < ROUNDING
 
 
+@pytest.mark.parametrize("kind", ["normal", "point", "frame"])
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_a_link_that_slides_on_another(name: str, kind: str) -> None:
+    """The bias is dJ/dt qd also where the two links move against each other, in a batch too."""
+    mech = variant(name)
+    q, qd, _ = random_state(mech, 1, (2,))
+    first, second = mech.link_names[-1], mech.link_names[len(mech.links) // 2 - 1]
+    contacts = Contacts(mech, [Contact("slide", first, (0.1, -0.2, 0.3), kind, normal=(0.2, 0.3, 1.0), to=second)])
+    h = 1e-5
+    later = contacts.jacobian(mech.integrate(q, qd, h)) - contacts.jacobian(mech.integrate(q, qd, -h))
+    error = relative(np.einsum("...ij,...j->...i", later, qd) / (2 * h), contacts.bias(q, qd))
+    print(error)
+    assert error < 1e-6, "central differences: h^2 and eps / h; without the turning of the second link: 0.05 to 5"
+
+
 def test_a_foot_on_four_points_moves_as_a_foot_that_is_held() -> None:
     """Twelve equations, of which six are independent: the same accelerations, the same wrench, the least forces."""
     mech = quadruped()

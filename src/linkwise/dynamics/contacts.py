@@ -353,12 +353,13 @@ class Contacts:
 
     def _bias(self, contact: Contact, q: FloatArray, qd: FloatArray) -> FloatArray:
         """The accelerations of one contact (..., k) that velocities alone make."""
+        held = self._kernel("frame_velocity", contact.link)(q, qd)
+        point = held[..., :3] + np.cross(held[..., 3:], self._arm(contact, contact.link, q))
 
         def of(link: str) -> FloatArray:
             rate = np.array(self._kernel("frame_acceleration", link)(q, qd, np.zeros(self.tree.nv)))
-            turning = self._kernel("frame_velocity", link)(q, qd)[..., 3:]
-            arm = self._arm(contact, link, q)
-            rate[..., :3] += np.cross(rate[..., 3:], arm) + np.cross(turning, np.cross(turning, arm))
+            origin, turning = np.split(self._kernel("frame_velocity", link)(q, qd), 2, axis=-1)
+            rate[..., :3] += np.cross(rate[..., 3:], self._arm(contact, link, q)) + np.cross(turning, point - origin)
             return rate
 
         rate = of(contact.link) if contact.to is None else of(contact.link) - of(contact.to)
