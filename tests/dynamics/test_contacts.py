@@ -196,6 +196,20 @@ def test_forces_are_shared_and_give_the_motion_back() -> None:
         contacts.inverse_dynamics(q, rest, rest, active=["foot0"])
 
 
+def test_a_free_body_is_held_by_contacts_too() -> None:
+    """A ball beside an arm lies on three points of the ground: it has no efforts, and they carry its weight."""
+    arm, ball = robots.planar_2r(), Link(name="ball", joint="floating", parent="base", mass=2.0, inertia=np.eye(3) * 0.01)
+    mech = arm.replace(links=[*arm.links, ball])
+    points = [(0.1, 0.0, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0)]
+    contacts = Contacts(mech, [Contact(f"p{k}", "ball", point) for k, point in enumerate(points)])
+    q, rest = np.asarray(mech.neutral), np.zeros(mech.nv)
+    tau, forces = contacts.inverse_dynamics(q, rest, rest)
+    free = next(at for at in mech.manifold_joints)
+    assert not tau[free.v].any()
+    assert np.abs(forces.reshape(3, 3).sum(axis=0) + 2.0 * np.asarray(mech.gravity)).max() < 1e-12
+    assert relative(np.delete(tau, range(mech.nv)[free.v]), arm.gravity_torque(np.zeros(2))) < 1e-14
+
+
 @pytest.mark.parametrize("lean", [0.0, 0.2])
 def test_forces_in_friction_cones(lean: float) -> None:
     """On a slope the least forces may leave a cone: those of the quadratic program do not, and hold the body as well."""
@@ -281,6 +295,7 @@ def test_with_no_contact_on_nothing_is_held() -> None:
         (lambda m: Contacts(m, [Contact("a", "trunk")] * 2), "contact 'a' occurs 2 times"),
         (lambda m: Contacts(m, [Contact("a", "tail")]), "no link 'tail'"),
         (lambda m: Contacts(m, [Contact("a", "trunk", to="tail")]), "no link 'tail'"),
+        (lambda m: Contacts(m, [Contact("a", "trunk", to="trunk")]), "to is 'trunk'; expected another link"),
         (lambda m: Contacts(robots.four_bar(), [Contact("a", "crank")]), "closed loops"),
         (lambda m: Contacts(m, feet()).delassus([np.nan] * m.nq), "q is nan at"),
         (lambda m: Contacts(m, feet()).impact(m.neutral, [np.inf] * m.nv), "qd is inf at"),

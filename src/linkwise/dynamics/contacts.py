@@ -32,6 +32,9 @@ BALANCED = 1e-9
 #: The same of equations that depend on others: below it they agree, but for rounding times the condition.
 AGREED = 1e-6
 
+#: Velocities of what floats.
+FREE = 6
+
 #: Faces of the pyramid within a friction cone.
 FACES = 8
 
@@ -102,7 +105,8 @@ class Contacts:
     """Named contacts of a mechanism, and its dynamics with any of them switched on.
 
     Forces are in world axes and act on the contact's link: N, and N m about its point for a frame. They come one after the
-    other in the order of ``active``: one number along the normal, three of a point, six of a frame.
+    other in the order of ``active``: one number along the normal, three of a point, six of a frame. What is switched on
+    holds in both senses: a normal force below zero pulls, and the caller decides whether the contact ends there.
 
     Parameters
     ----------
@@ -140,8 +144,8 @@ class Contacts:
                 raise ArgumentError(f"contact {shown(name)} occurs {names.count(name)} times; expected different names")
         for contact in self.contacts:
             tree.link_index(contact.link)
-            if contact.to is not None:
-                tree.link_index(contact.to)
+            if contact.to is not None and tree.link_index(contact.to) == tree.link_index(contact.link):
+                raise ArgumentError(f"contact {shown(contact.name)}: to is {shown(contact.to)}; expected another link")
         if tree.loops:
             raise ArgumentError(f"{tree.name!r} has closed loops; expected a tree for contacts")
         check_inertia(tree)
@@ -259,8 +263,8 @@ class Contacts:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the efforts tau (..., nv) of a motion and the contact forces (..., k) that share the load.
 
-        A floating base has no efforts: the contacts must hold it. Of the forces that do, these are the least, in the sum of
-        squares, a moment counted as a force at 1 m. With a base that stands, forces that are not needed are zero.
+        A floating base has no efforts, nor has a free body: the contacts must hold them. Of the forces that do, these are
+        the least, in the sum of squares, a moment counted as a force at 1 m. Where nothing floats they are zero.
 
         Parameters
         ----------
@@ -277,15 +281,15 @@ class Contacts:
         ArgumentError
             With cones, naming a contact that has no coefficient of friction, or is a frame.
         LinkwiseError
-            Where no such forces hold the base.
+            Where no such forces hold what floats.
         MissingExtraError
             With cones, where the library daqp is not installed.
         """
         jac, nv = self.jacobian(q, active), self.tree.nv
         efforts = kernel_of(self.tree, "inverse_dynamics")(q, vectors("qd", qd, nv), vectors("qdd", qdd, nv))
-        base = 6 if self.tree.floating else 0
+        afloat = [k for at in self.tree.manifold_joints for k in range(nv)[at.v] if at.v.stop - at.v.start == FREE]
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
-        carried, load = np.swapaxes(jac, -1, -2)[..., :base, :], efforts[..., :base]
+        carried, load = np.swapaxes(jac, -1, -2)[..., afloat, :], efforts[..., afloat]
         faces = self._faces(active) if cones else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
@@ -295,10 +299,10 @@ class Contacts:
                 forces[index] = _in_cones(carried[index], load[index], faces)
         left = np.abs(_product(carried, forces) - load).max(axis=-1, initial=0.0)
         if (left > BALANCED * (1.0 + np.abs(load).max(axis=-1, initial=0.0))).any():
-            problem = f"the contacts {members(self._named(active))} cannot hold the base"
+            problem = f"the contacts {members(self._named(active))} cannot hold what floats"
             raise LinkwiseError(f"{problem}: {float(left.max()):.3g} N or N m are left")
         tau = efforts - _product(np.swapaxes(jac, -1, -2), forces)
-        tau[..., :base] = 0.0
+        tau[..., afloat] = 0.0
         return tau, forces
 
     def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
@@ -445,6 +449,6 @@ def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> Float
         np.eye(size), np.zeros(size), np.concatenate([rows, faces]), upper, lower, sense, primal_tol=1e-12
     )
     if flag != 1:
-        raise LinkwiseError("no forces within the friction cones hold the base")
+        raise LinkwiseError("no forces within the friction cones hold what floats")
     point = np.asarray(found, dtype=float)
     return np.asarray((point + rows.T @ (right - rows @ point)) * unit)
