@@ -30,7 +30,9 @@ class _Interpreter(Backend):
                 values.append(OPERATIONS[step.op].value(*(values[arg] for arg in step.args)))
             return np.array([values[slot] for slot in tape.results])
 
-        return CompiledKernel(np.vectorize(once, signature=",".join(f"(n{k})" for k in range(len(tape.inputs))) + "->(m)"))
+        return CompiledKernel(
+            lambda: np.vectorize(once, signature=",".join(f"(n{k})" for k in range(len(tape.inputs))) + "->(m)")
+        )
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
         return BACKENDS["numpy"].iteration(program, lanes)

@@ -54,7 +54,7 @@ def test_what_looks_into_a_result_keeps_it(arm: Mechanism, keep: Any) -> None:
     for _ in range(10):
         arm.inverse_dynamics(*second)
     if before is None:
-        assert list(kept) == arm.kernel("inverse_dynamics")(*first).tolist()
+        assert list(kept) == arm.kernel("inverse_dynamics").ufunc(*first).tolist()
     else:
         assert np.array_equal(before[0], np.array(kept() if callable(kept) else kept))
 
@@ -76,7 +76,7 @@ def spoil_values(result: np.ndarray) -> None:
 @pytest.mark.parametrize("spoil", [spoil_size, spoil_size_and_back, spoil_values])
 def test_what_a_caller_does_to_a_result_is_not_seen_by_the_next(arm: Mechanism, spoil: Any) -> None:
     first, second = states(arm, 2)
-    wanted = arm.kernel("inverse_dynamics")(*second)
+    wanted = arm.kernel("inverse_dynamics").ufunc(*second)
     for _ in range(8):
         try:
             spoil(arm.inverse_dynamics(*first))
@@ -95,11 +95,11 @@ def test_a_result_may_be_an_argument(arm: Mechanism) -> None:
     copied = q
     for _ in range(10):
         chained = arm.inverse_dynamics(chained * 1e-3, q, q)
-        copied = np.array(arm.kernel("inverse_dynamics")(copied * 1e-3, q, q))
+        copied = np.array(arm.kernel("inverse_dynamics").ufunc(copied * 1e-3, q, q))
     assert np.array_equal(chained, copied)
     direct = arm.inverse_dynamics(arm.inverse_dynamics(q, q, q), arm.inverse_dynamics(q, q, q), q)
-    tau = arm.kernel("inverse_dynamics")(q, q, q)
-    assert np.array_equal(direct, arm.kernel("inverse_dynamics")(tau, tau, q))
+    tau = arm.kernel("inverse_dynamics").ufunc(q, q, q)
+    assert np.array_equal(direct, arm.kernel("inverse_dynamics").ufunc(tau, tau, q))
 
 
 def test_results_outlive_the_mechanism() -> None:
@@ -135,7 +135,7 @@ def test_references_are_counted_right(arm: Mechanism) -> None:
 
 def test_many_threads_share_one_kernel(arm: Mechanism) -> None:
     points = states(arm, 8)
-    wanted = [arm.kernel("inverse_dynamics")(*point) for point in points]
+    wanted = [arm.kernel("inverse_dynamics").ufunc(*point) for point in points]
     wrong: list[int] = []
 
     def work(k: int) -> None:
@@ -166,7 +166,7 @@ class Marked(np.ndarray):
 def test_everything_else_is_handed_over(arm: Mechanism) -> None:
     """Any argument but contiguous float64 vectors of the right length gives what the gufunc gives, or its error."""
     q, qd, qdd = random_state(arm)
-    wanted = arm.kernel("inverse_dynamics")(q, qd, qdd)
+    wanted = arm.kernel("inverse_dynamics").ufunc(q, qd, qdd)
     n = arm.n
     others: list[Any] = [
         q.tolist(), tuple(q), np.repeat(q, 2)[::2], q[::-1][::-1], q.astype(">f8"), q.view(Marked), q[None][0],
@@ -197,9 +197,9 @@ def test_links_and_frames_by_name_fall_through(arm: Mechanism) -> None:
     q = random_state(arm)[0]
     arm.jacobian(q)
     body = arm.jacobian(q, frame="body")
-    assert np.array_equal(body, arm.kernel("jacobian", frame="body")(q))
+    assert np.array_equal(body, arm.kernel("jacobian", frame="body").ufunc(q))
     assert np.array_equal(arm.jacobian(q, -1, "body"), body)
-    assert np.array_equal(arm.jacobian(q, link=2), arm.kernel("jacobian", link=2)(q))
+    assert np.array_equal(arm.jacobian(q, link=2), arm.kernel("jacobian", link=2).ufunc(q))
     assert np.array_equal(arm.forward_kinematics(q, arm.link_names[2]), arm.forward_kinematics(q, 2))
 
 

@@ -90,8 +90,8 @@ def test_the_result_as_argument(puma: Mechanism) -> None:
     q, qd, qdd = configurations(3)
     puma.inverse_dynamics(q, qd, qdd)
     nested = puma.inverse_dynamics(puma.inverse_dynamics(q, qd, qdd), qd, qdd)
-    first = puma.kernel("inverse_dynamics")(q, qd, qdd)
-    assert np.array_equal(nested, puma.kernel("inverse_dynamics")(first, qd, qdd))
+    first = puma.kernel("inverse_dynamics").ufunc(q, qd, qdd)
+    assert np.array_equal(nested, puma.kernel("inverse_dynamics").ufunc(first, qd, qdd))
 
 
 def test_other_calls_are_handed_over(puma: Mechanism) -> None:
@@ -190,8 +190,8 @@ def test_a_subclass_may_override() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # forking a process that has threads is frowned upon
 def test_a_forked_child_has_arrays_of_its_own(puma: Mechanism) -> None:
     q = configurations(1)[0]
-    puma.kernel("inverse_dynamics")(q, q, q)  # loaded here, its entry made in both processes
-    wanted = puma.kernel("inverse_dynamics")(q, q, q)
+    puma.kernel("inverse_dynamics").ufunc(q, q, q)  # loaded here, its entry made in both processes
+    wanted = puma.kernel("inverse_dynamics").ufunc(q, q, q)
     child = os.fork()
     if child == 0:
         ok = all(np.array_equal(puma.inverse_dynamics(q, q, q), wanted) for _ in range(100))

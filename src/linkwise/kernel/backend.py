@@ -18,9 +18,9 @@ BACKENDS: dict[str, Backend] = {}
 
 
 class CompiledKernel(NamedTuple):
-    """A gufunc, and what gives the entry for one configuration, None where there is none."""
+    """What gives the gufunc, and what gives the entry for one configuration, None where there is none."""
 
-    ufunc: Any
+    ufunc: Callable[[], Any]
     entry: Callable[[], Entry | None] = lambda: None
 
 
@@ -40,7 +40,7 @@ class Backend(ABC):
 
     @abstractmethod
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
-        """Compile a tape to a gufunc in float64 and float32; `lanes` configurations side by side where that is a choice."""
+        """A tape as a gufunc in float64 and float32, compiled when asked for; of `lanes` rows side by side, if it can."""
 
     @abstractmethod
     def iteration(self, program: Any, lanes: int | None) -> Callable[..., Any]:

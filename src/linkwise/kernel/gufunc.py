@@ -212,6 +212,11 @@ def _function_maker() -> Any:
     return new
 
 
+def is_single(args: Sequence[Any]) -> bool:
+    """Whether all arguments are vectors of float64, as a compiled entry takes them."""
+    return all(type(arg) is np.ndarray and arg.ndim == 1 and arg.dtype.char == "d" for arg in args)
+
+
 @cache
 def no_entry() -> Entry:
     """What stands in the place of a compiled entry and hands every call over: a function of Python with its signature."""

@@ -14,7 +14,7 @@ from linkwise.expr.derivative import derivative
 from linkwise.expr.node import Expr, symbol
 from linkwise.kernel import writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
-from linkwise.kernel.gufunc import Entry, documentation, make_callable
+from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.validation import is_masked
 
@@ -84,6 +84,7 @@ class Kernel:
         self.tape, self.doc, self.lanes = tape, doc, lanes
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
+        self._single: Any = None
         self._derivatives: dict[str, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -94,6 +95,15 @@ class Kernel:
         ArgumentError
             Where an argument has a wrong shape: which, and what was expected.
         """
+        single = self._single
+        if single is None:
+            if kwargs or not is_single(args):
+                return self._general(*args, **kwargs)
+            single = self._single = self.entry(self._general) or self._general
+        return single(*args, **kwargs)
+
+    def _general(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute any number of configurations."""
         for arg in args:
             if type(arg) is not np.ndarray and is_masked(arg):
                 check_arguments(self.tape, args)
@@ -123,7 +133,7 @@ class Kernel:
     def ufunc(self) -> Any:
         """The gufunc itself; compiled when first asked for."""
         if self._ufunc is None:
-            ufunc = self._compiled().ufunc
+            ufunc = self._compiled().ufunc()
             self._ufunc = ufunc if all(map(prod, self.tape.inputs.values())) else _Checked(self.tape, ufunc)
         return self._ufunc
 

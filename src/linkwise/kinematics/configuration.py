@@ -62,13 +62,23 @@ def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array)
 
     With a floating base the motion is in the base's own axes, as `integrate` takes it.
     """
-    return np.stack([time_derivative(tree, function, q, unit) for unit in np.eye(tree.nv)], axis=-1)
+    x, values = _on_symbols(tree, function)
+    return np.stack([_rates(tree, x, values, q, unit) for unit in np.eye(tree.nv)], axis=-1)
 
 
 def time_derivative(tree: Tree, function: Callable[[Array], Array], q: Array, qd: Array) -> Array:
     """The rate of a function of the configuration (nq,) at the velocities qd (nv,), exact, from its graph."""
+    return _rates(tree, *_on_symbols(tree, function), q, qd)
+
+
+def _on_symbols(tree: Tree, function: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Symbols for a configuration (nq,), and the values of a function of them."""
     x = np.array([symbol(f"\0{k}") for k in range(tree.nq)], dtype=object)
-    values = np.asarray(function(x), dtype=object)
+    return x, np.asarray(function(x), dtype=object)
+
+
+def _rates(tree: Tree, x: Array, values: Array, q: Array, qd: Array) -> Array:
+    """The rates at q of values that are functions of the symbols x."""
     moving = dict(zip(x, configuration_rate(tree, x, qd), strict=True))
     table = np.array(rates(list(values.flat), moving), dtype=object).reshape(values.shape)
     return substitute(table, dict(zip(x, q, strict=True)))

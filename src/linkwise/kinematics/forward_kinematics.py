@@ -13,6 +13,7 @@ from linkwise.expr.ordering import operations_needed
 from linkwise.kinematics.parallel_axes import Turned, ground, levers, splits, turned, turned_path
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.tree import TOOL, Tree
+from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.transform import transform
@@ -113,3 +114,13 @@ def place(body: Body, parent: Array, q: Array) -> Array:
 def frame_of(tree: Tree, bodies: Bodies, link: int | str) -> tuple[int, FloatArray]:
     """The body that carries a frame, and T_body_frame: of the tool, or of a link's own frame."""
     return bodies.tool if link == TOOL else bodies.frames[tree.link_index(link)]
+
+
+def base_poses(tree: Tree, q: FloatArray) -> FloatArray:
+    """Pose of the base (..., 4, 4) at the coordinates q (..., nq): constant, or that of a floating base."""
+    if not tree.floating:
+        return np.broadcast_to(np.asarray(tree.base, dtype=float), (*q.shape[:-1], 4, 4))
+    poses = np.zeros((*q.shape[:-1], 4, 4))
+    poses[..., :3, :3] = np.moveaxis(quaternion_rotation(np.moveaxis(q[..., 3:7], -1, 0)), (0, 1), (-2, -1))
+    poses[..., :3, 3], poses[..., 3, 3] = q[..., :3], 1.0
+    return np.asarray(tree.base @ poses)

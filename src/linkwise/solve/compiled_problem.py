@@ -83,7 +83,7 @@ class CompiledProblem:
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
         kernel = Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
-        entry: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel.ufunc) or kernel.ufunc
+        entry: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel) or kernel
         return entry
 
     def checked(self, tasks: FloatArray, rows: FloatArray, start: FloatArray, tol: float, reached: Any = True) -> Solution:

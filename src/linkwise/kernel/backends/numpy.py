@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kernel.backend import Backend, CompiledKernel, backend
+from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.gufunc import LOOP, Memory, make
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.tape import Instruction, Shape, Tape
@@ -171,9 +171,13 @@ class NumPy(Backend):
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
         """A gufunc whose loops call the Python function."""
-        computed = function(tape)
-        memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
-        return CompiledKernel(make(memory, len(tape.inputs), len(tape.outputs)))
+
+        def ufunc() -> Any:
+            computed = function(tape)
+            memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
+            return make(memory, len(tape.inputs), len(tape.outputs))
+
+        return CompiledKernel(Lazy(ufunc))
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
         """All tasks that are left take a step at once, start after start."""

@@ -37,13 +37,14 @@ def signed(word: int, low: int, bits: int) -> int:
 
 
 @pytest.mark.usefixtures("aarch64")
+@pytest.mark.parametrize(("part", "symbol"), [("float64", "loop_double"), ("entry", "call")])
 @pytest.mark.parametrize("name", ["forward_kinematics", "inverse_dynamics"])
-def test_distances_of_aarch64(name: str) -> None:
+def test_distances_of_aarch64(name: str, part: str, symbol: str) -> None:
     """Calls go to the functions of the object, addresses of pages to its data, of which nothing is missing."""
-    code = llvm.object_code(robots.puma560().kernel(name).tape, "float64")
+    code = llvm.object_code(robots.puma560().kernel(name).tape, part)
     linked = image.link(code)
     assert linked is not None
-    assert {"runtime", "loop_double", "call"} <= linked.symbols.keys()
+    assert {"runtime", symbol} <= linked.symbols.keys()
     assert linked.writable % 65536 == 0, "memory is protected in pages of up to 64 KiB"
     sections = image._sections(code)
     image._laid_out(sections, 0, writable=False)

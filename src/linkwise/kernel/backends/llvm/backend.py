@@ -15,6 +15,7 @@ from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
 from linkwise.kernel.backends.llvm.fastcall import POOL, has_entry, pooled
 from linkwise.kernel.backends.llvm.loading import Code, fill_pool, load
+from linkwise.kernel.backends.llvm.lowering import entry_in_loop
 from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
@@ -33,13 +34,22 @@ class Llvm(Backend):
         return loaders.usable()
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
-        """Compile for float64; a float32 loop is compiled when it is first run, for few ever need it."""
-        code = load(tape, "float64", lanes)
-        memory = Memory(tape, [("float32", LOOP()), ("float64", LOOP(code.address("loop_double")))], doc)
-        memory.held.append(code)
-        memory.set_loop(0, _single_later(tape, weakref.ref(memory)))
-        ufunc = make(memory, len(tape.inputs), len(tape.outputs))
-        return CompiledKernel(ufunc, Lazy(lambda: _entry(tape, code)) if has_entry(tape) and usable() else lambda: None)
+        """Compile the loop and the entry for one configuration apart: most kernels are called in one of the two ways.
+
+        A float32 loop is compiled when it is first run, for few ever need it.
+        """
+        code = Lazy(lambda: load(tape, "float64", lanes))
+
+        def ufunc() -> Any:
+            memory = Memory(tape, [("float32", LOOP()), ("float64", LOOP(code().address("loop_double")))], doc)
+            memory.held.append(code())
+            memory.set_loop(0, _single_later(tape, weakref.ref(memory)))
+            return make(memory, len(tape.inputs), len(tape.outputs))
+
+        def entry() -> Entry:
+            return _entry(tape, code() if entry_in_loop(tape) else load(tape, "entry"))
+
+        return CompiledKernel(Lazy(ufunc), Lazy(entry) if has_entry(tape) and usable() else lambda: None)
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
         """Lanes that take steps until they are done, and are refilled."""

@@ -70,7 +70,7 @@ class Plan:
         for k, slot in enumerate(tape.results):
             if tape.constant(slot) is None:
                 self.outputs.setdefault(slot, []).append(k)
-        self.together = 2 if len(tape.code) > LARGE else 1
+        self.together = 2 if is_large(tape) else 1
         self.parts = self._parts()
         self.places: dict[int, int] = {}
         self.space = 0
@@ -176,6 +176,11 @@ class Plan:
                     ending.setdefault(last[slot], []).append(self.places[slot])
             for place in ending.pop(number, ()):
                 heappush(free, place)
+
+
+def is_large(tape: Tape) -> bool:
+    """Whether the arithmetic is too large for the processor to keep."""
+    return len(tape.code) > LARGE
 
 
 def _levels(tape: Tape) -> list[int]:
@@ -379,5 +384,5 @@ class _Writer:
         t = self.t
         for k, value in enumerate((x, sine, cosine)):
             t.put(value, "%lanes", k)
-        t.do(f"call void @slow_{t.tag}(ptr %lanes)")
+        t.do(f"call void {t.runtime('slow')}(ptr %lanes)")
         return t.get("%lanes", 1), t.get("%lanes", 2)

@@ -13,7 +13,7 @@ from math import prod
 
 from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
-from linkwise.kernel.backends.llvm.text import RUNTIME, Text
+from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Shape, Tape
 
@@ -64,7 +64,7 @@ class _Entry:
         t = self.t
         t.begin()
         tables = self._room()
-        for k, name in enumerate(RUNTIME):
+        for k, name in enumerate(RUNTIME[: -len(SUPPORT)]):
             address = t.emit(f"getelementptr ptr, ptr @runtime, i64 {k}")
             t.do(f"%{name} = load ptr, ptr {address}")
         t.do("%plain = icmp eq ptr %kwnames, null")

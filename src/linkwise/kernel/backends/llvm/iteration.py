@@ -15,7 +15,6 @@ from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import laned, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, set_constants
-from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.iteration import IterationProgram
@@ -27,7 +26,7 @@ def descent(program: IterationProgram, t: Text) -> list[str]:
     t.begin()
     set_constants(t, program.step, "%out")
     constants = f"define internal void @constants(ptr %out) noinline #0 {{\n{chr(10).join(t.lines)}\n  ret void\n}}\n"
-    return [slow(Text(t.scalar, t.width, t.has_fma)), arithmetic, constants, moving(t), _rows(t), *_lanes(program, t)]
+    return [arithmetic, constants, moving(t), _rows(t), *_lanes(program, t)]
 
 
 def _rows(t: Text) -> str:
@@ -315,7 +314,8 @@ def _argument(k: int) -> str:
 
 def compiled(program: IterationProgram, lanes: int | None) -> Callable[..., Any]:
     """A program as a gufunc; see `linkwise.kernel.iteration.Descent`."""
-    code = load_made(machine_key(laned(program.digest, lanes), "float64"), lambda: object_code(program, lanes))
+    key = machine_key(laned(program.digest, lanes), "float64")
+    code = load_made(key, lambda: object_code(program, lanes), lambda: llvm.vectors("float64", lanes).tag)
     sizes = program.sizes
     inputs: dict[str, tuple[int | str, ...]] = {"parameters": ("p",), "q0": ("n",), "starts": ("k", "n"), "settings": ("s",)}
     face = Face(program.step.name, inputs, {"found": (sizes["q"] + sizes["aux"] + 1,)})

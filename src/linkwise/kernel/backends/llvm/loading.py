@@ -17,7 +17,7 @@ from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.linker import Image, Mapped, link
-from linkwise.kernel.backends.llvm.text import RUNTIME
+from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT
 from linkwise.kernel.gufunc import api_table
 from linkwise.kernel.tape import Tape
 
@@ -34,22 +34,37 @@ class Code(Protocol):
 
 def load(tape: Tape, dtype: str, lanes: int | None = None) -> Code:
     """Machine code of a tape for one scalar type, its runtime table filled in."""
-    return load_made(cache_key(tape, dtype, lanes), lambda: llvm.object_code(tape, dtype, lanes))
+    return load_made(
+        cache_key(tape, dtype, lanes), lambda: llvm.object_code(tape, dtype, lanes), lambda: llvm.vectors(dtype, lanes).tag
+    )
 
 
-def load_made(key: str, make: Callable[[], bytes]) -> Code:
-    """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in."""
+def load_made(key: str, make: Callable[[], bytes], vectors: Callable[[], str] = str) -> Code:
+    """Machine code that the disk keeps under a key, else an object file that is made now; its runtime table filled in.
+
+    `vectors` is asked for the tag of the vectors that a new one works on; empty where it needs no support.
+    """
     kept = disk.load(key)
-    code = None if kept is None else _unpacked(kept)
-    if code is None:
+    unpacked = None if kept is None else _unpacked(kept)
+    if unpacked is not None:
+        code, tag = unpacked
+    else:
         if not loaders.usable():
             raise KernelError('machine code does not run on this machine; backend="numpy" computes without it')
         loader = make()
         image = link(loader) if loaders.works("image") else None
-        disk.store(key, _packed(loader, image))
+        tag = vectors()
+        disk.store(key, _packed(loader, image, tag))
         code = Linked(loader) if image is None else Mapped(image)
-    fill_runtime(code, runtime_pointers())
+    fill_runtime(code, runtime_pointers() | (_support(tag)[1] if tag else {}))
     return code
+
+
+@cache
+def _support(tag: str) -> tuple[Code, dict[str, int]]:
+    """What kernels on the same vectors share, which lives as long as the process, and where it stands."""
+    code = load_made(processor.machine_key("support", tag), lambda: llvm.compiled(llvm.support(tag)))
+    return code, {name: code.address(name) for name in SUPPORT}
 
 
 def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
@@ -76,8 +91,8 @@ def laned(digest: str, lanes: int | None) -> str:
     return digest if lanes is None else f"{digest} {lanes}"
 
 
-#: What kernels may define; each defines ``runtime`` and one loop.
-SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout")
+#: What modules may define; each defines ``runtime``.
+SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout", *SUPPORT)
 
 
 class Linked:
@@ -100,26 +115,27 @@ def _compiler() -> Any:
     return llvm.binding().create_lljit_compiler(llvm.target_machine(), use_jit_link=loaders.of_llvm() == "jit_link")
 
 
-def _packed(code: bytes, image: Image | None) -> bytes:
-    """What is kept on disk: a header line, then the code."""
+def _packed(code: bytes, image: Image | None, tag: str) -> bytes:
+    """What is kept on disk: a header line, then the code, on vectors of this tag."""
     head: dict[str, Any] = {"object": True}
     if image is not None:
         head = {"writable": image.writable, "size": image.size, "symbols": image.symbols}
-    head["processor"] = processor.known()
+    head |= {"processor": processor.known(), "vectors": tag}
     return json.dumps(head).encode() + b"\n" + (code if image is None else image.content)
 
 
-def _unpacked(kept: bytes) -> Code | None:
+def _unpacked(kept: bytes) -> tuple[Code, str] | None:
+    """The code that was kept, and the tag of its vectors; None where it is none, or not for this machine."""
     try:
         line, content = kept.split(b"\n", 1)
         head = json.loads(line)
         if head["processor"] != processor.known():
             return None
         if head.get("object"):
-            return Linked(content)
+            return Linked(content), str(head["vectors"])
         if not loaders.works("image"):
             return None
-        return Mapped(Image(content, head["writable"], head["size"], head["symbols"]))
+        return Mapped(Image(content, head["writable"], head["size"], head["symbols"])), str(head["vectors"])
     except (ValueError, TypeError, KeyError, AttributeError, OSError, RuntimeError, KernelError):
         return None
 

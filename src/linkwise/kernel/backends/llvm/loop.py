@@ -16,7 +16,7 @@ from math import prod
 
 from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import Columns, broadcast_row, first_lane, rows_in, rows_out, set_constants
-from linkwise.kernel.backends.llvm.text import RUNTIME, Text
+from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape, Tape
 
 #: Greatest number of core dimensions of an input or output.
@@ -50,13 +50,13 @@ def _copying(t: Text, *, inward: bool) -> str:
     t.do("ret void")
     name = "in" if inward else "out"
     arguments = "ptr %src, i64 %lanes, i64 %row, ptr %steps, ptr %dims, ptr %dst"
-    return t.function(f"define internal void @copy_{name}_{t.tag}({arguments})", kind="noinline nounwind")
+    return t.function(f"define void @copy_{name}({arguments})", kind="noinline nounwind")
 
 
 def sending(t: Text) -> str:
     """Emit ``void @send(ptr to, ptr from, i64 bytes)``: copy past the caches. Both lie alike on cache lines."""
     return f"""
-define internal void @send_{t.tag}(ptr noalias %to, ptr noalias %from, i64 %bytes) noinline nounwind #0 {{
+define void @send(ptr noalias %to, ptr noalias %from, i64 %bytes) noinline nounwind #0 {{
 entry:
   %start = ptrtoint ptr %to to i64
   %minus = sub i64 0, %start
@@ -273,7 +273,7 @@ class ArgumentPorts:
         core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
         name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
         copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
-        t.do(f"call void @copy_{name}_{t.tag}({copied})")
+        t.do(f"call void {t.runtime(f'copy_{name}')}({copied})")
         t.do(f"br label %moved{k}")
         t.start(f"moved{k}")
 
@@ -308,7 +308,7 @@ class ArgumentPorts:
         t.do(f"br i1 %staged{k}, label %send{k}, label %moved{k}" if staged else f"br label %moved{k}")
         if staged:
             t.start(f"send{k}")
-            t.do(f"call void @send_{t.tag}(ptr {here}, ptr {rows[0]}, i64 {t.size * t.width * self.sizes[k]})")
+            t.do(f"call void {t.runtime('send')}(ptr {here}, ptr {rows[0]}, i64 {t.size * t.width * self.sizes[k]})")
             t.do(f"br label %moved{k}")
 
     def _pointers(self, block: str, here: str, row: str, *, clamped: bool = False) -> list[str]:
@@ -400,8 +400,7 @@ class _Loop:
             t.do("br label %finish")
             t.start("finish")
         if on_heap:
-            self._runtime("free")
-            t.do("call void %free(ptr %memory)")
+            t.do(f"call void {t.runtime('free')}(ptr %memory)")
         t.do("ret void")
 
     def _move(self, name: str, buffer: str) -> None:
@@ -418,10 +417,6 @@ class _Loop:
             operands = [f"{argument.split()[0]} {value}" for argument, value in zip(ARGUMENTS, values, strict=True)]
             t.do(f"call void @{name}_{t.tag}({', '.join(operands)})")
 
-    def _runtime(self, name: str) -> None:
-        address = self.t.emit(f"getelementptr ptr, ptr @runtime, i64 {RUNTIME.index(name)}")
-        self.t.do(f"%{name} = load ptr, ptr {address}")
-
     def _room(self, sizes: dict[str, int]) -> bool:
         """Room for vectors: on the stack, or, if it is much, on the heap, for the stack of a thread may be small."""
         t, align = self.t, max(64, self.t.vector_size)
@@ -430,9 +425,9 @@ class _Loop:
             for name, size in sizes.items():
                 t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
             return False
-        self._runtime("malloc")
         whole = {name: (size * t.vector_size + align - 1) // align * align for name, size in sizes.items()}
-        t.do(f"%memory = call ptr %malloc(i64 {sum(whole.values()) + align})")
+        malloc = t.runtime("malloc")
+        t.do(f"%memory = call ptr {malloc}(i64 {sum(whole.values()) + align})")
         t.do("%lacking = icmp eq ptr %memory, null")
         t.do("br i1 %lacking, label %stop, label %begin, !prof !0")
         t.start("stop")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from linkwise.errors import KernelError
-from linkwise.kernel.backends.llvm.body import Plan, blocks, part_functions, whole
+from linkwise.kernel.backends.llvm.body import Plan, blocks, is_large, part_functions, whole
 from linkwise.kernel.backends.llvm.fastcall import entry, has_entry
 from linkwise.kernel.backends.llvm.loop import ELEMENT, copying, loop, sending
 from linkwise.kernel.backends.llvm.sincos import reduction, slow
@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "18"
+LOWERING = "19"
 
 SCALARS = {"float64": "double", "float32": "float"}
 
@@ -71,32 +71,38 @@ def target_machine() -> Any:
 
 
 def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
-    """LLVM text of a kernel for one scalar type: ``loop_double`` or ``loop_float``, and for float64 the entry ``call``."""
-
-    def make() -> Text:
-        return host().text(SCALARS[dtype], lanes)
-
-    plan = Plan(tape, has_fma=host().has_fma)
-    parts = [ELEMENT, slow(make()), blocks(tape, make(), plan), copying(make()), sending(make()), loop(tape, make(), plan)]
-    if dtype == "float64" and has_entry(tape):
-        parts += _single(tape, plan, make())
+    """LLVM text of a kernel: ``loop_double`` or ``loop_float`` for one scalar type, or ``call`` for ``"entry"``."""
+    plan, make = Plan(tape, has_fma=host().has_fma), partial(vectors, dtype, lanes)
+    if dtype == "entry":
+        return module([*part_functions(tape, make(), plan), whole(tape, make(), plan), entry(tape, make(), plan)])
+    parts = [blocks(tape, make(), plan), loop(tape, make(), plan)]
+    if dtype == "float64" and entry_in_loop(tape):
+        parts.append(entry(tape, make(), plan))
     return module(parts)
 
 
-def _single(tape: Tape, plan: Plan, wide: Text) -> list[str]:
-    """The entry for one configuration, on the shortest vectors; large arithmetic is not compiled twice."""
-    narrow = replace(host(), vector_bytes=16)
-    if plan.together > 1:
-        return [entry(tape, wide, plan)]
-    text = narrow.text("double")
-    differs = text.width != wide.width
-    parts = [slow(narrow.text("double")), *part_functions(tape, narrow.text("double"), plan)] if differs else []
-    return [*parts, whole(tape, narrow.text("double"), plan), entry(tape, text, plan)]
+def vectors(dtype: str, lanes: int | None = None) -> Text:
+    """An empty function body for the vectors of a kernel: the shortest for ``"entry"``, else the host's or as asked for."""
+    if dtype == "entry":
+        return replace(host(), vector_bytes=16).text("double")
+    return host().text(SCALARS[dtype], lanes)
+
+
+def support(tag: str) -> str:
+    """LLVM text of what all kernels on the same vectors call, through pointers, where speed does not count."""
+    scalar, lanes = re.fullmatch(r"([a-z]+)(\d+)", tag).groups()  # type: ignore[union-attr]
+    t = Text(scalar, int(lanes), has_fma=False)
+    return module([ELEMENT, reduction(), slow(t), copying(t), sending(t)])
+
+
+def entry_in_loop(tape: Tape) -> bool:
+    """Whether the entry for one configuration stands in the loop's module: large arithmetic is not compiled twice."""
+    return has_entry(tape) and is_large(tape)
 
 
 def module(parts: Sequence[str]) -> str:
     """LLVM text of a module: what all share, the parts, and the intrinsics that they call."""
-    whole = "\n".join([_SHARED, reduction(), *parts])
+    whole = "\n".join([_SHARED, *parts])
     intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", whole)))
     return "\n".join([whole, *map(_declaration, intrinsics)])
 

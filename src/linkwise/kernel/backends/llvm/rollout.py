@@ -19,7 +19,6 @@ from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, port, set_constants
-from linkwise.kernel.backends.llvm.sincos import slow
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.rollout import Recorded, RolloutProgram
 from linkwise.spatial.scalar import FloatArray
@@ -94,7 +93,7 @@ class _Rollout:
         program = self.program
         parts = []
         for part, tape in program.tapes.items():
-            parts += [slow(self._text(part)), body(tape, self._text(part))]
+            parts.append(body(tape, self._text(part)))
         parts.append(moving(self.t))
         sizes = {"q0": program.nq, "qd0": program.nv} | {name: size for name, (size, _) in self.reads.items()}
         parts += [port(self._text("read"), name, size, inward=True) for name, size in sizes.items()]
@@ -257,7 +256,9 @@ class _Rollout:
 
 def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
     """What runs a program in machine code; called as `linkwise.kernel.rollout.Rollout` is."""
-    code = load_made(machine_key(program.digest, "float64"), lambda: object_code(program))
+    code = load_made(
+        machine_key(program.digest, "float64"), lambda: object_code(program), lambda: llvm.vectors("float64").tag
+    )
 
     def run(
         q: FloatArray, qd: FloatArray, reads: Sequence[FloatArray], *, start: float, step: float, steps: int, record: int

@@ -23,7 +23,7 @@ import struct
 from collections.abc import Sequence
 from fractions import Fraction
 
-from linkwise.kernel.backends.llvm.text import RUNTIME, Text
+from linkwise.kernel.backends.llvm.text import Text
 
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 SINE = (
@@ -154,16 +154,15 @@ def slow(t: Text) -> str:
     s, w = t.scalar, t.width
     wide = "fpext float %x to double" if s == "float" else "fadd double %x, 0.0"
     narrow = "fptrunc double {} to float" if s == "float" else "fadd double {}, 0.0"
+    t.begin()
+    fsin, fcos = t.runtime("sin"), t.runtime("cos")
+    begin = "\n".join(t.lines)
     t.lines.clear()
     far = beyond(t, "%x", 1)
     test = "\n".join(t.lines)
     return f"""
-define internal void @slow_{t.tag}(ptr %space) noinline nounwind cold {{
-entry:
-  %psin = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("sin")}
-  %pcos = getelementptr ptr, ptr @runtime, i64 {RUNTIME.index("cos")}
-  %fsin = load ptr, ptr %psin
-  %fcos = load ptr, ptr %pcos
+define void @slow(ptr %space) noinline nounwind cold {{
+{begin}
   br label %lane
 lane:
   %l = phi i64 [ 0, %entry ], [ %l1, %next ]
@@ -176,8 +175,8 @@ huge:
   %pair = call {{ i64, double }} @reduced(double %y)
   %quadrant = extractvalue {{ i64, double }} %pair, 0
   %r = extractvalue {{ i64, double }} %pair, 1
-  %s0 = call double %fsin(double %r)
-  %c0 = call double %fcos(double %r)
+  %s0 = call double {fsin}(double %r)
+  %c0 = call double {fcos}(double %r)
   %low = and i64 %quadrant, 1
   %odd = icmp ne i64 %low, 0
   %s1 = select i1 %odd, double %c0, double %s0

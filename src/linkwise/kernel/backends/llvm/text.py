@@ -22,7 +22,14 @@ RUNTIME = (
     "cos",
     "malloc",
     "free",
+    "slow",
+    "copy_in",
+    "copy_out",
+    "send",
 )
+
+#: Those that are code of ours, the same for all kernels on the same vectors: see `support` of the lowering.
+SUPPORT = ("slow", "copy_in", "copy_out", "send")
 
 
 @dataclass
@@ -122,6 +129,11 @@ class Text:
     def whole(self, value: int) -> str:
         """The same of a whole number."""
         return "<" + ", ".join([f"i{8 * self.size} {value}"] * self.width) + ">"
+
+    def runtime(self, name: str) -> str:
+        """Emit: a pointer of the table ``runtime``."""
+        address = self.emit(f"getelementptr ptr, ptr @runtime, i64 {RUNTIME.index(name)}")
+        return self.emit(f"load ptr, ptr {address}")
 
     def op(self, name: str, x: str, y: str) -> str:
         """Emit an operation on two vectors."""
