@@ -42,8 +42,8 @@ def test_what_acts_on_the_tool_is_told(linkwise: Callable, tmp_path: Path) -> No
     assert "would be lost:\n    what acts on its tool (external)\n" in told.err
 
 
-def test_a_screw_cannot_be_written(linkwise: Callable, tmp_path: Path) -> None:
-    files.save(lw.Mechanism([lw.Link(name="nut", joint="screw", pitch=0.1)]), tmp_path / "nut.toml")
-    told = linkwise("convert", "nut.toml", "nut.urdf", "--allow-loss")
+def test_a_loop_cannot_be_written(linkwise: Callable, tmp_path: Path) -> None:
+    files.save(lw.robots.four_bar(), tmp_path / "bars.toml")
+    told = linkwise("convert", "bars.toml", "bars.urdf", "--allow-loss")
     assert told.status == 2
-    assert "cannot be written at all:\n    link 'nut': its screw joint\n" in told.err
+    assert "cannot be written at all:\n    its closed loops\n" in told.err

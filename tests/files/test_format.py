@@ -90,12 +90,12 @@ def test_its_losses_are_refused_or_allowed(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("stranger")
 def test_it_is_listed_with_the_others(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"expected .*'\.lengths'"):
-        save(lw.robots.planar_2r(), tmp_path / "arm.sdf")
+        save(lw.robots.planar_2r(), tmp_path / "arm.usd")
     with pytest.raises(FileError, match=r"tried .*lengths"):
         loads("hello there")
 
 
 def test_own_formats_come_in_a_fixed_order() -> None:
     names = [type(form).__module__.rpartition("formats.")[2] for form in formats()]
-    assert names == ["dh", "linkwise_toml", "mjcf", "spacelib_dat", "urdf", "xacro"]
+    assert names == ["dh", "linkwise_toml", "mjcf", "sdf", "spacelib_dat", "urdf", "xacro"]
     assert all(form.name and form.suffixes for form in formats())

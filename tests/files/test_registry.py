@@ -13,7 +13,8 @@ from linkwise.files import Description, ReadOptions, check, load, loads, read, r
 from linkwise.files.registry import Options
 from support.messages import unnamed
 
-TRIED = "tried Linkwise .toml (keys and [tables]), MJCF (XML), SpaceLib .DAT (numbers only), URDF (XML)"
+TRIED = "tried Linkwise .toml (keys and [tables]), MJCF (XML), SDF (XML), SpaceLib .DAT (numbers only), URDF (XML)"
+ROOTS = "<mujoco> (.xml) or <sdf> (.sdf) or <robot> (.urdf)"
 
 DECLARES = "what it declares could change or fetch what is read"
 
@@ -39,7 +40,7 @@ def test_content_decides_not_the_name(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf", "the file is empty"),
         (b"hello there", "line 1: the format is not known; it starts with 'hello'; " + TRIED),
         (b"<robot name='x'/>", "line 1: there is no <link>; expected one or more"),
-        (b"<!-- x -->\n<sdf/>", "line 2: the root element is <sdf>; expected <mujoco> (.xml) or <robot> (.urdf)"),
+        (b"<!-- x -->\n<usd/>", "line 2: the root element is <usd>; expected " + ROOTS),
         (b"<robot", "line 1: not well-formed XML: what starts here is not finished (column 1)"),
         (b"<!DOCTYPE x><robot/>", "line 1: a document type (<!DOCTYPE x>) is refused: " + DECLARES),
         (b"\xff\xfe1\x00", "line 1: the text is in UTF-16; save it as UTF-8"),
@@ -68,8 +69,8 @@ def test_suffix_decides_where_the_content_says_nothing(tmp_path: Path) -> None:
 
 
 def test_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"'\.sdf'.*'\.toml'.*'\.dat'.*'\.urdf'"):
-        save(robots.smart(), tmp_path / "a.sdf")
+    with pytest.raises(FileError, match=r"'\.usd'.*'\.toml'.*'\.dat'.*'\.urdf'"):
+        save(robots.smart(), tmp_path / "a.usd")
 
 
 def test_external_is_checked(tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_a_root_is_refused_where_there_is_one_mechanism(tmp_path: Path) -> None:
     """Without effect, it would give another mechanism than the one asked for."""
     for name in ("arm.toml", "arm.dat"):
         save(robots.planar_2r(), tmp_path / name, allow_loss=True)
-        with pytest.raises(FileError, match="root='link2'"):
+        with pytest.raises(FileError, match=r"root(=| is )'link2'"):
             read(tmp_path / name, root="link2")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from linkwise import Mechanism, Spring
+from linkwise import LinearSpringDamper, Mechanism, Spring
 from linkwise.spatial.quaternion import quaternion_rotation
 
 CLOSE = 2e-12
@@ -80,7 +80,12 @@ class MujocoTwin:
     def _compare_at(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
         mech, model, data = self.mech, self.model, self.data
 
-        springs = [Spring(each.joints, each.stiffness, each.rest) for each in mech.springs if isinstance(each, Spring)]
+        springs: list[Spring | LinearSpringDamper] = []
+        for each in mech.springs:
+            if isinstance(each, Spring):
+                springs.append(Spring(each.joints, each.stiffness, each.rest))
+            elif isinstance(each, LinearSpringDamper):
+                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest))
         undamped = mech.without_friction().replace(springs=springs)
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:

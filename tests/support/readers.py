@@ -18,7 +18,7 @@ from linkwise.control import chain_file
 from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import LinkwiseError
-from linkwise.files import check, check_motion, open_motion, read, read_dh, remarks, save
+from linkwise.files import check, check_motion, open_motion, read, read_dh, read_srdf, remarks, save
 from linkwise.files.motion import positions
 from linkwise.files.number_table import read_efforts
 from linkwise.server import authentication as users
@@ -40,6 +40,22 @@ ref="10"/><joint name="k" type="slide"/><geom fromto="0 0 0 0 0 1"/><site name="
 <geom type="sphere" size="0.1" density="10"/></body></worldbody>
 <equality><joint joint1="l" joint2="m" polycoef="0 2"/><connect body1="b" body2="c" anchor="0 0 1"/></equality>
 <actuator><motor joint="m" gear="10"/></actuator></mujoco>"""
+SDF = b"""<sdf version="1.9"><world name="w"><gravity>0 0 -9.8</gravity><model name="m" canonical_link="a">
+<pose degrees="true">1 2 3 10 20 30</pose><frame name="f" attached_to="a"><pose>0 0 1 0 0 0.5</pose></frame>
+<link name="a"><inertial><mass>2</mass></inertial><visual name="v"><geometry><box><size>1 2 3</size></box>
+</geometry><material><diffuse>1 0 0 1</diffuse></material></visual></link><link name="b">
+<pose relative_to="f">0.1 0.2 0.3 0 0 0</pose></link><model name="n" placement_frame="c"><link name="c">
+<pose rotation_format="quat_xyzw">0 0 1 0 0 0 1</pose></link></model><joint name="j" type="revolute"><parent>a
+</parent><child>b</child><axis><xyz expressed_in="__model__">0 1 0</xyz><limit><lower>-1</lower><upper>1
+</upper><effort>5</effort></limit><dynamics><damping>1</damping><spring_stiffness>3</spring_stiffness>
+</dynamics></axis></joint><joint name="u" type="universal"><parent>b</parent><child>n::c</child><axis>
+<xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint><joint name="p" type="screw">
+<screw_thread_pitch>0.1</screw_thread_pitch><parent>world</parent><child>a</child></joint>
+<joint name="z" type="ball"><parent>a</parent><child>n::c</child></joint></model></world></sdf>"""
+SRDF = b"""<robot name="r"><virtual_joint name="v" type="fixed" parent_frame="world" child_link="base"/><group name="arm">
+<chain base_link="base" tip_link="link2"/><joint name="link1"/></group><group name="all"><group name="arm"/></group>
+<group_state name="up" group="arm"><joint name="link1" value="1.5"/></group_state><passive_joint name="link2"/>
+<end_effector name="e" parent_link="link2" group="all"/><disable_collisions link1="link1" link2="link2"/></robot>"""
 MOTION = b"t,q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3\n0,0,0,0,1,2,0,10,20,0\n0.05,0.1,0.1,0,1.1,2.1,0,11,21,0\n"
 
 
@@ -120,6 +136,8 @@ def readers() -> dict[str, Reader]:
         "SpaceLib .DAT": Reader(".dat", (_bundled("SCARA.DAT"), _bundled("SMART.DAT")), _description),
         "URDF": Reader(".urdf", urdfs, _description),
         "MJCF": Reader(".xml", (MJCF,), _description),
+        "SDF": Reader(".sdf", (SDF,), _description),
+        "SRDF": Reader(".srdf", (SRDF,), lambda path: read_srdf(path, planar)),
         "xacro": Reader(".xacro", urdfs, read),
         "DH table": Reader(".csv", (table,), lambda path: read_dh(path, dialect="matlab", convention="standard")),
         "SpaceLib .MOT": Reader(".mot", (_bundled("SCARA.MOT"),), _motion),

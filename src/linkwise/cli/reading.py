@@ -146,7 +146,7 @@ class ReadingOptions:
             return robots.describe(name)
         guess = did_you_mean(name, robots.names())
         missing = f"there is no file {name!r}{bundled_hint(name)}, and no bundled robot of that name."
-        raise ArgumentError(" ".join(filter(None, [missing, guess, f"The robots are {', '.join(robots.names())}."])))
+        raise ArgumentError(" ".join(filter(None, [missing, guess, "linkwise robots lists them."])))
 
 
 def is_table(path: str) -> bool:

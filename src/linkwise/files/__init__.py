@@ -1,4 +1,4 @@
-"""Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, .DAT) and joint motions (.MOT, .csv)."""
+"""Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, SDF, .DAT) and joint motions (.MOT, .csv)."""
 
 from linkwise.files.formats import xacro as xacro
 from linkwise.files.formats.dh.table import read_dh as read_dh
@@ -15,4 +15,7 @@ from linkwise.files.registry import read as read
 from linkwise.files.registry import remarks as remarks
 from linkwise.files.registry import save as save
 from linkwise.files.report import Description as Description
+from linkwise.files.srdf import JointGroup as JointGroup
+from linkwise.files.srdf import Semantics as Semantics
+from linkwise.files.srdf import read_srdf as read_srdf
 from linkwise.model.shape import Shape as Shape

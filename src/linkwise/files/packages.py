@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from heapq import nsmallest
+from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from linkwise.errors import FileError
@@ -21,7 +22,8 @@ LARGEST_MANIFEST = 256 * 1024
 #: How many folders in a folder are looked at for packages, the first by their names.
 MOST_ENTRIES = 2000
 
-PACKAGE_PATH = "ROS_PACKAGE_PATH"
+#: Environment variables with folders that hold packages, those of ROS and of Gazebo, and with folders that ``share`` them.
+PACKAGE_PATHS = ("ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 PREFIX_PATH = "AMENT_PREFIX_PATH"
 
 Folders = Sequence["str | Path"]
@@ -125,14 +127,15 @@ def package_folders(
 ) -> list[Path]:
     """Where a package may be, in the order in which it is looked for.
 
-    A folder is the package if its ``package.xml`` says so, whatever the folder is called; in the folders that are named for
+    A folder is the package if its ``package.xml`` says so, whatever the folder is called, or if it has a ``model.config``
+    and that name; in the folders that are named for
     packages (1 and 3) also if it has that name.
 
     1. The given folders: a folder of that name in them, themselves, or a folder in them.
     2. The folders around the description, from the inmost, and the folders in the description's own folder and beside the
        packages that are around it; only those with such a ``package.xml``.
-    3. The same as 1 for each folder of the environment's ROS_PACKAGE_PATH; then ``share/<name>`` in each of
-       AMENT_PREFIX_PATH.
+    3. The same as 1 for each folder of the environment's ROS_PACKAGE_PATH, GZ_SIM_RESOURCE_PATH and GAZEBO_MODEL_PATH; then
+       ``share/<name>`` in each of AMENT_PREFIX_PATH.
 
     Raises
     ------
@@ -142,12 +145,16 @@ def package_folders(
     if name in {"", ".", ".."} or any(mark in name for mark in ("\\", "/", "\0")):
         raise refused(description_path, f"{name!r} is no name of a package")
     known = manifests or Manifests()
-    paths = {key: list(filter(None, os.environ.get(key, "").split(os.pathsep))) for key in (PACKAGE_PATH, PREFIX_PATH)}
+    packages, prefixes = [_listed(key) for key in PACKAGE_PATHS], _listed(PREFIX_PATH)
     folders = [place for folder in package_dirs for place in _named_root(folder, name, known)]
     folders += _around(Path(description_path).absolute().parents[:-1], name, known)
-    folders += [place for folder in paths[PACKAGE_PATH] for place in _named_root(folder, name, known)]
-    folders += [Path(folder).absolute() / "share" / name for folder in paths[PREFIX_PATH]]
+    folders += [place for folder in chain(*packages) for place in _named_root(folder, name, known)]
+    folders += [Path(folder).absolute() / "share" / name for folder in prefixes]
     return list(dict.fromkeys(folders))
+
+
+def _listed(variable: str) -> list[str]:
+    return list(filter(None, os.environ.get(variable, "").split(os.pathsep)))
 
 
 def _named_root(root: str | Path, name: str, known: Manifests) -> list[Path]:
@@ -183,10 +190,10 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def declared_name(folder: Path) -> str | None:
-    """The name that the ``package.xml`` of a folder says; None where there is none that can be read."""
+    """The name that the ``package.xml`` of a folder says, or of a folder with a ``model.config`` its own; else None."""
     path = folder / "package.xml"
     if not os.path.isfile(path):
-        return None
+        return folder.name if os.path.isfile(folder / "model.config") else None
     try:
         root = read_xml(read_text(path, LARGEST_MANIFEST))
     except (FileError, XmlError):

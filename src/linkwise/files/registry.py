@@ -75,17 +75,17 @@ class ReadOptions:
     physical : bool
         Whether every inertia must be that of a body that can exist.
     root : str, optional
-        URDF: the link at the root, of a file that describes several mechanisms. MJCF: the body in the world, likewise. What
-        does not hang on it is left out, with a remark.
+        URDF: the link at the root, of a file that describes several mechanisms. MJCF: the body in the world, likewise. SDF:
+        such a link, or a model. Linkwise .toml: a link on the base. What does not hang on it is left out, with a remark.
     xacro : mapping of str to str, optional
         Values of the ``<xacro:arg>`` of the file. With it (be it empty) a file is expanded whatever its name.
     package_dirs : sequence of str or Path
-        Folders that hold packages, or are packages, for ``$(find package)`` of xacro.
+        Folders that hold packages, or are packages, for ``$(find package)`` of xacro and ``model://`` of SDF.
     include_root : str or Path, optional
         A folder from which, and from all below it, an MJCF file may include files; without it from its own folder only. Of
         a text: the folder that included files are looked up from.
     swap_limits : bool
-        Whether reversed limits of a URDF (lower above upper) are exchanged, with a remark.
+        Whether reversed limits of a URDF or SDF (lower above upper) are exchanged, with a remark.
     drop_free_armature : bool
         Whether the armature of a free joint of an MJCF file is left out, with a remark.
 
@@ -160,7 +160,7 @@ class ReadOptions:
         if self.xacro is not None and "xacro" not in known:
             raise refused(path, f"xacro arguments were given, but this is {form}, not xacro")
         if self.root is not None and "root" not in known:
-            hint = "only URDF and MJCF have several roots"
+            hint = "only Linkwise .toml, URDF, MJCF and SDF have several roots"
             raise refused(path, f"root={self.root!r} was given, but {form} describes one mechanism; {hint}")
 
 
@@ -431,7 +431,7 @@ MOST_PROBLEMS = 100
 
 
 def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options]) -> Description:
-    """Read a description: Linkwise .toml, SpaceLib .DAT, URDF or MJCF, recognised by content, not by name.
+    """Read a description: Linkwise .toml, SpaceLib .DAT, URDF, MJCF or SDF, recognised by content, not by name.
 
     A name that ends in .xacro, or the option `xacro`, is an exception: the file is expanded first, which evaluates the
     expressions in it and includes other files (see `linkwise.files.formats.xacro`).
@@ -495,11 +495,11 @@ def load(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
 
 
 def loads(text: str, *, physical: bool = True, **options: Unpack[Options]) -> Mechanism:
-    """The mechanism of a description in a text: URDF, MJCF, xacro, Linkwise .toml or SpaceLib .DAT, recognised by content.
+    """The mechanism of a description in a text: URDF, MJCF, SDF, xacro, Linkwise .toml or .DAT, recognised by content.
 
     A URDF with elements of xacro is expanded where the option `xacro` is given, be it empty; what it includes is found from
-    the working folder. Files that an MJCF text includes are looked up in the folder `include_root`; a text without it can
-    include none.
+    the working folder. Files that an MJCF or SDF text includes are looked up in the folder `include_root`; a text
+    without it can include none.
 
     Parameters
     ----------

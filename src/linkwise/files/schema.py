@@ -121,6 +121,11 @@ def _each(value: Any, kind: Kind) -> Any:
     return _all([kind.parse(item) for item in value]) if nested else kind.parse(value)
 
 
+def each_of(value: Any, kind: Kind) -> Any:
+    """A list of values of a kind; None for anything else."""
+    return _all([kind.parse(item) for item in value]) if isinstance(value, list) else None
+
+
 def _row(value: Any) -> str:
     return row([math.inf if one is None else one for one in value]) if isinstance(value, tuple) else real(value)
 

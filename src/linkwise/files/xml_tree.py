@@ -212,6 +212,30 @@ class _Builder:
         return FileProblem(error.lineno, f"not well-formed XML: {said} (column {error.offset + 1})")
 
 
+def leftovers(root: Element) -> Iterator[tuple[str, Element]]:
+    """Every kind of what nothing asked for, with each element that has it, in the order of the text.
+
+    Examples
+    --------
+    >>> [kind for kind, _ in leftovers(read_xml('<robot><gazebo reference="hook"/></robot>'))]
+    ['<gazebo>']
+    """
+    root.get("version")
+    pending = [(root.tag, root)]
+    while pending:
+        place, element = pending.pop()
+        for name in element.attributes:
+            if name not in element.asked_attributes and not name.startswith(("xmlns", "xml:")):
+                yield f"the attribute {name!r} of <{element.tag}>", element
+        inner = []
+        for child in element.children:
+            if child.tag in element.asked_tags:
+                inner.append((f"{child.get('type')} joint" if child.tag == "joint" else child.tag, child))
+            else:
+                yield f"<{child.tag}>" + ("" if place == root.tag else f" of a {place}"), child
+        pending.extend(reversed(inner))
+
+
 # ── written ───────────────────────────────────────────────────────────────────────────────────────
 
 #: Characters that no XML text may hold.

@@ -512,3 +512,41 @@ def test_depth_is_bounded_alike_in_every_python(tmp_path: Path, start: str, item
     assert nested(most) == nested(1)
     assert nested(most + 1) == ["tables nested too deeply"]
     assert nested(most * 50)[0].endswith("tables nested too deeply")  # of a key, with its line
+
+
+TWO_ARMS = """format = "linkwise 1"
+[external]
+force = [1, 0, 0]
+[[link]]
+name = "left"
+parent = "base"
+mass = 1
+[[link]]
+name = "right"
+parent = "base"
+before = {xyz = [0, 1, 0]}
+[[link]]
+name = "hand"
+joint = "prismatic"
+mass = 2
+"""
+
+
+def test_one_of_several_trees(tmp_path: Path) -> None:
+    """root names a link on the base: with what it carries it moves as before; the wrench goes with the tool."""
+    path = tmp_path / "arms.toml"
+    path.write_text(TWO_ARMS)
+    whole, right = read(path).mechanism, read(path, root="right")
+    assert right.mechanism.link_names == ("right", "hand")
+    assert right.external.tolist() == [1, 0, 0, 0, 0, 0]
+    poses = whole.forward_kinematics([0.1, 0.2, 0.3], link="hand"), right.mechanism.forward_kinematics([0.2, 0.3])
+    assert np.array_equal(*poses)
+    left = read(path, root="left")
+    assert (left.mechanism.names, left.external.any()) == (("left",), False)
+    told = [str(remark) for remark in remarks(path, root="right")]
+    assert "line 4: left out, for they do not hang on 'right': 'left'" in told
+    told = [remark.message for remark in remarks(path, root="left")]
+    assert "what acts on the tool is left out with the tool" in told
+    assert [str(problem) for problem in check(path, root="hand")] == ["root is 'hand'; expected 'left' or 'right'"]
+    path.write_text(TWO_ARMS.replace('joint = "prismatic"', 'mimic = {joint = "left"}'))
+    assert "follows 'left'" in check(path, root="left")[0].message

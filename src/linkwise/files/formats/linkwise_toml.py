@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import FileProblem, ModelError, Problem, choices
+from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, members
 from linkwise.files import schema
 from linkwise.files.registry import NUMERIC, XML, Format, Losses, ReadOptions, register, stem
-from linkwise.files.report import Description, Reading, attempt
+from linkwise.files.report import Description, Reading, attempt, some
 from linkwise.files.schema import Field, Kind, Schema, TableReader, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
@@ -23,7 +23,7 @@ from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.spring import EndStop, Spring
+from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
@@ -34,6 +34,9 @@ FORMAT = "linkwise 1"
 #: How the format of a file begins that describes a chain.
 CHAIN = "linkwise chain"
 
+#: How many links a message names.
+MOST_ROOTS = 10
+
 _ZERO = (0.0, 0.0, 0.0)
 _NO_TENSOR = (_ZERO, _ZERO, _ZERO)
 _VARIABLE = "; write 0 for what the joint moves: its own value is added"
@@ -42,16 +45,51 @@ _VARIABLE = "; write 0 for what the joint moves: its own value is added"
 _TOML = re.compile(r"(?m)^[ \t]*(\[\[?[^\[\]\n]+\]\]?[ \t]*(#.*)?$|[A-Za-z0-9_\"'.-]+[ \t]*=)")
 
 
+def _with_root(reading: Reading, root: str) -> Reading:
+    """The same reading of one link on the base and of all that it carries, with a remark on what is left out."""
+    if reading.description is None:
+        return reading
+    mechanism = reading.description.mechanism
+    roots = [name for name, parent in zip(mechanism.link_names, mechanism.parents, strict=True) if parent < 0]
+    if root not in roots:
+        problem = FileProblem(0, f"root is {root!r}; expected {some(roots, MOST_ROOTS)}")
+        return Reading(None, [problem], reading.lines)
+    try:
+        part = mechanism.subtree(root)
+    except ArgumentError as error:
+        return Reading(None, [FileProblem(reading.line("link", mechanism.link_index(root)), str(error))], reading.lines)
+    kept = {mechanism.link_index(name): k for k, name in enumerate(part.link_names)}
+    others = [name for name in mechanism.link_names if name not in part.link_names]
+    remarks = list(reading.remarks)
+    if others:
+        first = reading.line("link", mechanism.link_index(others[0]))
+        said = f"left out, for they do not hang on {root!r}: {some(others, MOST_ROOTS, members)}"
+        remarks.append(FileProblem(first, said))
+    lines = {place: number for place, number in reading.lines.items() if place[:1] != ("link",)}
+    for place, number in reading.lines.items():
+        if place[:1] == ("link",) and len(place) > 1 and place[1] in kept:
+            lines["link", kept[place[1]], *place[2:]] = number
+    described = replace(reading.description, mechanism=part)
+    if mechanism.link_names[mechanism.tool_index] not in part.link_names:
+        if described.external.any():
+            said = "what acts on the tool is left out with the tool"
+            remarks.append(FileProblem(reading.line("external"), said))
+        described = replace(described, external=frozen(np.zeros(6)))
+    return replace(reading, description=described, lines=lines, remarks=remarks)
+
+
 class LinkwiseToml(Format):
     """Linkwise's own format: it holds everything but shapes."""
 
     name, title, suffixes = "a Linkwise .toml", "Linkwise .toml (keys and [tables])", (".toml",)
+    options = frozenset({"root"})
 
     def sniff(self, text: str, options: ReadOptions) -> bool:  # noqa: D102
         return not NUMERIC.match(text) and not XML.match(text) and _TOML.search(text) is not None
 
     def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
-        return parse(text, stem(path), options.physical)
+        reading = parse(text, stem(path), options.physical)
+        return reading if options.root is None else _with_root(reading, options.root)
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
         links = description.mechanism.links
@@ -112,9 +150,26 @@ def _spring_values(spring: Spring) -> dict[str, Any]:
     return {**vars(spring), "joints": names[0] if len(names) == 1 else names, **said}
 
 
+def _linear_spring_damper(links: Any, points: Any, **values: Any) -> LinearSpringDamper:
+    names = (links,) if isinstance(links, str) else tuple(links)
+    if len(points) != len(names):
+        raise ModelError([Problem("", "points", points, f"{len(names)} points, one on each of the links")])
+    return LinearSpringDamper(list(zip(names, points, strict=True)), **values)
+
+
+def _linear_spring_damper_values(spring: LinearSpringDamper) -> dict[str, Any]:
+    links, points = zip(*spring.points, strict=True)
+    return {**vars(spring), "links": links, "points": points}
+
+
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
 
 TENSOR = Kind("finite numbers", schema.NUMBERS.parse, _tensor_text)
+POINTS = Kind(
+    "a list of points, each a list of 3 finite numbers",
+    lambda value: schema.each_of(value, schema.VECTOR),
+    rows,
+)
 FRAME = Schema(
     Field("xyz", schema.VECTOR, "m", doc="position"),
     Field("rpy", schema.VECTOR, "rad", doc="roll, pitch, yaw: Rz(yaw) Ry(pitch) Rx(roll)"),
@@ -177,6 +232,17 @@ SPRING = Schema(
     make=_spring,
     values=_spring_values,
 )
+LINEAR_SPRING_DAMPER = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("links", schema.TEXT_OR_TEXTS, doc='the links, or "base", that its points are on, two or more', required=True),
+    Field("points", POINTS, "m", doc="a point on each, in the link's frame", required=True),
+    Field("stiffness", schema.NUMBER, "N/m", 0.0, "tension per length"),
+    Field("rest", schema.NUMBER, "m", 0.0, "length without tension"),
+    Field("damping", schema.NUMBER, "N s/m", 0.0, "tension per rate of the length"),
+    Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
+    make=_linear_spring_damper,
+    values=_linear_spring_damper_values,
+)
 END_STOP = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
     Field("joint", schema.TEXT, doc="the coordinate that it stops", required=True),
@@ -210,6 +276,11 @@ LINK = Schema(
     *BODY_FIELDS,
     Field("motor", MOTOR, doc="drives this link's joint"),
 )
+FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
+    "spring": (Spring, SPRING),
+    "linear_spring_damper": (LinearSpringDamper, LINEAR_SPRING_DAMPER),
+    "end_stop": (EndStop, END_STOP),
+}
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
 TOP = Schema(
@@ -229,6 +300,7 @@ TOP = Schema(
     Field("motor", tables("motor"), doc="motors whose rotors ride on other links"),
     Field("loop", tables("loop"), doc="closed loops"),
     Field("spring", tables("spring"), doc="springs and dampers"),
+    Field("linear_spring_damper", tables("linear_spring_damper"), doc="springs and dampers on lines between links"),
     Field("end_stop", tables("end_stop"), doc="end stops"),
 )
 
@@ -240,6 +312,7 @@ TABLES = {
     "motor, [[motor]]": MOTOR,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
+    "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
     "[[end_stop]]": END_STOP,
     "[payload]": BODY,
     "[external]": EXTERNAL,
@@ -299,8 +372,7 @@ class _Reader(TableReader):
         self.joint = ""
         motors = self._parts("motor", top, SEPARATE_MOTOR)
         loops = self._parts("loop", top, LOOP)
-        self.springs = self._force_elements("spring", top, SPRING, links)
-        self.end_stops = self._force_elements("end_stop", top, END_STOP, links)
+        self.force_elements = {kind: self._force_elements(kind, top, links) for kind in FORCE_ELEMENTS}
         external = top.get("external", {})
         wrench = np.array([external.get(key, _ZERO) for key in ("force", "moment")]).reshape(6)
         mechanism = self._mechanism(top, links, motors, loops) if links else None
@@ -314,7 +386,7 @@ class _Reader(TableReader):
         parts = {k: self.build(f"{kind} {k + 1}", (kind, k), raw, schema) for k, raw in enumerate(top.get(kind, ()))}
         return {k: part for k, part in parts.items() if part is not None}
 
-    def _force_elements(self, kind: str, top: Mapping[str, Any], schema: Schema, links: Sequence[Link]) -> dict[int, Any]:
+    def _force_elements(self, kind: str, top: Mapping[str, Any], links: Sequence[Link]) -> dict[int, Any]:
         """The springs or end stops by their place; what they act on says whether a length is in degrees or m."""
         pairs = [pair for x in links for pair in zip(x.coordinate_names, x.joint_model.turns_and_slides, strict=True)]
         lengths = {name: part.is_length for name, part in pairs}
@@ -327,7 +399,7 @@ class _Reader(TableReader):
             if self.degrees and isinstance(raw, dict) and raw.get("rest") and (len(kinds) > 1 or "ratios" in raw):
                 mixed = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
                 self.report((kind, k, "rest"), f"{kind} {k + 1}: rest {mixed}")
-            parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, schema)
+            parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
         self.joint = ""
         return {k: part for k, part in parts.items() if part is not None}
 
@@ -375,16 +447,14 @@ class _Reader(TableReader):
             self.tell(("payload",), problems)
         name = top.get("name", self.name) or None
         parts: dict[str, Any] = {"motors": list(motors.values()), "loops": list(loops.values()), "name": name}
-        parts["springs"] = [*self.springs.values(), *self.end_stops.values()]
+        elements = [(kind, k, part) for kind, parts in self.force_elements.items() for k, part in parts.items()]
+        parts["springs"] = [element for _, _, element in elements]
         mechanism, problems = attempt("mechanism", lambda: Mechanism(links, **parts, **settings))
         places: dict[str, Place] = {}
         for k, link in enumerate(links):
             places |= {f"link {link.name!r}": ("link", k), f"link {link.name!r}: motor": ("link", k, "motor")}
             places |= {f"joint {link.coordinate_name!r}": ("link", k)} if link.moves else {}
         places |= {f"motors[{at}]": ("motor", k) for at, k in enumerate(motors)}
-        elements = [("spring", k, x) for k, x in self.springs.items()] + [
-            ("end_stop", k, x) for k, x in self.end_stops.items()
-        ]
         for at, (kind, k, element) in enumerate(elements):
             places[f"spring {element.name!r}" if element.name else f"springs[{at}]"] = (kind, k)
         for at, (k, loop) in enumerate(loops.items()):
@@ -397,7 +467,7 @@ class _Reader(TableReader):
         """A problem of the mechanism, at the line of what it concerns."""
         if problem.item in places:
             place = places[problem.item]
-            numbered = place[0] in {"motor", "loop", "spring", "end_stop"}
+            numbered = place[0] in {"motor", "loop", *FORCE_ELEMENTS}
             item = f"{place[0]} {place[1] + 1}" if numbered else problem.item  # type: ignore[operator]
             self.tell(place, [replace(problem, item=item)])
         elif problem.field != "links":
@@ -437,8 +507,8 @@ def render(description: Description) -> Iterator[str]:
     for loop in mechanism.loops:
         yield from table("[[loop]]", LOOP, loop)
     for element in mechanism.springs:
-        end_stop = isinstance(element, EndStop)
-        yield from table("[[end_stop]]" if end_stop else "[[spring]]", END_STOP if end_stop else SPRING, element)
+        kind, schema = next((kind, schema) for kind, (cls, schema) in FORCE_ELEMENTS.items() if type(element) is cls)
+        yield from table(f"[[{kind}]]", schema, element)
 
 
 def _link_values(link: Link, mixed: bool) -> dict[str, Any]:

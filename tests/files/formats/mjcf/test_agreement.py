@@ -78,6 +78,18 @@ TEXTS = {
         '<tendon><fixed name="t" stiffness="7" damping="2"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-2"/>'
         '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed></tendon></mujoco>',
     ),
+    "tendons from site to site": arm(
+        world='<site name="w" pos="0.5 0.1 1.4"/>',
+        shoulder=' springref="20" ref="10"',
+        elbow=' type="slide" springref="0.1"',
+        upper_geom=BOX + '<site name="u" pos="0.2 0 0.1"/>',
+        lower_geom=BALL + '<site name="l" pos="0.1 0.3 0.2" quat="0.9 0.1 0.3 -0.2"/>',
+    ).replace(
+        "</mujoco>",
+        '<tendon><spatial name="t" stiffness="7" damping="2"><site site="w"/><site site="l"/></spatial>'
+        '<spatial stiffness="5" springlength="0.3"><site site="w"/><site site="u"/><site site="l"/></spatial>'
+        '<spatial damping="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
+    ),
     "tendons of default classes": arm(
         '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'
     ).replace(

@@ -88,3 +88,14 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     (tmp_path / "arm.xml").write_text(parent('<attach model="kid" prefix="p"/>'))
     with pytest.raises(FileError, match=r"<model> of 'child\.xml'"):
         lw.load(tmp_path / "arm.xml")
+
+
+def test_the_options_of_an_attached_file_are_remarked_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("child.xml").write_text(CHILD)
+    Path("arm.xml").write_text(parent('<attach model="kid" body="b" prefix="p-"/>'))
+    told = [remark.message for remark in lw.files.remarks("arm.xml")]
+    expected = "the <option> of an attached file is not used: that of the file which attaches it holds"
+    assert [message for message in told if "<option>" in message] == [expected]
+    Path("child.xml").write_text(CHILD.replace('<option gravity="0 0 -1"/>', ""))
+    assert not any("<option>" in remark.message for remark in lw.files.remarks("arm.xml"))

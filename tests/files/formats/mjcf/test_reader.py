@@ -110,6 +110,14 @@ REMARKS = {
         world(f'<body><joint name="j" springdamper="0.1 1"/>{BALL}</body>'),
         "line 1: joint 'j': springdamper is [0.1, 1.0]: its spring and damper are not known here, and left out",
     ),
+    "spring and damper of a ball": (
+        world(f'<body><joint name="j" type="ball" springdamper="0.1 1"/>{BALL}</body>'),
+        "line 1: joint 'j': its springdamper is left out, for a ball joint has none",
+    ),
+    "a spring that yields": (
+        world(f'<body><joint name="j" stiffness="3" springyield="0.5"/>{BALL}</body>'),
+        "line 1: joint 'j': springyield = 0.5 is left out, for a spring here does not yield",
+    ),
     "damping of higher order": (
         world(f'<body><joint name="j" damping="1 2"/>{BALL}</body>'),
         "line 1: joint 'j': damping is [1.0, 2.0]; what is not proportional to the speed is left out",
@@ -132,7 +140,19 @@ REMARKS = {
     ),
     "tendons, each kind once": (
         world("<body/>", after='<tendon>\n<fixed/><spatial/>\n<fixed/></tendon>'),
-        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons with a stiffness or damping of their own act here",
+        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons and straight ones with a stiffness or damping of their own act here",
+    ),
+    "a tendon around a geom": (
+        world(f'<body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g"/><site site="s"/></spatial></tendon>'),
+        "line 2: <spatial> of <tendon> is not used: only fixed tendons and straight ones with a stiffness or damping of their own act here",
+    ),
+    "a tendon on one body": (
+        world(f'<body name="b"><joint/>{BALL}<site name="s"/><site name="r"/></body>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="r"/><site site="s"/></spatial></tendon>'),
+        "line 2: tendon 't': its spring and damper are left out, for its sites are on one body",
+    ),
+    "a tendon to the ground of what floats": (
+        world(f'<body name="b"><freejoint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><site site="s"/></spatial></tendon>'),
+        "line 2: tendon 't': its spring and damper are left out, for it pulls at the ground or at a body that is left out",
     ),
     "cameras": (world("<body><camera/></body>"), "line 1: <camera> is not used: it is for pictures"),
     "a site": (world("<body><site/></body>"), "line 1: <site> is not used: a frame that nothing here is tied to"),
@@ -355,3 +375,11 @@ def test_many_includes(folder: Path) -> None:
     problems = check(included(folder, *(f"{k}.xml" for k in range(MOST_FILES + 1))))
     assert str(problems[0]).endswith(f"{MOST_FILES} files are included already")
     assert len(problems) == 2  # one is the file with the defaults
+
+
+def test_a_time_constant_overrules_the_stiffness() -> None:
+    """As in MuJoCo, springdamper says the spring and the damper of a joint that says them as numbers too."""
+    said = 'springdamper="0.1 1" stiffness="10" damping="3"'
+    mech = parsed(world(f'<body><joint name="j" {said}/>{BALL}</body>')).mechanism
+    assert mech.springs == ()
+    assert mech.links[0].motor is None

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import Description, read, save
 from linkwise.files.formats.mjcf import reader, writer
@@ -56,7 +56,8 @@ def depth_first(seed: int, **rest: Any) -> Mechanism:
     joints = list(mech.names)
     springs = [Spring(joints[0], 3.0, 0.2), Spring({joints[0]: 0.5, joints[1]: -2.0}, 7.0, -1.0, 0.4, name="tendon")]
     motors = [Motor(inertia=0.02, viscous=0.3, joint=joints[2]), Motor(inertia=0.01, joint=joints[2])]
-    return mech.replace(springs=[*springs, Spring(joints[3], damping=0.2)], motors=motors)
+    line = LinearSpringDamper([("base", (0, 0, 2.0)), (mech.link_names[-2], (0.1, 0.2, 0.3))], 4.0, 0.3, 0.2)
+    return mech.replace(springs=[*springs, Spring(joints[3], damping=0.2), line], motors=motors)
 
 
 def with_torso(mech: Mechanism, **body: Any) -> Mechanism:
@@ -87,6 +88,9 @@ def test_moves_as_in_mujoco_for_a_second() -> None:
     mech = random_mechanism(3, ["revolute", "prismatic", "revolute"], [-1, 0, 1], motors=False)
     springs = [Spring("part0", 20.0, 0.2, 0.5), Spring({"part0": 0.4, "part2": -1.0}, 9.0, -1.0, 0.2)]
     springs += [Spring("part1", 400.0, 0.1)]
+    springs += [
+        LinearSpringDamper([("base", (0.1, 2.0, 0.3)), ("part0", (1.0, 0, 0)), ("part2", (0.2, 0.1, 0))], 5.0, 0.5, 0.1)
+    ]
     mech = mech.replace(springs=springs, motors=[Motor(inertia=0.05, viscous=0.2, joint="part2")])
     model = mujoco.MjModel.from_xml_string(writer.render(mech))
     model.opt.timestep, model.opt.integrator = 1e-4, mujoco.mjtIntegrator.mjINT_RK4

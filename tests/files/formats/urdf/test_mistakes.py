@@ -15,7 +15,10 @@ LEFT = "of which the joints that are wrong can carry 1; expected one (a fixed jo
 AB = A + '<link name="b"/>\n'
 ABC = AB + '<link name="c"/>\n'
 WHOLE = '<inertia ixx="1" iyy="1" izz="1" ixy="0" iyz="0" ixz="0"/>'
-TYPES = "'fixed', 'revolute', 'continuous', 'prismatic', 'planar' or 'floating'"
+TYPES = (
+    "'fixed', 'revolute', 'continuous', 'prismatic', 'planar', 'floating', 'spherical', 'drake:ball', 'drake:planar', "
+    "'drake:universal' or 'drake:screw'"
+)
 TRIANGLE = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
 FLOATING = "a floating joint can only be the one joint of the root"
 HINT = "; reading with physical=False accepts it"

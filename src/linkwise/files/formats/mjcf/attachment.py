@@ -103,6 +103,8 @@ class Attacher:
         inner = Attacher(content, self.log, self.includer)
         inner.expand(content)
         settings = settings_of(content, self.log)
+        if content.all("option"):
+            self.log.leave(model, "the <option> of an attached file", "that of the file which attaches it holds")
         Replicator(content, self.log, settings).expand(content)
         return content, settings, inner.defaults
 

@@ -26,6 +26,7 @@ from linkwise.files.formats.mjcf.attributes import (
     between,
     check_tag,
     degrees,
+    float_transform,
     named,
     place,
     pose,
@@ -37,7 +38,7 @@ from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.validation import LARGEST
-from linkwise.spatial.rotation import skew
+from linkwise.spatial.rotation import rotation_about, skew
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.solids import SOLIDS, Solid
 
@@ -363,6 +364,14 @@ class MjcfJoint:
         """Its name, if it has one."""
         return self.attributes.text("name")
 
+    def motion(self, value: float) -> FloatArray:
+        """What it does to its body's frame (4, 4) at a coordinate, rad or m; a ball joint here does nothing."""
+        change = 0.0 if self.kind == "ball" else value - self.ref
+        if self.kind == "slide":
+            return float_transform(None, tuple(change * self.axis))
+        turn = np.asarray(rotation_about(self.axis, change), dtype=float)
+        return float_transform(turn, tuple(self.pos - turn @ self.pos))
+
 
 def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJoint:
     """A hinge, a slide or a ball; `outer` is T_body_frame of the frames around it."""
@@ -400,18 +409,29 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
     """Remarks on what a ball joint says and is left out; an armature would be missing."""
     if said.non_negative("armature"):
         said.report("a ball joint has no armature here; expected armature = '0'", "armature")
-    for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
-        if any(said.numbers(key, 1, 3) or ()):
-            said.remark(f"its {noun} is left out, for a ball joint has none")
+    _passive_left_out(said, "ball")
     least, most = said.row("range", 2, (0.0, 0.0))
     if _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
+def _passive_left_out(said: Attributes, kind: str) -> None:
+    """Remarks on forces that a joint of this kind does not have here."""
+    nouns = {"damping": "damping", "frictionloss": "friction", "stiffness": "spring", "springdamper": "springdamper"}
+    for key, noun in nouns.items():
+        if any(said.numbers(key, 1, 3) or ()):
+            said.remark(f"its {noun} is left out, for a {kind} joint has none")
+
+
+def _by_time_constant(said: Attributes) -> bool:
+    """Whether a time constant and a damping ratio say the spring and the damper, whatever stiffness and damping say."""
+    return min(said.row("springdamper", 2, (0.0, 0.0))) > 0
+
+
 def _passive(said: Attributes, settings: Settings) -> float:
     """The viscous friction; damping that is not proportional to the speed is remarked on."""
-    both = said.row("springdamper", 2, (0.0, 0.0))
-    if both[0] > 0 and both[1] > 0:
+    if _by_time_constant(said):
+        both = said.row("springdamper", 2, (0.0, 0.0))
         said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
         return 0.0
     damping = said.damping()
@@ -424,8 +444,10 @@ def _passive(said: Attributes, settings: Settings) -> float:
 def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
     """Stiffness and rest of a linear spring; one of another law is remarked on."""
     stiffness = said.numbers("stiffness", 1, 3) or [0.0]
-    if not any(stiffness) or {"spring", "passive"} & settings.disabled:
+    if not any(stiffness) or {"spring", "passive"} & settings.disabled or _by_time_constant(said):
         return None
+    if said.number("springyield"):
+        said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")
     rest = _springref(said, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
@@ -657,9 +679,7 @@ class BodyTree:
         elif armature:
             why = "a free joint has no armature here; expected armature = '0', or a <freejoint>"
             said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
-        for key, noun in (("damping", "damping"), ("frictionloss", "friction"), ("stiffness", "spring")):
-            if any(said.numbers(key, 1, 3) or ()):
-                said.remark(f"its {noun} is left out, for a free joint has none")
+        _passive_left_out(said, "free")
 
 
 def repeated(log: ElementLog, items: list[Attributes], noun: str) -> None:

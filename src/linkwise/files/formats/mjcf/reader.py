@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import count
+from functools import partial, reduce
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
-from linkwise.model.spring import Spring
+from linkwise.model.spring import ForceElement, LinearSpringDamper, Spring
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse, translation
@@ -195,7 +196,7 @@ class Equalities:
         ends = self._of_sites(said) if by_sites else self._of_bodies(said, tag)
         if ends is None:
             return
-        if self.floats and any(self._stands(body) for body, _ in ends):
+        if self.floats and any(self.stands(body) for body, _ in ends):
             said.report("it ties to the ground, which a floating base cannot say; active = 'false' leaves it out")
             return
         kind = "point" if tag == "connect" or said.number("torquescale", 1.0) == 0 else "full"
@@ -204,7 +205,7 @@ class Equalities:
         if loop := said.build(lambda: Loop(kind, first, second, *frames, said.text("name"))):
             self.loops.append((said, loop))
 
-    def _stands(self, body: int) -> bool:
+    def stands(self, body: int) -> bool:
         """Whether a body stands in the world, beside the one that floats."""
         while body != WORLD and self.bodies[body].parent != WORLD:
             body = self.bodies[body].parent
@@ -278,7 +279,7 @@ class Links:
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
         self.items: dict[str, Attributes] = {}
-        self.springs: list[Spring] = []
+        self.springs: list[ForceElement] = []
 
     def add(self, k: int, body: BodyElement) -> None:
         """The links of the k-th body."""
@@ -402,7 +403,7 @@ LEFT = {
     "extension": "what a plugin does is not known here",
     "asset": "only meshes that give a mass are opened",
     "contact": "bodies do not touch each other here",
-    "tendon": "only fixed tendons with a stiffness or damping of their own act here",
+    "tendon": "only fixed tendons and straight ones with a stiffness or damping of their own act here",
     "sensor": "Linkwise has no sensors",
     "custom": "it is for other programs",
     "keyframe": "it is a state, not a part of the mechanism",
@@ -476,14 +477,14 @@ def _tendon(element: Element, log: ElementLog, defaults: Defaults) -> Attributes
 
 
 def _pulls(said: Attributes) -> bool:
-    """Whether a tendon is a fixed one with a spring or a damper of its own."""
-    return said.element.tag == "fixed" and any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping"))
+    """Whether a tendon has a spring or a damper of its own, and is a fixed one or goes straight from site to site."""
+    if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
+        return False
+    return any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping"))
 
 
-def _spring_of(
-    said: Attributes, ratios: Mapping[str, float], constant: float, reference: float, off: Collection[str]
-) -> Spring | None:
-    """The spring of a fixed tendon; what it says beside stiffness and damping is remarked on."""
+def _spring_values(said: Attributes, reference: float, off: Collection[str]) -> dict[str, Any] | None:
+    """Stiffness, rest and damping of a tendon; what it says beside these is remarked on."""
     stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
     lengths = said.numbers("springlength", 1, 2) or [-1.0]
     if any(others) or len({*lengths}) > 1 or stiffness < 0 or "springyield" in said:
@@ -492,10 +493,10 @@ def _spring_of(
     for key, noun in (("frictionloss", "friction"), ("range", "range")):
         if any(said.numbers(key, 1, 2) or ()):
             said.remark(f"its {noun} is left out")
-    rest_length = (reference if lengths[0] == -1.0 else lengths[0]) - constant
+    rest_length = reference if lengths[0] == -1.0 else lengths[0]
     damping = 0.0 if "damper" in off else said.damping()
-    values = (0.0 if "spring" in off else stiffness, rest_length, damping)
-    return said.build(lambda: Spring(ratios, *values, name=said.text("name")))
+    values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
+    return {**values, "name": said.text("name")}
 
 
 class _Reader:
@@ -529,7 +530,7 @@ class _Reader:
                 check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendons(self, section: Element) -> None:
-        """Tendons are left out but for the springs of fixed ones; not one that has an inertia, which would be missing."""
+        """Tendons are left out but for the springs of some; not one that has an inertia, which would be missing."""
         for element in section.children:
             said = _tendon(element, self.log, self.defaults)
             if not _pulls(said):
@@ -548,9 +549,6 @@ class _Reader:
         for element in self.root.all("equality"):
             equalities.read(element)
         equalities.settle()
-        for site in bodies.sites:
-            if site.attributes.text("name") not in equalities.used:
-                self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
         actuators = Actuators(self.log, self.defaults, self.settings, equalities.joints, equalities.stays)
         for element in self.root.all("actuator"):
             actuators.read(element)
@@ -559,7 +557,10 @@ class _Reader:
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
-        self._springs_of_tendons(links, equalities, {j.name for k in kept for j in bodies.elements[k].joints})
+        self._springs_of_tendons(links, equalities, kept, {j.name for k in kept for j in bodies.elements[k].joints})
+        for site in bodies.sites:
+            if site.attributes.text("name") not in equalities.used:
+                self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
         mechanism = self._mechanism(links, equalities, actuators, floats) if kept else None
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.notes.problems or mechanism is None:
@@ -571,12 +572,17 @@ class _Reader:
         description = Description(mechanism, shapes=tuple(shapes))
         return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
 
-    def _springs_of_tendons(self, links: Links, equalities: Equalities, there: Collection[str | None]) -> None:
-        """The springs and dampers of fixed tendons: their lengths are sums of joint coordinates."""
+    def _springs_of_tendons(
+        self, links: Links, equalities: Equalities, kept: Collection[int], there: Collection[str | None]
+    ) -> None:
+        """The springs and dampers of tendons: lengths are sums of joint coordinates, or of lines from site to site."""
         off = {kind for kind in ("spring", "damper") if {kind, "passive"} & self.settings.disabled}
         for section in self.root.all("tendon"):
             for said in (_tendon(element, self.log, self.defaults) for element in section.children):
                 if not _pulls(said):
+                    continue
+                if said.element.tag == "spatial":
+                    self._spring_of_path(said, links, equalities, kept, off)
                     continue
                 ratios: dict[str, float] = {}
                 constant = reference = 0.0
@@ -591,8 +597,39 @@ class _Reader:
                         constant += factor * equalities.stays[name]
                     else:
                         ratios[name] = ratios.get(name, 0.0) + factor
-                if ratios and (spring := _spring_of(said, ratios, constant, reference, off)):
-                    links.springs.append(spring)
+                if ratios and (values := _spring_values(said, reference, off)):
+                    values["rest"] -= constant
+                    if spring := said.build(partial(Spring, ratios, **values)):
+                        links.springs.append(spring)
+
+    def _spring_of_path(
+        self, said: Attributes, links: Links, equalities: Equalities, kept: Collection[int], off: Collection[str]
+    ) -> None:
+        """The spring and damper of a spatial tendon."""
+        places = [Attributes(part, f"{said.item}: <site>", self.log, ("site",)) for part in said.element.children]
+        sites = [place.lookup("site", equalities.sites, "sites") for place in places]
+        equalities.used.update(str(place.text("site")) for place in places)
+        ends = [site for site in sites if site is not None]
+        if len(ends) < len(sites):
+            return
+        bodies = [site.body for site in ends]
+        if not {*bodies} - {WORLD} <= {*kept} or (equalities.floats and any(map(equalities.stands, bodies))):
+            said.remark("its spring and damper are left out, for it pulls at the ground or at a body that is left out")
+            return
+        if len({*bodies}) < 2:
+            said.remark("its spring and damper are left out, for its sites are on one body")
+            return
+        poses = {WORLD: np.eye(4)}
+        for k, body in enumerate(equalities.bodies):  # (at the coordinates from which MuJoCo counts springs)
+            motions = [joint.motion(joint.springref) for joint in body.joints]
+            poses[k] = reduce(np.matmul, [body.frame, *motions], poses[body.parent])
+        at = [(poses[site.body] @ site.frame)[:3, 3] for site in ends]
+        length = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(at))
+        names = ["base" if body == WORLD else equalities.links[body] for body in bodies]
+        points = [(name, site.frame[:3, 3]) for name, site in zip(names, ends, strict=True)]
+        values = _spring_values(said, length, off)
+        if values and (spring := said.build(partial(LinearSpringDamper, points, **values))):
+            links.springs.append(spring)
 
     def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
         """The links without the mass of their meshes, if any."""

@@ -20,11 +20,11 @@ from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
-from linkwise.model.spring import EndStop, Spring
+from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import inverse
+from linkwise.spatial.transform import inverse, translation
 
 #: What the kinds of joints of a mechanism are called in MJCF, those of several freedoms taken apart.
 TYPES = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
@@ -76,6 +76,9 @@ class _Plan:
         self.sites: dict[int, list[tuple[str, Array]]] = {}
         taken: set[str] = set()
         self.ends = [self._ends(loop, k, taken) for k, loop in enumerate(mechanism.loops)]
+        self.paths = {
+            k: self._path(x, k, taken) for k, x in enumerate(mechanism.springs) if isinstance(x, LinearSpringDamper)
+        }
         self.root = self._root()
         self.stacks: dict[int, list[int]] = {}
         for k in mechanism.order:
@@ -100,6 +103,15 @@ class _Plan:
             names.append(unused_name((start + "_" * more for more in count()), taken))
             self.sites.setdefault(self.place(link), []).append((names[-1], frame))
         return tuple(names)
+
+    def _path(self, spring: LinearSpringDamper, k: int, taken: set[str]) -> list[str]:
+        """The names of the sites between which a spring pulls."""
+        names = []
+        for at, (link, point) in enumerate(spring.points, 1):
+            start = f"{spring.name or f'spring{k + 1}'}_{at}"
+            names.append(unused_name((start + "_" * more for more in count()), taken))
+            self.sites.setdefault(self.place(link), []).append((names[-1], translation(*point)))
+        return names
 
     def _root(self) -> int:
         """The link that a floating base itself is: the one that is fixed in its frame, if there is one alone."""
@@ -204,7 +216,9 @@ class _Writer:
             *element_lines("compiler", {"angle": "radian"}),
             *element_lines("option", {"gravity": numbers(self.mechanism.gravity)}),
             *element_lines("worldbody", {}, self._world()),
-            *_section("tendon", [line for element in self.mechanism.springs for line in self._tendon(element)]),
+            *_section(
+                "tendon", [line for k, element in enumerate(self.mechanism.springs) for line in self._tendon(k, element)]
+            ),
             *_section("equality", [*self._followers(), *self._closures()]),
         ]
         return element_lines("mujoco", {"model": self.mechanism.name}, inner)
@@ -308,8 +322,13 @@ class _Writer:
         inner = [*_inertial_lines(mechanism.payload), *element_lines("site", {"name": name})]
         return element_lines("body", {"name": name, **_pose(mechanism.tool)}, inner)
 
-    def _tendon(self, element: object) -> list[str]:
-        """A spring as a fixed tendon, where a joint cannot say it."""
+    def _tendon(self, k: int, element: object) -> list[str]:
+        """A spring as a tendon, where a joint cannot say it."""
+        if isinstance(element, LinearSpringDamper):
+            said = {"name": element.name} if element.name else {}
+            said |= {key: real(getattr(element, key)) for key in ("stiffness", "damping") if getattr(element, key)}
+            sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
+            return element_lines("spatial", {**said, "springlength": real(element.rest)}, sites)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
         if not element.stiffness and not element.damping:
@@ -520,9 +539,10 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
 
 
 def _spring_losses(element: object) -> Iterator[str]:
-    if isinstance(element, Spring):
+    if isinstance(element, (Spring, LinearSpringDamper)):
         if element.force:
-            yield f"spring {element.name or element.joints[0][0]!r}: its constant force"
+            where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
+            yield f"spring {element.name or where!r}: its constant force"
     elif isinstance(element, EndStop):
         yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
     else:

@@ -193,13 +193,29 @@ def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
 
 
 MEANT = "; is {!r} meant?"
-TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating")
+
+#: Types that are not URDF's own, and their kinds here: Bullet's "spherical", and those of Drake's ``<drake:joint>``.
+EXTENSIONS = {
+    "spherical": "ball",
+    "drake:ball": "ball",
+    "drake:planar": "planar",
+    "drake:universal": "universal",
+    "drake:screw": "screw",
+}
+
+TYPES: tuple[str, ...] = ("fixed", "revolute", "continuous", "prismatic", "planar", "floating", *EXTENSIONS)
 
 #: Joints with one coordinate.
-SINGLE = ("revolute", "continuous", "prismatic")
+SINGLE = ("revolute", "continuous", "prismatic", "drake:screw")
 
 #: Of a joint that does not say one: URDF's default.
 AXIS = (1.0, 0.0, 0.0)
+
+#: Axes that a type says by itself.
+FIXED_AXES: dict[str, tuple[Any, ...]] = {"drake:planar": (0.0, 0.0, 1.0), "drake:universal": (AXIS, (0.0, 1.0, 0.0))}
+
+#: Drake's element for the advance of a screw.
+PITCH = "drake:screw_thread_pitch"
 
 
 @dataclass
@@ -214,10 +230,12 @@ class JointElement:
         Where it stands.
     before : ndarray (4, 4)
         Its frame in the parent link.
-    axis : tuple of float
-        Direction in its own frame.
+    axis : tuple
+        Direction in its own frame, or two.
     fields : dict
-        limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
+        pitch, limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
+    damping : tuple of float
+        Of each of several coordinates.
     lines : dict of str to int
         The line of each field.
     """
@@ -228,9 +246,10 @@ class JointElement:
     child: str
     element: Element
     before: Array
-    axis: tuple[float, ...] = AXIS
+    axis: tuple[Any, ...] = AXIS
     fields: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    damping: tuple[float, ...] = ()
 
     def line(self, name: str) -> int:
         """The line of a field of the link that is made of it."""
@@ -272,15 +291,17 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
     if parent == child:
         notes.report(element.line, f"{item}: its parent and its child are the same link, {child!r}")
         return None
-    joint = JointElement(name, kind, parent, child, element, before)
+    joint = JointElement(name, kind, parent, child, element, before, FIXED_AXES.get(kind, AXIS))
     for tag in MOVING if kind in SINGLE else ["axis"] if kind == "planar" else []:
         read, fields = MOVING[tag]
         part = notes.only(item, element, tag)
         if part is not None:
             joint.lines |= dict.fromkeys(fields, part.line)
             read(notes, item, joint, part)
-        elif tag == "limit" and kind != "continuous":
+        elif tag == "limit" and kind in {"revolute", "prismatic"}:
             notes.remark(element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
+    if kind in EXTENSIONS:
+        _extension(notes, item, joint)
     return joint
 
 
@@ -339,6 +360,29 @@ def _dynamics(notes: Notes, item: str, joint: JointElement, element: Element) ->
             notes.report(element.line, f"{item}: its {name} is {value!r}; expected a number >= 0")
     if any(friction.values()) and min(friction.values()) >= 0:
         joint.fields["motor"] = Motor(viscous=friction["damping"], coulomb=friction["friction"])
+
+
+def _extension(notes: Notes, item: str, joint: JointElement) -> None:
+    """The pitch of a screw, and the damping of a joint with several coordinates."""
+    if joint.kind == "drake:screw":
+        part = notes.only(item, joint.element, PITCH)
+        if part is None:
+            notes.report(joint.element.line, f"{item}: it has no <{PITCH}>; expected one, m for each turn")
+        else:
+            joint.fields["pitch"] = notes.number(item, part, "value") / (2 * math.pi)
+        return
+    part = notes.only(item, joint.element, "dynamics")
+    count = {"drake:planar": 3, "drake:universal": 2}.get(joint.kind, 0)
+    if part is None or not count:
+        if part is not None and part.get("damping"):
+            notes.remark(part.line, f"{item}: its damping is left out, for a {EXTENSIONS[joint.kind]} joint has none here")
+        return
+    same = len((part.get("damping") or "").split()) == 1
+    values = notes.vector(item, part, "damping", (0.0,) * (1 if same else count)) * (count if same else 1)
+    if min(values) < 0:
+        notes.report(part.line, f"{item}: its damping is {min(values)!r}; expected a number >= 0")
+    elif any(values):
+        joint.damping = values
 
 
 def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from linkwise.errors import FileProblem, Problem, members
 from linkwise.files.formats.urdf.elements import (
+    EXTENSIONS,
     TYPES,
     JointElement,
     LinkElement,
@@ -19,10 +20,11 @@ from linkwise.files.formats.urdf.elements import (
 from linkwise.files.formats.urdf.writer import axis_links
 from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
-from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.spring import Spring
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
@@ -122,7 +124,7 @@ def rings(parents: Mapping[str, str]) -> list[list[str]]:
 
 
 @dataclass
-class Ground:
+class Mounting:
     """How the tree of a URDF stands in the world.
 
     Attributes
@@ -147,12 +149,12 @@ class Ground:
     frames: set[str] = field(default_factory=set)
 
 
-def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], root: str) -> Ground:
+def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[JointElement], root: str) -> Mounting:
     """The ground of a tree with that root; a floating joint that is the only one of the root makes the base float."""
     first = [joint for joint in joints if joint.parent == root]
-    ground = Ground(root)
+    ground = Mounting(root)
     if len(first) == 1 and _places_base(first[0], links):
-        ground = Ground(first[0].child, first[0].before, first[0].kind == "floating", first[0].name, {root})
+        ground = Mounting(first[0].child, first[0].before, first[0].kind == "floating", first[0].name, {root})
         if not links[root].is_massless:
             line = links[root].lines["mass"]
             notes.remark(line, f"link {root!r}: its inertia is not used, for it is the world in which the base floats")
@@ -169,7 +171,7 @@ def _places_base(joint: JointElement, links: Mapping[str, LinkElement]) -> bool:
     return joint.kind == "floating" or (frames and massless and joint.kind == "fixed")
 
 
-def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Ground) -> dict[str, str]:
+def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mounting) -> dict[str, str]:
     """What each link of the file is called: ``base`` if it is the base, else its own name unless that is ``base``.
 
     The world in which the base is placed has no name.
@@ -188,7 +190,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Groun
 DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_block", "call", "element", "attribute")
 
 #: What each type of joint with one coordinate or none is here.
-KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"}
+KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"} | EXTENSIONS
 
 
 def parse(
@@ -219,6 +221,10 @@ def parse(
     if robot.tag != "robot":
         return Reading(None, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")], {})
     notes = Notes(swap_limits=swap_limits)
+    for child in robot.children:
+        if child.tag == "drake:joint":
+            child.tag = "joint"
+            child.attributes["type"] = f"drake:{child.attributes.get('type', '')}"
     if root is not None:
         keep_tree(notes, robot, root)
     return _Reader(robot, name, physical, notes).reading()
@@ -237,6 +243,7 @@ class _Reader:
         self.between: set[int] = set()
         self.names: dict[str, str] = {}
         self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
+        self.springs: list[Spring] = []
 
     def reading(self) -> Reading:
         elements = read_links(self.notes, self.robot)
@@ -263,13 +270,13 @@ class _Reader:
         if self.notes.problems or description is None:
             return Reading(None, self.notes.sorted_problems, self.lines)
         self.between |= axis_links(self.links)
-        for kind, unused in _leftovers(self.robot):
+        for kind, unused in leftovers(self.robot):
             why = _LEFT_OVER if unused.tag.startswith("xacro:") else _WHY.get(unused.tag, "")
             self.notes.leave(kind, unused.line, why)
         return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(self.between))
 
     def _mechanism(
-        self, ground: Ground, elements: Mapping[str, LinkElement], joints: Sequence[JointElement]
+        self, ground: Mounting, elements: Mapping[str, LinkElement], joints: Sequence[JointElement]
     ) -> Mechanism | None:
         if ground.body is not None:
             self._body(elements[ground.body])
@@ -277,7 +284,9 @@ class _Reader:
             if joint.name != ground.joint:
                 self._joint(joint, elements[joint.child])
         settings: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
-        mechanism = self.notes.build("mechanism", lambda: Mechanism(self.links, **settings), self._line)
+        mechanism = self.notes.build(
+            "mechanism", lambda: Mechanism(self.links, springs=self.springs, **settings), self._line
+        )
         return mechanism and with_tool_at_a_tip(mechanism)
 
     def _line(self, problem: Problem) -> int:
@@ -299,11 +308,14 @@ class _Reader:
         self.places[f"joint {joint.name!r}"] = {"": joint.element.line, **joint.lines}
         said: dict[str, Any] = {"joint": KINDS[joint.kind], "name": name, "parent": parent, "before": joint.before}
         said |= {**joint.fields, **body}
-        if joint.kind not in {"fixed", "floating"}:
+        if said["joint"] not in {"fixed", "floating", "ball"}:
             said["axis"] = joint.axis
         if joint.name != name:
             said["joint_name"] = joint.name
         self._add(name, lines, lambda: [Link(**said)])
+        coordinates = self.links[-1].coordinate_names if joint.damping else ()
+        pairs = zip(coordinates, joint.damping, strict=False)
+        self.springs += [Spring(coordinate, damping=value) for coordinate, value in pairs if value]
 
     def _inertia(self, element: LinkElement) -> dict[str, Any]:
         """The body of a link; empty where it cannot be built, which is reported."""
@@ -336,21 +348,3 @@ _WHY = {
 
 
 _LEFT_OVER = "it is the call of a macro that was not defined when the file was expanded; what it makes is missing here"
-
-
-def _leftovers(robot: Element) -> Iterator[tuple[str, Element]]:
-    """Every kind of what nothing asked for, with each element that has it, in the order of the text."""
-    robot.get("version")
-    pending = [("robot", robot)]
-    while pending:
-        place, element = pending.pop()
-        for name in element.attributes:
-            if name not in element.asked_attributes and not name.startswith(("xmlns", "xml:")):
-                yield f"the attribute {name!r} of <{element.tag}>", element
-        inner = []
-        for child in element.children:
-            if child.tag in element.asked_tags:
-                inner.append((f"{child.get('type')} joint" if child.tag == "joint" else child.tag, child))
-            else:
-                yield f"<{child.tag}>" + ("" if place == "robot" else f" of a {place}"), child
-        pending.extend(reversed(inner))

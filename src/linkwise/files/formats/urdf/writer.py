@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices
-from linkwise.files.formats.urdf.elements import GEOMETRIES, UNBOUNDED
+from linkwise.files.formats.urdf.elements import GEOMETRIES, PITCH, UNBOUNDED
 from linkwise.files.registry import Losses
 from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
@@ -113,7 +113,7 @@ class _Planner:
             return
         between = free(f"{link.name}{AXIS}", self.links)
         self.plan.links[between] = Inertia()
-        about = None if kind == "floating" else link.axis
+        about = None if kind in {"floating", "ball"} else link.axis
         whole = None if kind in SEVERAL else link
         self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, about, whole))
         self._add(k, free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", link.after, between)
@@ -180,10 +180,13 @@ def _on_axis(link: Link) -> bool:
 
 
 #: The kinds of joints of a mechanism that URDF has.
-WRITTEN = ("revolute", "prismatic", "fixed", "planar", "floating")
+WRITTEN = ("revolute", "prismatic", "screw", "fixed", "planar", "ball", "floating")
+
+#: What URDF calls a type otherwise, or has no name for: Bullet's and Drake's.
+NAMES = {"ball": "spherical"}
 
 #: Those of them that have several coordinates.
-SEVERAL = ("planar", "floating")
+SEVERAL = ("planar", "ball", "floating")
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
@@ -216,7 +219,8 @@ def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
     ]
     inner += [line for joint in plan.joints for line in _joint(joint)]
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield from element_lines("robot", {"name": mechanism.name}, inner)
+    drake = {"xmlns:drake": "http://drake.mit.edu"} if any(joint.kind == "screw" for joint in plan.joints) else {}
+    yield from element_lines("robot", {"name": mechanism.name, **drake}, inner)
 
 
 def _link(name: str, body: Inertia, shapes: Sequence[Shape]) -> Iterator[str]:
@@ -251,7 +255,10 @@ def _joint(joint: JointPlan) -> list[str]:
         if mimic is not None:
             said = {"joint": mimic.joint, "multiplier": real(mimic.ratio), "offset": real(mimic.offset)}
             inner += element_lines("mimic", said)
-    return element_lines("joint", {"name": joint.name, "type": joint.kind}, inner)
+    if joint.kind == "screw" and joint.link is not None:
+        inner += element_lines(PITCH, {"value": real(2 * math.pi * joint.link.pitch)})
+    tag = "drake:joint" if joint.kind == "screw" else "joint"
+    return element_lines(tag, {"name": joint.name, "type": NAMES.get(joint.kind, joint.kind)}, inner)
 
 
 def _limit(joint: JointPlan) -> list[str]:

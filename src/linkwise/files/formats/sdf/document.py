@@ -1,0 +1,274 @@
+"""The document of an SDF: included files put in their places, values of elements, problems with the file and the line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from linkwise.errors import FileError, FileProblem, choices, shown
+from linkwise.files.packages import Folders, path_inside, resolve
+from linkwise.files.report import Report
+from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
+from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.spatial.quaternion import quaternion_rotation
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import transform
+
+Version = tuple[int, ...]
+
+#: The versions of the format that are read, first and last.
+VERSIONS: tuple[Version, Version] = ((1, 4), (1, 12))
+
+#: So many files are included in one description.
+MOST_INCLUDES = 1000
+
+#: Suffixes of files that an address names itself; any other one names the folder of a model.
+DIRECT = (".sdf", ".world", ".xml", ".model", ".urdf")
+
+#: A limit from here on is none, by the rules of SDFormat.
+UNBOUNDED = 1e16
+
+_INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+#: Where an element comes from that an included file holds: the file, the version that it is of, and the line in it.
+Origin = tuple[Path | None, Version]
+
+
+class Values(Report):
+    """Reads the values of elements; what is wrong and what is odd is gathered, with the included file that it stands in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[int, str] = {}
+        self._reported: set[FileProblem] = set()
+
+    def place(self, element: Element) -> str:
+        """What a message has before it for an element of an included file."""
+        return self.places.get(id(element), "")
+
+    def wrong(self, element: Element, message: str) -> None:
+        """Note what keeps the file from being read, once."""
+        problem = FileProblem(element.line, self.place(element) + message)
+        if problem not in self._reported:
+            self._reported.add(problem)
+            self.problems.append(problem)
+
+    def odd(self, element: Element, message: str) -> None:
+        """Note something that a user should know."""
+        self.remark(element.line, self.place(element) + message)
+
+    def only(self, item: str, element: Element, tag: str) -> Element | None:
+        """The child with that tag, of which there may be one."""
+        children = element.all(tag)
+        if len(children) > 1:
+            self.wrong(children[1], f"{item}: <{tag}> stands twice, first in line {children[0].line}")
+        return children[0] if children else None
+
+    def text(self, item: str, element: Element, tag: str) -> str | None:
+        """The text of a child; None where there is none, or an empty one."""
+        child = self.only(item, element, tag)
+        return child.text.strip() or None if child is not None else None
+
+    def number(self, item: str, element: Element, tag: str, default: float) -> float:
+        """The finite number that a child says."""
+        child = self.only(item, element, tag)
+        return default if child is None else (self.numbers(item, child, (default,)) or (default,))[0]
+
+    def bound(self, item: str, element: Element, tag: str, default: float) -> float:
+        """A number that may be infinite; so is one from `UNBOUNDED` on."""
+        child = self.only(item, element, tag)
+        if child is None:
+            return default
+        value = _INFINITE.get(child.text.strip().lower())
+        value = (self.numbers(item, child, (default,)) or (default,))[0] if value is None else value
+        return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
+
+    def flag(self, item: str, element: Element, tag: str) -> bool:
+        """Whether a child says true; false where there is none."""
+        said = self.text(item, element, tag)
+        return self._truth(f"{item}: <{tag}>", element, said)
+
+    def _truth(self, subject: str, element: Element, said: str | None) -> bool:
+        if said is not None and said.strip().lower() not in _TRUTH:
+            self.wrong(element, f"{subject} is {shown(said)}; expected true or false")
+        return _TRUTH.get((said or "").strip().lower(), False)
+
+    def numbers(self, item: str, element: Element, default: Sequence[float]) -> tuple[float, ...] | None:
+        """As many finite numbers as the default has, from the text of an element; None after a report."""
+        words = element.text.split()
+        values = [number(word) for word in words]
+        bad = next((word for word, value in zip(words, values, strict=True) if value is None), None)
+        if bad is not None or len(words) != len(default):
+            count = f"{len(default)} number{'s' if len(default) > 1 else ''}"
+            why = f"is {shown(element.text.strip())}; expected {count}" if bad is None else f": {why_not(bad)}"
+            self.wrong(element, f"{item}: <{element.tag}>{' ' if bad is None else ''}{why}")
+            return None
+        return tuple(value for value in values if value is not None)
+
+    def vector(self, item: str, element: Element, tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        """The finite numbers of a child, as many as the default has."""
+        child = self.only(item, element, tag)
+        return default if child is None else self.numbers(item, child, default) or default
+
+    def pose(self, item: str, element: Element) -> FloatArray:
+        """The transform (4, 4) of a child ``<pose>``; the identity where there is none or it is empty.
+
+        x y z, then roll pitch yaw (rad, or degrees where it says so) or a quaternion x y z w.
+        """
+        child = self.only(item, element, "pose")
+        if child is None or not child.text.strip():
+            return np.eye(4)
+        form = child.get("rotation_format") or "euler_rpy"
+        in_degrees = self._truth(f"{item}: degrees of <pose>", child, child.get("degrees"))
+        if form not in {"euler_rpy", "quat_xyzw"}:
+            self.wrong(child, f"{item}: rotation_format is {shown(form)}; expected 'euler_rpy' or 'quat_xyzw'")
+            return np.eye(4)
+        values = self.numbers(item, child, (0.0,) * (6 if form == "euler_rpy" else 7))
+        if values is None:
+            return np.eye(4)
+        if form == "euler_rpy":
+            turn = np.radians(values[3:]) if in_degrees else np.array(values[3:])
+            return np.asarray(transform(rpy_to_rotation(*turn) if turn.any() else None, values[:3]), dtype=float)
+        x, y, z, w = values[3:]
+        norm = math.hypot(x, y, z, w)
+        if not 1e-9 < norm < math.inf:
+            self.wrong(child, f"{item}: its quaternion is {[x, y, z, w]!r}; expected x y z w of a rotation")
+            return np.eye(4)
+        rotation = quaternion_rotation(np.array([w, x, y, z]) / norm)
+        return np.asarray(transform(rotation, values[:3]), dtype=float)
+
+
+def file_version(values: Values, top: Element) -> Version:
+    """The version of the format that a file says."""
+    said = top.get("version") or ""
+    parts = said.strip().split(".")
+    version = tuple(int(part) for part in parts[:2]) if len(parts) > 1 and all(map(str.isdecimal, parts)) else (0,)
+    if not VERSIONS[0] <= version <= VERSIONS[1]:
+        first, last = (".".join(map(str, end)) for end in VERSIONS)
+        stated = f"is {shown(said)}" if said else "is missing"
+        values.wrong(top, f"the version {stated}; expected {first!r} to {last!r}")
+    return version
+
+
+class Document:
+    """The elements of a description with what it includes.
+
+    Attributes
+    ----------
+    origins : dict of int to Origin
+        File and version of each model or world, by the identity of its element.
+    """
+
+    def __init__(self, values: Values, file: Path | None, package_dirs: Folders) -> None:
+        self.values, self.file = values, file
+        self.folders = [*package_dirs, *([] if file is None else [file.absolute().parent])]
+        self.origins: dict[int, Origin] = {}
+        self._count = 0
+
+    def expand(self, element: Element, origin: Origin, open_files: tuple[Path, ...] = ()) -> None:
+        """Put the models of included files in the places of all ``<include>`` of a world or model."""
+        self.origins[id(element)] = origin
+        element.asked_tags.add("include")
+        children = []
+        for child in element.children:
+            if child.tag == "include":
+                model = self._include(child, origin, open_files)
+                children += [] if model is None else [model]
+                continue
+            if child.tag == "model":
+                self.expand(child, origin, open_files)
+            children.append(child)
+        element.children = children
+
+    def _include(self, element: Element, origin: Origin, open_files: tuple[Path, ...]) -> Element | None:
+        """The model that an ``<include>`` means, with what it says over the file; None after a report."""
+        values, uri = self.values, self.values.text("<include>", element, "uri")
+        self._count += 1
+        refused = [child.tag for child in element.children if child.tag.endswith(":params")]
+        why = ""
+        if uri is None:
+            why = "it has no <uri>"
+        elif element.get("merge") not in {None, "false", "0"}:
+            why = "merge = 'true' is not read; without it the model is nested, and its names begin with its own"
+        elif refused:
+            why = f"<{refused[0]}> changes the included file, and is not read"
+        elif origin[0] is None:
+            why = "a text has no folder; include_root names the folder of the included files"
+        elif self._count > MOST_INCLUDES:
+            why = f"there are more than {MOST_INCLUDES} included files"
+        if why:
+            values.wrong(element, f"<include>{f' of {uri!r}' if uri else ''}: {why}")
+            return None
+        assert uri is not None
+        try:
+            file = self._file(uri, origin[0] or Path())
+            if file in open_files:
+                values.wrong(element, f"<include> of {uri!r}: the file includes itself")
+                return None
+            top = read_xml(read_text(file, LARGEST_DESCRIPTION))
+        except (FileError, XmlError) as error:
+            problems = error.problems if isinstance(error, FileError) else [error.problem]
+            values.wrong(element, f"<include> of {uri!r}: {problems[0]}")
+            return None
+        for part in top.walk():
+            values.places[id(part)] = f"in {uri!r}, line {part.line}: "
+            part.line = element.line
+        version = file_version(values, top) if top.tag == "sdf" else (0,)
+        models = top.all("model") if top.tag == "sdf" else []
+        if not models and (top.find("light") is not None or top.find("actor") is not None):
+            values.odd(element, f"<include> of {uri!r} is left out, for it holds no model")
+            return None
+        if len(models) != 1:
+            values.wrong(element, f"<include> of {uri!r}: it holds {len(models)} models; expected an <sdf> with one <model>")
+            return None
+        self._override(element, models[0])
+        self.expand(models[0], (file, version), (*open_files, file))
+        return models[0]
+
+    def _override(self, element: Element, model: Element) -> None:
+        """What an ``<include>`` says of the model in the place of what the file says."""
+        for tag in ("pose", "static", "placement_frame", "name"):
+            said = self.values.only("<include>", element, tag)
+            if said is None:
+                continue
+            if tag in {"placement_frame", "name"}:
+                model.attributes[tag] = said.text.strip()
+            else:
+                model.children = [*(child for child in model.children if child.tag != tag), said]
+
+    def _file(self, uri: str, described: Path) -> Path:
+        """The file that an address means: itself, or what the ``model.config`` of a folder names."""
+        if uri.lower().endswith(DIRECT):
+            return resolve(uri, described, self.folders)
+        config = self._config(uri.rstrip("/"), described)
+        top = read_xml(read_text(config, LARGEST_DESCRIPTION))
+        files: Mapping[Version, str] = {_version_key(part.get("version")): part.text.strip() for part in top.all("sdf")}
+        known = {version: name for version, name in files.items() if version <= VERSIONS[1] and name}
+        if not known:
+            raise FileError(
+                config, [FileProblem(top.line, f"it names no <sdf>; expected {choices(['a file of the model'])}")]
+            )
+        named = known[max(known)]
+        file = path_inside(config.parent, named)
+        if file is None or not file.is_file():
+            raise FileError(config, [FileProblem(top.line, f"there is no file {named!r} in the folder of the model")])
+        return file
+
+    def _config(self, uri: str, described: Path) -> Path:
+        """The ``model.config`` of a folder; a mere name is that of a folder beside the file, else that of a model."""
+        try:
+            return resolve(f"{uri}/model.config", described, self.folders)
+        except FileError:
+            if "://" in uri or "/" in uri:
+                raise
+            return resolve(f"model://{uri}/model.config", described, self.folders)
+
+
+def _version_key(said: str | None) -> Version:
+    parts = (said or "0").strip().split(".")
+    return tuple(int(part) for part in parts) if all(map(str.isdecimal, parts)) else (0,)

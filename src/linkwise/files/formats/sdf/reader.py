@@ -1,0 +1,693 @@
+"""The reader of SDF: links, joints and loops of all models of a file, and the tree that they make; docs/sdf.md."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise.errors import FileProblem, Problem, choices, shown
+from linkwise.files.formats.sdf.document import Document, Values, file_version
+from linkwise.files.formats.sdf.frames import WORLD, FrameError, Scope
+from linkwise.files.registry import ReadOptions
+from linkwise.files.report import (
+    IDENTIFIED,
+    Description,
+    Reading,
+    attempt,
+    base_names,
+    some,
+    unused_name,
+    with_tool_at_a_tip,
+)
+from linkwise.files.toml_text import Place
+from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
+from linkwise.mechanism import Mechanism
+from linkwise.model.inertia import Inertia
+from linkwise.model.link import Link
+from linkwise.model.loop import Loop
+from linkwise.model.mimic import Mimic
+from linkwise.model.motor import Motor
+from linkwise.model.shape import ROLES, SIZES, Shape
+from linkwise.model.spring import Spring
+from linkwise.model.tree import GRAVITY
+from linkwise.spatial.rotation import rotation_between
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import inverse, transform
+
+#: What each type of joint is here.
+KINDS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "screw": "screw",
+    "universal": "universal",
+    "revolute2": "universal",
+    "ball": "ball",
+    "fixed": "fixed",
+}
+
+#: The joints that a closure can stand for, where their child is carried by another one.
+CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
+
+#: The gravity of a world that says none, m/s2.
+WORLD_GRAVITY = (0.0, 0.0, -9.8)
+
+#: How many names a message lists.
+MOST = 10
+
+#: What of a world or model is left out, and why.
+WHY = {
+    "plugin": "what it does is not known here",
+    "physics": "it is for the simulator",
+    "light": "it is for pictures",
+    "scene": "it is for pictures",
+    "gui": "it is for the simulator's window",
+    "sensor": "Linkwise has no sensors",
+    "state": "it is a state, not a part of the mechanism",
+    "gripper": "what it grasps is for the simulator",
+    "fluid_added_mass": "the water around a body is no part of it",
+}
+
+
+def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Reading:
+    r"""Read the text of an SDF file.
+
+    Parameters
+    ----------
+    text : str
+        The text, line ends as ``\n``.
+    name : str
+        Name of the mechanism where the file gives none.
+    file : Path, optional
+        The file, from whose folder others are included.
+    options : ReadOptions
+        How it is read.
+
+    Examples
+    --------
+    >>> joint = '<joint name="j" type="continuous"><parent>world</parent><child>arm</child></joint>'
+    >>> text = f'<sdf version="1.7"><model name="m"><link name="arm"/>{joint}</model></sdf>'
+    >>> parse(text, "", None, ReadOptions()).description.mechanism.names
+    ('j',)
+    """
+    values = Values()
+    try:
+        top = read_xml(text)
+        if top.tag != "sdf":
+            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <sdf>")], {})
+        version = file_version(values, top)
+        if values.problems:
+            return Reading(None, values.sorted_problems, {})
+        document = Document(values, file, options.package_dirs)
+        worlds = top.all("world")
+        if len(worlds) > 1:
+            values.wrong(worlds[1], f"there are {len(worlds)} worlds; expected one")
+        world = worlds[0] if worlds else top
+        document.expand(world, (file, version))
+        with np.errstate(all="ignore"):
+            return _Reader(top, Scope(values, document, world, "", None, ""), name, options).reading()
+    except XmlError as error:
+        return Reading(None, [error.problem], {})
+    except RecursionError:
+        return Reading(None, [FileProblem(0, "the frames depend on each other too deeply")], {})
+
+
+@dataclass
+class SdfJoint:
+    """What a ``<joint>`` says.
+
+    Attributes
+    ----------
+    name, kind : str
+        Its name in the mechanism and its kind there.
+    element : Element
+        Where it stands.
+    parent, child : str
+        The links that it joins, by their names in the mechanism; `WORLD` for the ground.
+    frame : ndarray (4, 4)
+        T_world_joint in the pose that the file describes.
+    fields : dict
+        axis, pitch, limits, qd_max, tau_max, motor and mimic of a `Link`.
+    springs : list of Spring
+        On its coordinates.
+    """
+
+    name: str
+    kind: str
+    element: Element
+    parent: str
+    child: str
+    frame: FloatArray
+    fields: dict[str, Any] = field(default_factory=dict)
+    springs: list[Spring] = field(default_factory=list)
+
+
+@dataclass
+class SdfLink:
+    """A ``<link>``: its name in the mechanism, where it stands, T_world_link (4, 4), its body, whether it stays in place."""
+
+    name: str
+    element: Element
+    scope: Scope
+    frame: FloatArray
+    body: dict[str, Any]
+
+
+class _Reader:
+    """Builds a description from the scopes, gathering the problems of all parts."""
+
+    def __init__(self, top: Element, world: Scope, name: str, options: ReadOptions) -> None:
+        self.top, self.world, self.options, self.values = top, world, options, world.values
+        models = list(world.models)
+        self.name = (
+            (world.element.get("name") or name) if world.element is not top else models[0] if len(models) == 1 else name
+        )
+        self.links: dict[str, SdfLink] = {}
+        self.joints: list[SdfJoint] = []
+        self.names: dict[str, str] = {WORLD: "base"}
+        self.model_links: list[Link] = []
+        self.lines: dict[Place, int] = {}
+        self.places: dict[str, Element] = {}
+
+    def reading(self) -> Reading:
+        values = self.values
+        if not self.world.models and not values.problems:
+            values.wrong(self.world.element, f"<{self.world.element.tag}> holds no <model>")
+        gravity = self._gravity()
+        if self.options.root in self.world.models:
+            self._keep_model(str(self.options.root))
+        self._read_links()
+        joints = self._read_joints()
+        tree = _Tree(values, self.links, joints)
+        if self.options.root is not None and self.options.root not in self.world.models:
+            tree.keep_root(self.world.element, self.options.root, list(self.world.models))
+        floats = tree.one_floats
+        if floats:
+            tree.drop_still()
+        mechanism = None if values.problems else self._mechanism(tree, floats, gravity)
+        shapes = self._shapes(tree)
+        if values.problems or mechanism is None:
+            return Reading(None, values.sorted_problems, self.lines)
+        for kind, unused in leftovers(self.top):
+            values.leave(kind, unused.line, WHY.get(unused.tag, ""))
+        return Reading(Description(mechanism, shapes=tuple(shapes)), [], self.lines, values.all_remarks)
+
+    def _gravity(self) -> tuple[float, ...]:
+        """The gravity of a world; a model alone says none."""
+        if self.world.element is self.top:
+            return tuple(GRAVITY)
+        said = self.values.only("the world", self.world.element, "gravity")
+        self.lines["gravity",] = (said or self.world.element).line
+        return WORLD_GRAVITY if said is None else self.values.numbers("the world", said, WORLD_GRAVITY) or WORLD_GRAVITY
+
+    def _keep_model(self, name: str) -> None:
+        """Leave all models but one out."""
+        others = [other for other in self.world.models if other != name]
+        if others:
+            self.values.odd(self.world.elements[others[0]], f"left out, for root is {name!r}: {some(others, MOST, _and)}")
+        for other in others:
+            del self.world.models[other]
+        dropped = [child for child in self.world.elements.values() if child.tag == "joint"]
+        dropped += [self.world.elements[other] for other in others]
+        for child in dropped:
+            child.attributes, child.children = {}, []
+        self.world.elements = {key: child for key, child in self.world.elements.items() if child not in dropped}
+
+    # ── links ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _read_links(self) -> None:
+        taken = {scope.full_name(element) for scope, _, element in self.world.all("link")}
+        for scope, key, element in self.world.all("link"):
+            name = scope.full_name(element)
+            item = f"link {name!r}"
+            if name in self.links:
+                self.values.wrong(element, f"{item} stands twice, first in line {self.links[name].element.line}")
+                continue
+            self.names[name] = name
+            if name == "base":
+                self.names[name] = unused_name(base_names(), taken)
+                said = f"link 'base' is called {self.names[name]!r}, for 'base' means the ground"
+                self.values.odd(element, said)
+            frame = self._placed(scope, key, element)
+            if self.values.flag(item, element, "kinematic"):
+                self.values.odd(element, f"{item}: it is kinematic, which is read as any link")
+            if not self._falls(item, element):
+                self.values.odd(element, f"{item}: gravity is false there; here gravity acts on all links")
+            self.links[name] = SdfLink(name, element, scope, frame, self._body(item, element, scope))
+
+    def _falls(self, item: str, element: Element) -> bool:
+        return element.find("gravity") is None or self.values.flag(item, element, "gravity")
+
+    def _placed(self, scope: Scope, key: str, element: Element) -> FloatArray:
+        """T_world_frame; the identity after a report."""
+        try:
+            return np.asarray(scope.world_pose @ scope.pose(key, element), dtype=float)
+        except FrameError as error:
+            self.values.wrong(error.element, error.message)
+            return np.eye(4)
+
+    def _body(self, item: str, element: Element, scope: Scope) -> dict[str, Any]:
+        """Mass, centre of mass and tensor; SDFormat's own are 1 kg and 1 kg m2."""
+        inertial = self.values.only(item, element, "inertial")
+        if inertial is None:
+            if scope.static:
+                return {}
+            self.values.odd(
+                element, f"{item} has no <inertial>; by the rules of SDFormat its mass is 1 and its inertia 1 1 1"
+            )
+            inertial = Element("inertial", line=element.line)
+        if inertial.get("auto") in {"true", "1"}:
+            self.values.wrong(
+                inertial, f"{item}: auto = 'true' computes its inertia from shapes, which is not read; expected numbers"
+            )
+        if inertial.find("fluid_added_mass") is not None:
+            self.values.wrong(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read; expected none")
+        frame = self.values.pose(f"{item}: <inertial>", inertial)
+        mass = self.values.number(item, inertial, "mass", 1.0)
+        tensor = np.eye(3)
+        said = self.values.only(item, inertial, "inertia")
+        if said is not None:
+            xx, yy, zz = (self.values.number(item, said, tag, 1.0) for tag in ("ixx", "iyy", "izz"))
+            xy, xz, yz = (self.values.number(item, said, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        rotation = frame[:3, :3]
+        if not np.array_equal(rotation, np.eye(3)):
+            tensor = rotation @ tensor @ rotation.T
+            tensor = 0.5 * (tensor + tensor.T)
+        body: dict[str, Any] = {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}
+        physical = self.options.physical or attempt(item, lambda: Inertia(**body, item=item))[0] is not None
+        make = lambda: Inertia(**body, physical=physical, item=item)  # noqa: E731
+        part = self._build(item, make, inertial)
+        return {} if part is None else {**body, "physical": physical}
+
+    def _build(self, item: str, make: Callable[[], Any], element: Element) -> Any:
+        """A part of the model, or None after a report."""
+        part, problems = attempt(item, make)
+        for problem in problems:
+            self.values.wrong(element, str(problem).replace(IDENTIFIED, "reading with physical=False accepts it"))
+        return part
+
+    # ── joints ────────────────────────────────────────────────────────────────────────────────────
+
+    def _read_joints(self) -> list[SdfJoint]:
+        joints: dict[str, SdfJoint] = {}
+        for scope, key, element in self.world.all("joint"):
+            name = scope.full_name(element)
+            if name in joints:
+                self.values.wrong(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
+            elif joint := self._joint(scope, key, element, name):
+                joints[name] = joint
+        for joint in joints.values():
+            mimic = joint.fields.get("mimic")
+            if mimic is not None and (mimic.joint not in joints or joints[mimic.joint].kind not in ONE):
+                why = "there is no such joint" if mimic.joint not in joints else f"that joint is {joints[mimic.joint].kind}"
+                self.values.wrong(joint.element, f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
+        return list(joints.values())
+
+    def _joint(self, scope: Scope, key: str, element: Element, name: str) -> SdfJoint | None:
+        item, kind = f"joint {name!r}", element.get("type") or ""
+        if kind not in KINDS:
+            why = "; write it as two revolute joints of which one mimics the other" if kind == "gearbox" else ""
+            self.values.wrong(element, f"{item}: type is {shown(kind)}; expected {choices(KINDS)}{why}")
+            return None
+        try:
+            parent, child = (scope.body(scope.end(element, tag), element)[0] for tag in ("parent", "child"))
+        except FrameError as error:
+            self.values.wrong(error.element, error.message)
+            return None
+        if child in {WORLD, parent}:
+            why = "its child is the world" if child == WORLD else f"its parent and its child are the same link, {child!r}"
+            self.values.wrong(element, f"{item}: {why}; expected a link that it carries")
+            return None
+        joint = SdfJoint(name, KINDS[kind], element, parent, child, self._placed(scope, key, element))
+        self._axes(scope, joint, item, kind)
+        if kind == "screw":
+            joint.fields["pitch"] = self._pitch(item, element)
+        return joint
+
+    def _axes(self, scope: Scope, joint: SdfJoint, item: str, kind: str) -> None:
+        """The axes with their limits and friction."""
+        tags = [] if joint.kind in {"fixed", "ball"} else ["axis", "axis2"] if joint.kind == "universal" else ["axis"]
+        axes = [self.values.only(item, joint.element, tag) for tag in tags]
+        if len(tags) == 2 and None in axes:
+            self.values.wrong(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
+            return
+        directions, limits, greatest = [], [], {"qd_max": [], "tau_max": []}  # type: ignore[var-annotated]
+        for k, said in enumerate(axes):
+            axis = said or Element("axis", line=joint.element.line)
+            directions.append(self._direction(scope, joint, item, axis))
+            limits.append(self._limits(item, axis, kind, greatest))
+            self._dynamics(joint, item, axis, f"{joint.name}_{k + 1}" if len(tags) == 2 else None)
+        if not tags:
+            return
+        several = len(tags) == 2
+        joint.fields["axis"] = directions if several else directions[0]
+        if any(pair != (-math.inf, math.inf) for pair in limits):
+            joint.fields["limits"] = limits if several else limits[0]
+        for name, ends in greatest.items():
+            if any(end < math.inf for end in ends):
+                joint.fields[name] = ends if several else ends[0]
+
+    def _direction(self, scope: Scope, joint: SdfJoint, item: str, axis: Element) -> FloatArray:
+        """An axis in the joint's frame; before 1.5 it is said in that of the model."""
+        said = self.values.only(item, axis, "xyz")
+        direction = np.array(
+            (0.0, 0.0, 1.0) if said is None else self.values.numbers(item, said, (0.0,) * 3) or (0.0, 0.0, 1.0)
+        )
+        frame = said.get("expressed_in") if said is not None else None
+        if self.values.flag(item, axis, "use_parent_model_frame") or scope.version < (1, 5):
+            frame = frame or WORLD if scope.outer is None else frame or "__model__"
+        if frame:
+            try:
+                rotation = (scope.world_pose @ scope.pose(frame, said or axis))[:3, :3]
+                direction = joint.frame[:3, :3].T @ rotation @ direction
+            except FrameError as error:
+                self.values.wrong(error.element, error.message)
+        if not direction.any():
+            self.values.wrong(axis, f"{item}: its axis is zero; expected a direction")
+            return np.array([0.0, 0.0, 1.0])
+        return np.asarray(direction, dtype=float)
+
+    def _limits(self, item: str, axis: Element, kind: str, greatest: Mapping[str, list[float]]) -> tuple[float, float]:
+        limit = self.values.only(item, axis, "limit") or Element("limit", line=axis.line)
+        for tag, name in (("velocity", "qd_max"), ("effort", "tau_max")):
+            value = self.values.bound(item, limit, tag, -1.0)
+            greatest[name].append(math.inf if value < 0 else value)
+        low, high = self.values.bound(item, limit, "lower", -math.inf), self.values.bound(item, limit, "upper", math.inf)
+        if kind == "continuous":
+            return -math.inf, math.inf
+        if low > high and self.options.swap_limits:
+            self.values.odd(limit, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
+            low, high = high, low
+        elif low > high:
+            reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
+            self.values.wrong(limit, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
+            return -math.inf, math.inf
+        return low, high
+
+    def _dynamics(self, joint: SdfJoint, item: str, axis: Element, coordinate: str | None) -> None:
+        """Damping, friction and spring of a joint, and the joint that it follows; `coordinate` is one of two angles."""
+        dynamics = self.values.only(item, axis, "dynamics") or Element("dynamics", line=axis.line)
+        tags = ("damping", "friction", "spring_stiffness", "spring_reference")
+        damping, friction, stiffness, reference = (self.values.number(item, dynamics, tag, 0.0) for tag in tags)
+        for tag, value in zip(tags, (damping, friction, stiffness), strict=False):
+            if value < 0:
+                self.values.wrong(dynamics, f"{item}: its {tag} is {value!r}; expected a number >= 0")
+                return
+        if coordinate is None and (damping or friction):
+            joint.fields["motor"] = self._build(item, lambda: Motor(viscous=damping, coulomb=friction), dynamics)
+        elif friction:
+            self.values.odd(dynamics, f"{item}: its friction is left out, for a joint with two axes has none here")
+        if stiffness or (damping and coordinate):
+            rate = 0.0 if coordinate is None else damping
+            make = lambda: Spring(coordinate or joint.name, stiffness, reference, rate)  # noqa: E731
+            if spring := self._build(item, make, dynamics):
+                joint.springs.append(spring)
+        self._mimic(joint, item, axis, several=coordinate is not None)
+
+    def _mimic(self, joint: SdfJoint, item: str, axis: Element, *, several: bool) -> None:
+        """It follows multiplier (leader - reference) + offset."""
+        said = self.values.only(item, axis, "mimic")
+        if said is None:
+            return
+        leader, on = said.get("joint"), said.get("axis") or "axis"
+        if not leader or several or on != "axis":
+            why = "names no joint" if not leader else "is of one of two axes, which cannot follow or be followed here"
+            self.values.wrong(said, f"{item}: <mimic> {why}; expected joint = 'the name of a joint with one axis'")
+            return
+        defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
+        ratio, offset, reference = (self.values.number(item, said, tag, value) for tag, value in defaults.items())
+        prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
+        make = lambda: Mimic(prefix + leader, ratio, offset - ratio * reference)  # noqa: E731
+        if mimic := self._build(item, make, said):
+            joint.fields["mimic"] = mimic
+
+    def _pitch(self, item: str, element: Element) -> float:
+        """The advance of a screw, m/rad: from m per turn, or the older rad per m of a left-handed thread."""
+        if element.find("screw_thread_pitch") is None and element.find("thread_pitch") is None:
+            self.values.odd(element, f"{item} has no <screw_thread_pitch>; by the rules of SDFormat it is 1 m for each turn")
+        thread = self.values.number(item, element, "thread_pitch", -2 * math.pi)
+        if element.find("screw_thread_pitch") is not None or not thread:
+            return self.values.number(item, element, "screw_thread_pitch", 1.0) / (2 * math.pi)
+        return -1.0 / thread
+
+    # ── the mechanism ─────────────────────────────────────────────────────────────────────────────
+
+    def _mechanism(self, tree: _Tree, floats: bool, gravity: Iterable[float]) -> Mechanism | None:
+        base = np.eye(4)
+        springs, loops = [], []
+        for name in tree.roots:
+            link = self.links[name]
+            said: dict[str, Any] = {"joint": "fixed" if floats or link.scope.static else "floating"}
+            base = link.frame if floats else base
+            said |= {} if floats else {"before": link.frame}
+            self._add(link, link.element, {**said, "parent": "base"})
+        for joint in tree.joints:
+            child = self.links[joint.child]
+            before = inverse(self._frame(joint.parent)) @ joint.frame
+            after = inverse(joint.frame) @ child.frame
+            if joint.kind == "fixed":
+                before, after = before @ after, np.eye(4)
+            said = {"joint": joint.kind, "parent": self.names[joint.parent], "before": before, "after": after}
+            own_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
+            self._add(child, joint.element, {**said, **joint.fields, **own_name})
+            self.places[f"joint {joint.name!r}"] = joint.element
+            springs += joint.springs
+        for joint in tree.closing:
+            self.places[f"loop {joint.name!r}"] = joint.element
+            if loop := self._loop(joint):
+                loops.append(loop)
+        if self.values.problems:
+            return None
+        settings: dict[str, Any] = {"base": base, "floating": floats, "name": self.name or None, "gravity": tuple(gravity)}
+        if not self.model_links:
+            self.values.wrong(self.world.element, "there is no link")
+            return None
+        make = lambda: Mechanism(self.model_links, loops=loops, springs=springs, **settings)  # noqa: E731
+        mechanism = self.values.build("mechanism", make, self._line)
+        return mechanism and with_tool_at_a_tip(mechanism)
+
+    def _line(self, problem: Problem) -> int:
+        return self.places[problem.item].line if problem.item in self.places else 0
+
+    def _frame(self, name: str) -> FloatArray:
+        return np.eye(4) if name == WORLD else self.links[name].frame
+
+    def _add(self, link: SdfLink, element: Element, said: dict[str, Any]) -> None:
+        name = self.names[link.name]
+        self.places[f"link {name!r}"] = link.element
+        self.lines["link", len(self.model_links)] = element.line
+        part = self._build(f"link {name!r}", lambda: Link(name=name, **said, **link.body), element)
+        self.model_links.append(part or Link(name=name, parent="base"))
+
+    def _loop(self, joint: SdfJoint) -> Loop | None:
+        """The closure that a joint is whose child another joint carries."""
+        item = f"joint {joint.name!r}"
+        if joint.kind not in CLOSURES:
+            why = f"it carries {joint.child!r} beside another joint, and a {joint.kind} joint cannot close a loop"
+            self.values.wrong(joint.element, f"{item}: {why}; expected {choices(CLOSURES)}")
+            return None
+        left: list[str] = [name for name in ("limits", "motor", "mimic", "qd_max", "tau_max") if name in joint.fields]
+        left += ["spring"] if joint.springs else []
+        if left:
+            self.values.odd(joint.element, f"{item}: it closes a loop and has no coordinate; left out: {', '.join(left)}")
+        turn = rotation_between((0.0, 0.0, 1.0), joint.fields["axis"]) if joint.kind == "revolute" else None
+        frame = joint.frame @ np.asarray(transform(turn), dtype=float)
+        first, second = (inverse(self._frame(end)) @ frame for end in (joint.parent, joint.child))
+        ends = self.names[joint.parent], self.names[joint.child]
+        make = lambda: Loop(CLOSURES[joint.kind], *ends, first, second, joint.name)  # noqa: E731
+        loop: Loop | None = self._build(item, make, joint.element)
+        return loop
+
+    # ── shapes ────────────────────────────────────────────────────────────────────────────────────
+
+    def _shapes(self, tree: _Tree) -> list[Shape]:
+        """All shapes that could be read; each other one gets a remark."""
+        shapes = []
+        for name in [*tree.roots, *(joint.child for joint in tree.joints)]:
+            link = self.links[name]
+            for role in ROLES:
+                for element in link.element.all(role):
+                    report = Values()
+                    report.places = self.values.places
+                    shape = self._shape(report, link, element, role)
+                    for problem in report.problems:
+                        self.values.remark(problem.line, f"{problem.message}; this {role} is left out")
+                    shapes += [] if shape is None else [shape]
+        return shapes
+
+    def _shape(self, values: Values, link: SdfLink, element: Element, role: str) -> Shape | None:
+        item = f"link {link.name!r}: {role}"
+        geometry = values.only(item, element, "geometry")
+        body = next((child for child in geometry.children if child.tag != "empty"), None) if geometry is not None else None
+        if geometry is None or body is None:
+            values.wrong(element, f"{item} has no geometry")
+            return None
+        geometry.asked_tags.add(body.tag)
+        if body.tag not in SIZES:
+            values.wrong(body, f"{item}: geometry is <{body.tag}>; expected {choices(SIZES)}")
+            body.children = []
+            return None
+        origin = values.pose(item, element)
+        pose = element.find("pose")
+        if pose is not None and (relative := pose.get("relative_to")):
+            try:
+                frame = link.scope.world_pose @ link.scope.pose(relative, pose)
+                origin = inverse(link.frame) @ frame @ origin
+            except FrameError as error:
+                values.wrong(error.element, error.message)
+        size, filename = self._size(values, item, body), None
+        if body.tag == "mesh":
+            filename = self._filename(link.scope, values.text(item, body, "uri"))
+            if filename is None:
+                values.wrong(body, f"{item}: <mesh> has no <uri>")
+            if body.find("submesh") is not None:
+                values.wrong(body, f"{item}: <submesh> is a part of a mesh, and not read")
+        material = values.only(item, element, "material")
+        colour = None if material is None or material.find("diffuse") is None else self._colour(values, item, material)
+        if values.problems:
+            return None
+        said: dict[str, Any] = {"role": role, "origin": origin, "name": element.get("name"), "colour": colour}
+        make = lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **said)  # noqa: E731
+        return values.build(item, make, lambda _: element.line)
+
+    def _colour(self, values: Values, item: str, material: Element) -> tuple[float, ...]:
+        said = material.find("diffuse")
+        count = 4 if said is None or len(said.text.split()) != 3 else 3
+        return (*values.vector(item, material, "diffuse", (1.0,) * count), 1.0)[:4]
+
+    def _size(self, values: Values, item: str, body: Element) -> tuple[float, ...]:
+        tags = {"box": "size", "mesh": "scale", "ellipsoid": "radii"}
+        if body.tag in tags:
+            return values.vector(item, body, tags[body.tag], (1.0, 1.0, 1.0))
+        return tuple(values.number(item, body, name, 1.0) for name in SIZES[body.tag])
+
+    def _filename(self, scope: Scope, uri: str | None) -> str | None:
+        """A mesh as the main file would say it."""
+        main = self.world.file
+        if uri is None or "://" in uri or scope.file is None or main is None or scope.file == main:
+            return uri
+        return os.path.relpath(scope.file.parent / uri, main.absolute().parent)
+
+
+#: Joints with one coordinate.
+ONE = ("revolute", "prismatic", "screw")
+
+
+def _and(names: Iterable[object]) -> str:
+    return ", ".join(map(repr, names))
+
+
+class _Tree:
+    """Which joints carry the links, and which close loops.
+
+    Attributes
+    ----------
+    roots : list of str
+        The links on the ground, or free in the world.
+    joints : list of SdfJoint
+        Those of the tree, in the order of the file.
+    closing : list of SdfJoint
+        Those whose child another one carries.
+    """
+
+    def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
+        self.values, self.links = values, links
+        within = [
+            joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
+        ]
+        for joint in within:
+            values.odd(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
+        self._leaving: dict[str, list[tuple[bool, int, SdfJoint]]] = {}
+        self._all = [joint for joint in joints if joint not in within]
+        for k, joint in enumerate(self._all):
+            self._leaving.setdefault(joint.parent, []).append((joint.kind in CLOSURES, k, joint))
+        carried = {joint.child for joint in self._all}
+        standing = [name for name in links if self._stands(name)]
+        loose = [name for name in links if name not in carried]
+        for starts in (standing, [*standing, *loose]):  # (from the ground; at once, where that leaves what closes no loop)
+            self.root_of: dict[str, str] = {WORLD: WORLD}
+            self._chosen: set[int] = set()
+            self.roots: list[str] = []
+            self._grow(WORLD, starts)
+            self._grow(None, loose)
+            for name in links:  # (a ring that nothing carries hangs on its first link)
+                self._grow(None, [name])
+            if all(joint.kind in CLOSURES for k, joint in enumerate(self._all) if k not in self._chosen):
+                break
+        self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
+        self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
+
+    def _stands(self, name: str) -> bool:
+        return name in self.links and self.links[name].scope.static
+
+    def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
+        """Reach all that hangs on links that nothing carries; of two joints to a link that which cannot close a loop."""
+        fresh = [name for name in starts if name not in self.root_of]
+        self.roots += fresh
+        self.root_of |= {name: name for name in fresh}
+        heap = [edge for name in [*([ground] if ground else []), *fresh] for edge in self._leaving.get(name, ())]
+        heapq.heapify(heap)
+        while heap:
+            _, k, joint = heapq.heappop(heap)
+            if joint.child in self.root_of:
+                continue
+            self._chosen.add(k)
+            self.root_of[joint.child] = self.root_of[joint.parent]
+            for edge in self._leaving.get(joint.child, ()):
+                heapq.heappush(heap, edge)
+
+    @property
+    def free(self) -> list[str]:
+        """The roots that nothing holds."""
+        return [name for name in self.roots if not self._stands(name)]
+
+    @property
+    def one_floats(self) -> bool:
+        """Whether there is one tree that moves, and it is free: the base floats. Others are links that do."""
+        moving = {self._ground(joint.child) for joint in self.joints if joint.kind != "fixed"} | set(self.free)
+        tied = any({self._ground(joint.parent), self._ground(joint.child)} != moving for joint in self.closing)
+        return len(moving) == 1 and moving == set(self.free) and not tied
+
+    def _ground(self, name: str) -> str:
+        """The free root that carries a link, or the world."""
+        root = self.root_of[name]
+        return WORLD if root == WORLD or self._stands(root) else root
+
+    def drop_still(self) -> None:
+        """Leave out what stands on the ground, which no link of a floating mechanism can."""
+        dropped = [name for name in self.links if self._ground(name) == WORLD]
+        for name in dropped:
+            self.values.odd(
+                self.links[name].element,
+                f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
+            )
+        self._keep({name for name in self.links if name not in dropped})
+
+    def keep_root(self, element: Element, root: str, models: list[str]) -> None:
+        """Leave out what does not hang on a link."""
+        if root not in self.roots:
+            names = [*models, *self.roots]
+            self.values.wrong(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
+            return
+        kept = {name for name in self.links if self.root_of[name] == root}
+        others = [name for name in self.links if name not in kept]
+        if others:
+            said = f"left out, for they do not hang on {root!r}: {some(others, MOST, _and)}"
+            self.values.odd(self.links[others[0]].element, said)
+        self._keep(kept)
+
+    def _keep(self, kept: set[str]) -> None:
+        for name, link in self.links.items():
+            if name not in kept:
+                link.element.attributes, link.element.children = {}, []
+        self.roots = [name for name in self.roots if name in kept]
+        self.joints = [joint for joint in self.joints if joint.child in kept]
+        self.closing = [joint for joint in self.closing if joint.child in kept and joint.parent in kept]

@@ -1,0 +1,510 @@
+"""What an SDF says becomes a mechanism: frames, joints of all types, loops, free bodies, included files, shapes."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import Mechanism
+from linkwise.files import read, remarks
+from linkwise.files.formats.sdf import reader as sdf
+from linkwise.files.registry import ReadOptions
+from linkwise.files.report import Reading
+from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
+from linkwise.spatial.transform import transform
+from support.random_mechanisms import random_mechanism
+
+URDFS = [
+    Path(__file__).parents[2] / "data" / "gripper.urdf",
+    Path(__file__).parents[4] / "examples" / "data" / "picker.urdf",
+]
+BODY = "<inertial><mass>2</mass><inertia><ixx>0.1</ixx><iyy>0.1</iyy><izz>0.1</izz></inertia></inertial>"
+HELD = '<joint name="hold" type="fixed"><parent>world</parent><child>a</child></joint>'
+
+
+def parsed(inner: str, version: str = "1.9", **options: object) -> Reading:
+    return sdf.parse(f'<sdf version="{version}">{inner}</sdf>', "file", None, ReadOptions(**options))
+
+
+def built(inner: str, version: str = "1.9", **options: object) -> Mechanism:
+    reading = parsed(inner, version, **options)
+    assert reading.description is not None, reading.problems
+    return reading.description.mechanism
+
+
+def model(inner: str, name: str = "m") -> str:
+    return f'<model name="{name}">{inner}</model>'
+
+
+def link(name: str, pose: str = "", relative: str = "", body: str = BODY) -> str:
+    said = f' relative_to="{relative}"' if relative else ""
+    return f'<link name="{name}"><pose{said}>{pose}</pose>{body}</link>'
+
+
+def joint(parent: str, child: str, kind: str = "revolute", inner: str = "", name: str = "j") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent>{parent}</parent><child>{child}</child>{inner}</joint>'
+
+
+def row(values: object) -> str:
+    return " ".join(repr(float(value)) for value in np.ravel(values))  # type: ignore[call-overload]
+
+
+def pose_text(frame: np.ndarray) -> str:
+    return row([*frame[:3, 3], *rotation_to_rpy(frame[:3, :3])])
+
+
+# ── against other descriptions of the same mechanism ──────────────────────────────────────────────
+
+
+def sdf_of(mechanism: Mechanism) -> str:
+    """A mechanism as a chain of frames: each joint is posed in its parent, each link in its joint."""
+    parts = []
+    for k, part in enumerate(mechanism.links):
+        parent = mechanism.parents[k]
+        above = mechanism.link_names[parent] if parent >= 0 else "world"
+        before = part.before @ part.motion(0.0) if part.joint in {"revolute", "prismatic", "screw"} else part.before
+        relative = "__model__" if parent < 0 else above
+        body = part.body
+        inertia = "".join(
+            f"<i{x}>{row(body.tensor[i, j])}</i{x}>"
+            for x, i, j in (("xx", 0, 0), ("xy", 0, 1), ("xz", 0, 2), ("yy", 1, 1), ("yz", 1, 2), ("zz", 2, 2))
+        )
+        inertial = f"<mass>{body.mass!r}</mass><pose>{row(body.com)} 0 0 0</pose><inertia>{inertia}</inertia>"
+        parts.append(
+            f'<link name="{part.name}"><pose relative_to="{part.coordinate_name}_">{pose_text(part.after)}</pose>'
+            f"<inertial>{inertial}</inertial></link>"
+        )
+        axes = np.atleast_2d(part.axis)
+        inner = "".join(f"<{tag}><xyz>{row(axis)}</xyz></{tag}>" for tag, axis in zip(("axis", "axis2"), axes, strict=False))
+        inner = "" if part.joint in {"fixed", "ball"} else inner
+        inner += f"<screw_thread_pitch>{2 * math.pi * part.pitch!r}</screw_thread_pitch>" if part.joint == "screw" else ""
+        inner += f'<pose relative_to="{relative}">{pose_text(before)}</pose>'
+        parts.append(joint(above, str(part.name), part.joint, inner, f"{part.coordinate_name}_"))
+    return f'<sdf version="1.9">{model("".join(parts))}</sdf>'
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_trees_of_all_joints(seed: int) -> None:
+    """Poses of all links and inverse dynamics agree with the mechanism that was written, to the rounding of its angles."""
+    kinds = ["revolute", "universal", "ball", "prismatic", "screw", "fixed", "revolute"]
+    written = random_mechanism(seed, kinds, motors=False, base=np.eye(4), gravity=(0, 0, -9.81), tool=np.eye(4))
+    back = lw.loads(sdf_of(written))
+    q = written.random_configuration(seed)
+    qd, qdd = np.random.default_rng(seed).normal(size=(2, written.nv))
+    poses = [m.forward_kinematics(q, link=name) for m in (written, back) for name in written.link_names]
+    apart = np.abs(np.subtract(poses[: len(kinds)], poses[len(kinds) :])).max()
+    efforts = [m.inverse_dynamics(q, qd, qdd) for m in (written, back)]
+    relative = np.abs(efforts[0] - efforts[1]).max() / np.abs(efforts[0]).max()
+    print(f"poses {apart:.1e}, inverse dynamics {relative:.1e}")
+    assert apart < 2e-14  # (a dozen products of matrices of 1)
+    assert relative < 1e-13
+
+
+def sdf_of_urdf(path: Path) -> str:
+    """A URDF in SDF element by element, without what Linkwise reads of it."""
+    robot = ElementTree.parse(path).getroot()
+    parts = []
+    carried = {part.find("child").get("link"): part for part in robot.findall("joint")}
+
+    def frame(element: ElementTree.Element | None) -> str:
+        origin = None if element is None else element.find("origin")
+        return "0 0 0 0 0 0" if origin is None else f"{origin.get('xyz', '0 0 0')} {origin.get('rpy', '0 0 0')}"
+
+    for part in robot.findall("link"):
+        name, inertial = part.get("name"), part.find("inertial")
+        body = "<mass>0</mass><inertia><ixx>0</ixx><iyy>0</iyy><izz>0</izz></inertia>"
+        if inertial is not None:
+            moments = "".join(f"<{key}>{value}</{key}>" for key, value in inertial.find("inertia").attrib.items())
+            mass = inertial.find("mass").get("value")
+            body = f"<pose>{frame(inertial)}</pose><mass>{mass}</mass><inertia>{moments}</inertia>"
+        above = carried[name].find("parent").get("link") if name in carried else "__model__"
+        pose = f'<pose relative_to="{above}">{frame(carried.get(name))}</pose>'
+        parts.append(f'<link name="{name}">{pose}<inertial>{body}</inertial></link>')
+        if name not in carried:
+            parts.append(joint("world", str(name), "fixed", name="ground"))
+    for part in robot.findall("joint"):
+        axis, limit, dynamics, mimic = (part.find(tag) for tag in ("axis", "limit", "dynamics", "mimic"))
+        inner = f"<xyz>{'1 0 0' if axis is None else axis.get('xyz')}</xyz>"
+        if limit is not None:
+            inner += "<limit>" + "".join(f"<{key}>{value}</{key}>" for key, value in limit.attrib.items()) + "</limit>"
+        if dynamics is not None:
+            inner += (
+                "<dynamics>" + "".join(f"<{key}>{value}</{key}>" for key, value in dynamics.attrib.items()) + "</dynamics>"
+            )
+        if mimic is not None:
+            said = {key: value for key, value in mimic.attrib.items() if key != "joint"}
+            terms = "".join(f"<{key}>{value}</{key}>" for key, value in said.items())
+            inner += f'<mimic joint="{mimic.get("joint")}">{terms}</mimic>'
+        ends = (str(part.find(tag).get("link")) for tag in ("parent", "child"))
+        parts.append(joint(*ends, str(part.get("type")), f"<axis>{inner}</axis>", str(part.get("name"))))
+    return f'<sdf version="1.11">{model("".join(parts))}</sdf>'
+
+
+@pytest.mark.parametrize("path", URDFS, ids=lambda path: path.stem)
+def test_a_urdf_in_sdf(path: Path) -> None:
+    """The same poses and inverse dynamics as the URDF, which the tests of URDF hold against Pinocchio."""
+    theirs, ours = lw.load(path), lw.loads(sdf_of_urdf(path))
+    assert ours.names == theirs.names
+    assert ours.q_max.tolist() == theirs.q_max.tolist()
+    q, qd, qdd = np.random.default_rng(1).uniform(-0.2, 0.2, (3, ours.n))
+    apart = max(
+        np.abs(ours.forward_kinematics(q, link=name) - theirs.forward_kinematics(q, link=name)).max()
+        for name in theirs.link_names
+        if name in ours.link_names
+    )
+    efforts = ours.inverse_dynamics(q, qd, qdd) - theirs.inverse_dynamics(q, qd, qdd)
+    print(f"poses {apart:.1e}, inverse dynamics {np.abs(efforts).max():.1e}")
+    assert apart < 1e-14
+    assert np.abs(efforts).max() < 1e-12
+
+
+# ── frames ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_frames_of_frames() -> None:
+    """Frames in frames, nested models, ``::`` names and placement frames, against products by hand."""
+    inner = (
+        '<pose>1 0 0 0 0 0.5</pose><frame name="f" attached_to="a"><pose>0 1 0 0.3 0 0</pose></frame>'
+        + link("a", "0 0 1 0 0.2 0")
+        + link("b", "0.1 0.2 0.3 0 0 0", "f")
+        + '<model name="n" placement_frame="tip"><pose relative_to="b">0 0 2 0 0 0</pose>'
+        + link("c", "0 0 0.1 0 0 0.7")
+        + '<frame name="tip" attached_to="c"><pose>0 0.4 0 0 0 0</pose></frame></model>'
+        + HELD
+        + joint("f", "b")
+        + joint("b", "n::tip", "fixed", name="k")
+    )
+    mech = built(model(inner))
+
+    def pose(x: float, y: float, z: float, *rpy: float) -> np.ndarray:
+        return transform(rpy_to_rotation(*rpy), (x, y, z))
+
+    a = pose(1, 0, 0, 0, 0, 0.5) @ pose(0, 0, 1, 0, 0.2, 0)
+    b = a @ pose(0, 1, 0, 0.3, 0, 0) @ pose(0.1, 0.2, 0.3, 0, 0, 0)
+    tip = b @ pose(0, 0, 2, 0, 0, 0)  # where the placement frame is put
+    c = tip @ np.linalg.inv(pose(0, 0.4, 0, 0, 0, 0))
+    for name, expected in {"a": a, "b": b, "n::c": c}.items():
+        assert mech.forward_kinematics([0.0], link=name) == pytest.approx(expected, abs=1e-15), name
+    assert mech.links[mech.link_names.index("b")].parent == "a"  # (what the frame is attached to)
+
+
+@pytest.mark.parametrize(
+    ("version", "said", "expected"),
+    [
+        ("1.4", "<xyz>0 1 0</xyz>", (1, 0, 0)),  # in the frame of the model
+        ("1.5", "<xyz>0 1 0</xyz>", (0, 1, 0)),  # in that of the joint
+        ("1.6", "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>", (1, 0, 0)),
+        ("1.7", '<xyz expressed_in="__model__">0 1 0</xyz>', (1, 0, 0)),
+        ("1.7", '<xyz expressed_in="a">0 1 0</xyz>', (1, 0, 0)),
+        ("1.7", "<xyz>0 1 0</xyz>", (0, 1, 0)),
+        ("1.11", "", (0, 0, 1)),
+    ],
+)
+def test_the_frame_of_an_axis(version: str, said: str, expected: tuple[int, ...]) -> None:
+    """The child, and with it the joint, is turned by a quarter about z."""
+    inner = link("a") + link("b", f"0 0 0 0 0 {math.pi / 2!r}") + HELD + joint("a", "b", inner=f"<axis>{said}</axis>")
+    (moving,) = (part for part in built(model(inner), version).links if part.moves)
+    assert moving.axis == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_pose_in_degrees_and_by_quaternion() -> None:
+    inner = '<link name="a"><pose degrees="true">1 2 3 0 0 90</pose></link>' + HELD
+    quaternion = '<link name="a"><pose rotation_format="quat_xyzw">1 2 3 0 0 2 2</pose></link>' + HELD
+    for text in (inner, quaternion):
+        assert built(model(text)).forward_kinematics([], link="a") == pytest.approx(
+            transform(rpy_to_rotation(0, 0, math.pi / 2), (1, 2, 3)), abs=1e-15
+        )
+
+
+# ── joints ────────────────────────────────────────────────────────────────────────────────────────
+
+LIMIT = "<limit><lower>-1</lower><upper>2</upper><effort>5</effort><velocity>3</velocity></limit>"
+DYNAMICS = "<damping>0.5</damping><friction>0.2</friction><spring_stiffness>4</spring_stiffness>"
+
+
+def test_limits_friction_and_springs() -> None:
+    said = f"<axis>{LIMIT}<dynamics>{DYNAMICS}<spring_reference>0.3</spring_reference></dynamics></axis>"
+    mech = built(model(link("a") + link("b") + HELD + joint("a", "b", inner=said)))
+    (moving,) = (part for part in mech.links if part.moves)
+    assert (moving.limits, moving.tau_max, moving.qd_max) == ((-1.0, 2.0), 5.0, 3.0)
+    still, spring = mech.replace(springs=[]), mech.inverse_dynamics([0.8], [0.0], [0.0])
+    assert spring - still.inverse_dynamics([0.8], [0.0], [0.0]) == pytest.approx([4 * 0.5])
+    assert moving.motor.reflected_viscous == 0.5
+    assert moving.motor.reflected_coulomb == (0.2, -0.2)
+
+
+def test_a_joint_with_two_axes() -> None:
+    """revolute2 is two turns in series, as universal is; their damping is that of each angle."""
+    second = "<axis2><xyz>0 1 0</xyz><dynamics><damping>0.7</damping></dynamics></axis2>"
+    for kind in ("universal", "revolute2"):
+        mech = built(model(link("a") + link("b") + HELD + joint("a", "b", kind, f"<axis>{LIMIT}</axis>{second}")))
+        assert mech.names == ("j_1", "j_2")
+        assert mech.q_max.tolist() == [2.0, math.inf]
+        rest = mech.inverse_dynamics([0.1, 0.2], [0, 0], [0, 0])
+        undamped = mech.replace(springs=[]).inverse_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+        assert rest == pytest.approx(undamped)
+        moving = mech.inverse_dynamics([0.1, 0.2], [0, 2.0], [0, 0])
+        damped = mech.replace(springs=[]).inverse_dynamics([0.1, 0.2], [0, 2.0], [0, 0])
+        assert moving - damped == pytest.approx([0.0, 1.4])
+
+
+@pytest.mark.parametrize(
+    ("said", "pitch"),
+    [
+        ("<screw_thread_pitch>0.5</screw_thread_pitch>", 0.5),
+        (f"<thread_pitch>{-4 * math.pi!r}</thread_pitch>", 0.5),
+        ("", 1.0),
+    ],
+)
+def test_the_pitch_of_a_screw(said: str, pitch: float) -> None:
+    """m per turn; the older thread_pitch is rad per m of a left-handed thread."""
+    mech = built(model(link("a") + link("b") + HELD + joint("a", "b", "screw", said)))
+    assert mech.forward_kinematics([2 * math.pi], link="b")[2, 3] == pytest.approx(pitch, abs=1e-15)
+
+
+def test_a_follower() -> None:
+    """A follower moves by multiplier (leader - reference) + offset."""
+    mimic = '<mimic joint="j"><multiplier>2</multiplier><offset>0.1</offset><reference>0.3</reference></mimic>'
+    inner = (
+        link("a") + link("b") + link("c") + HELD + joint("a", "b") + joint("a", "c", inner=f"<axis>{mimic}</axis>", name="k")
+    )
+    mech = built(model(inner))
+    assert mech.names == ("j",)
+    turned = mech.forward_kinematics([0.5], link="c")
+    assert rotation_to_rpy(turned[:3, :3])[2] == pytest.approx(2 * (0.5 - 0.3) + 0.1, abs=1e-15)
+
+
+# ── loops, free bodies, worlds ────────────────────────────────────────────────────────────────────
+
+
+def test_a_four_bar() -> None:
+    """A link with two parents closes a loop; the closure holds the pin where the parallelogram has it."""
+    bars = link("ground") + link("crank") + link("coupler", "0 0 1 0 0 0") + link("rocker", "2 0 0 0 0 0")
+    axis = "<axis><xyz>0 1 0</xyz></axis>"
+    inner = bars + joint("world", "ground", "fixed", name="hold")
+    inner += joint("ground", "crank", inner=axis, name="j1") + joint("crank", "coupler", inner=axis, name="j2")
+    inner += joint("ground", "rocker", inner=axis, name="j3")
+    for kind in ("revolute", "ball"):
+        last = joint("coupler", "rocker", kind, ("" if kind == "ball" else axis) + "<pose>0 0 1 0 0 0</pose>", "j4")
+        mech = built(model(inner + last))
+        (loop,) = mech.loops
+        assert (loop.kind, loop.name) == ("hinge" if kind == "revolute" else "point", "j4")
+        q = [0.3, -0.3, 0.3]
+        ends = [
+            mech.forward_kinematics(q, link=end) @ frame
+            for end, frame in ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
+        ]
+        assert ends[0][:3, 3] == pytest.approx(ends[1][:3, 3], abs=1e-15)
+        assert ends[0][:3, 3] == pytest.approx([2 + math.sin(0.3), 0, math.cos(0.3)], abs=1e-15)
+
+
+def test_what_cannot_close_a_loop_carries() -> None:
+    """A slide from a free link to one that is held: the link floats, and what holds the other closes the loop."""
+    held = '<joint name="hold" type="fixed"><parent>world</parent><child>b</child></joint>'
+    mech = built(model(link("a", "0 0 1 0 0 0") + link("b") + joint("a", "b", "prismatic") + held))
+    assert [(part.name, part.joint) for part in mech.links] == [("a", "floating"), ("b", "prismatic")]
+    (loop,) = mech.loops
+    assert (loop.kind, loop.first, loop.second, loop.name) == ("full", "base", "b", "hold")
+
+
+def test_free_bodies() -> None:
+    """One free tree is a floating base; several are floating joints, as are those beside an arm on the ground."""
+    alone = built(model("<pose>0 0 3 0 0 0</pose>" + link("a", "1 0 0 0 0 0") + link("b") + joint("a", "b")))
+    assert alone.floating
+    assert alone.base[:3, 3].tolist() == [1, 0, 3]
+    both = built(model(link("a"), "one") + model(link("a", "0 0 2 0 0 0"), "two"))
+    assert [part.joint for part in both.links] == ["floating", "floating"]
+    assert both.link_names == ("one::a", "two::a")
+    assert both.forward_kinematics(both.neutral, link="two::a")[:3, 3].tolist() == [0, 0, 2]
+    beside = built(model(link("a") + link("b") + HELD + joint("a", "b"), "arm") + model(link("c"), "box"))
+    assert [part.joint for part in beside.links] == ["floating", "fixed", "revolute"]
+
+
+def test_a_world() -> None:
+    """Gravity of the world; a static model stands, and is left out beside one floating mechanism."""
+    ground = '<model name="ground"><static>true</static><link name="plane"/></model>'
+    arm = model(link("a") + link("b") + HELD + joint("a", "b"), "arm")
+    mech = built(f'<world name="w"><gravity>0 0 -1.6</gravity>{ground}{arm}</world>')
+    assert mech.gravity.tolist() == [0, 0, -1.6]
+    assert mech.name == "w"
+    assert mech.link_names == ("ground::plane", "arm::a", "arm::b")
+    assert mech.names == ("arm::j",)
+    text = f'<world name="w">{ground}{model(link("a") + link("b") + joint("a", "b"), "robot")}</world>'
+    reading = parsed(text)
+    assert reading.description.mechanism.floating
+    assert any("stands on the ground" in remark.message for remark in reading.remarks)
+    assert reading.description.mechanism.gravity.tolist() == [0, 0, -9.8]
+
+
+def test_one_of_several() -> None:
+    """root names a model, or the link of a tree."""
+    text = model(link("a") + link("b") + joint("a", "b"), "one") + model(link("a"), "two")
+    assert built(text, root="one").link_names == ("one::a", "one::b")
+    assert built(text, root="two::a").link_names == ("two::a",)
+    problems = parsed(text, root="b").problems
+    assert "'one', 'two', 'one::a' or 'two::a'" in problems[0].message
+
+
+# ── files and shapes ──────────────────────────────────────────────────────────────────────────────
+
+
+def test_included_files(tmp_path: Path) -> None:
+    """A model by its name, a path, and model.config; what an include says of it, and the file and line of its problems."""
+    wheel = tmp_path / "models" / "wheel"
+    wheel.mkdir(parents=True)
+    mesh = '<visual name="v"><geometry><mesh><uri>rim.stl</uri></mesh></geometry></visual>'
+    (wheel / "model.config").write_text('<model><sdf version="1.5">old.sdf</sdf><sdf version="1.9">model.sdf</sdf></model>')
+    (wheel / "model.sdf").write_text(
+        f'<sdf version="1.9"><model name="wheel"><link name="rim">{BODY}{mesh}</link></model></sdf>'
+    )
+    left = "<include><uri>model://wheel</uri><name>left</name><pose>0 1 0 0 0 0</pose></include>"
+    right = "<include><uri>models/wheel/model.sdf</uri><name>right</name></include>"
+    axles = joint("a", "left::rim", name="l") + joint("a", "right::rim", name="r")
+    cart = tmp_path / "cart.sdf"
+    cart.write_text(f'<sdf version="1.9">{model(link("a") + left + right + HELD + axles)}</sdf>')
+    description = read(cart, package_dirs=[tmp_path / "models"])
+    mech = description.mechanism
+    assert mech.link_names == ("a", "left::rim", "right::rim")
+    assert mech.forward_kinematics([0, 0], link="left::rim")[:3, 3].tolist() == [0, 1, 0]
+    assert {shape.filename for shape in description.shapes} == {"models/wheel/rim.stl"}
+    (wheel / "model.sdf").write_text(
+        '<sdf version="1.9"><model name="wheel">\n<link name="rim"/><link name="rim"/></model></sdf>'
+    )
+    with pytest.raises(
+        lw.errors.FileError, match=r"models/wheel/model.sdf', line 2: model 'right': the name 'rim' stands twice"
+    ):
+        lw.load(cart, package_dirs=[tmp_path / "models"])
+    (wheel / "model.sdf").write_text(f'<sdf version="1.9">{model("<include><uri>model.sdf</uri></include>")}</sdf>')
+    with pytest.raises(lw.errors.FileError, match="includes itself"):
+        lw.load(cart, package_dirs=[tmp_path / "models"])
+    cart.write_text(f'<sdf version="1.9">{model("<include><uri>../secret.sdf</uri></include>")}</sdf>')
+    (tmp_path.parent / "secret.sdf").write_text("<sdf/>")
+    with pytest.raises(lw.errors.FileError, match="leaves the folder"):
+        lw.load(cart)
+
+
+def test_shapes_and_what_is_left_out() -> None:
+    box = "<geometry><box><size>1 2 3</size></box></geometry><material><diffuse>1 0 0</diffuse></material>"
+    plane = "<geometry><plane><normal>0 0 1</normal></plane></geometry>"
+    visual = (
+        f'<visual name="v"><pose relative_to="f">0 0 1 0 0 0</pose>{box}</visual><collision name="c">{plane}</collision>'
+    )
+    frame = '<frame name="f"><pose>0 0 5 0 0 0</pose></frame>'
+    inner = f'<link name="a"><pose>0 0 2 0 0 0</pose>{visual}</link>{frame}{HELD}<plugin name="p" filename="q"/>'
+    reading = parsed(model(inner))
+    (shape,) = reading.description.shapes
+    assert (shape.kind, shape.size, shape.colour) == ("box", (1.0, 2.0, 3.0), (1.0, 0.0, 0.0, 1.0))
+    assert shape.origin[2, 3] == 4.0
+    told = " ".join(remark.message for remark in reading.remarks)
+    assert "its mass is 1 and its inertia 1 1 1" in told
+    assert "geometry is <plane>" in told
+    assert "<plugin> of a model is not used" in told
+
+
+def test_the_file_is_known_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "arm.world"
+    path.write_text(f'<sdf version="1.9">{model(link("a") + link("b") + HELD + joint("a", "b"))}</sdf>')
+    assert lw.load(path).names == ("j",)
+    assert remarks(path) == []
+    with pytest.raises(lw.errors.FileError, match="is read, not written"):
+        lw.files.save(lw.load(path), tmp_path / "again.sdf")
+
+
+# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────
+
+AB = link("a") + link("b") + HELD
+MISTAKES = {
+    "no version": ("", model(AB), "the version is missing; expected '1.4' to '1.12'"),
+    "an old version": ("1.2", model(AB), "the version is '1.2'"),
+    "no model": ("1.9", "", "<sdf> holds no <model>"),
+    "no link": ("1.9", model(""), "there is no link"),
+    "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),
+    "no name": ("1.9", model('<link name=""/>'), "a link has no name"),
+    "a reserved name": ("1.9", model(link("world")), "the name 'world'"),
+    "an unknown frame": ("1.9", model(AB + link("c", "0 0 0 0 0 0", "bb")), "frame or model 'bb' (did you mean 'b'?)"),
+    "frames in a ring": (
+        "1.9",
+        model(AB + '<frame name="f" attached_to="g"/><frame name="g" attached_to="f"/>' + joint("f", "b")),
+        "depends on itself",
+    ),
+    "poses in a ring": ("1.9", model(link("a", "0 0 0 0 0 0", "a") + HELD), "link 'a': its pose depends on itself"),
+    "a short pose": ("1.9", model(link("a", "0 0 1")), "<pose> is '0 0 1'; expected 6 numbers"),
+    "a word in a pose": ("1.9", model(link("a", "0 0 1 0 0 x")), "'x' is not a number"),
+    "another format of turns": (
+        "1.9",
+        model('<link name="a"><pose rotation_format="axis">0 0 0 0 0 0</pose></link>'),
+        "rotation_format is 'axis'; expected 'euler_rpy' or 'quat_xyzw'",
+    ),
+    "no turn": (
+        "1.9",
+        model('<link name="a"><pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose></link>'),
+        "its quaternion is [0.0, 0.0, 0.0, 0.0]",
+    ),
+    "an unknown type": ("1.9", model(AB + joint("a", "b", "hinge")), "type is 'hinge'; expected 'revolute'"),
+    "a gearbox": ("1.9", model(AB + joint("a", "b", "gearbox")), "two revolute joints of which one mimics the other"),
+    "no parent": ("1.9", model(AB + '<joint name="j" type="fixed"><child>b</child></joint>'), "it has no <parent>"),
+    "an unknown child": ("1.9", model(AB + joint("a", "c")), "no link, joint, frame or model 'c'"),
+    "the world as child": ("1.9", model(AB + joint("a", "world")), "its child is the world"),
+    "a link with itself": ("1.9", model(AB + joint("a", "a")), "the same link, 'a'"),
+    "a zero axis": ("1.9", model(AB + joint("a", "b", inner="<axis><xyz>0 0 0</xyz></axis>")), "its axis is zero"),
+    "one of two axes": ("1.9", model(AB + joint("a", "b", "universal", "<axis/>")), "it has no <axis2>"),
+    "reversed limits": (
+        "1.9",
+        model(AB + joint("a", "b", inner="<axis><limit><lower>1</lower><upper>-1</upper></limit></axis>")),
+        "swap_limits=True exchanges them",
+    ),
+    "negative damping": (
+        "1.9",
+        model(AB + joint("a", "b", inner="<axis><dynamics><damping>-1</damping></dynamics></axis>")),
+        "its damping is -1.0; expected a number >= 0",
+    ),
+    "a slide that closes a loop": (
+        "1.9",
+        model(
+            AB
+            + link("c")
+            + joint("a", "b", "prismatic")
+            + joint("a", "c", name="l")
+            + joint("c", "b", "prismatic", name="k")
+        ),
+        "a prismatic joint cannot close a loop",
+    ),
+    "a leader that is not there": (
+        "1.9",
+        model(AB + joint("a", "b", inner='<axis><mimic joint="k"/></axis>')),
+        "it mimics 'k', but there is no such joint",
+    ),
+    "an inertia that cannot be": (
+        "1.9",
+        model('<link name="a"><inertial><inertia><ixx>9</ixx></inertia></inertial></link>'),
+        "reading with physical=False accepts it",
+    ),
+    "a mass of shapes": ("1.11", model('<link name="a"><inertial auto="true"/></link>'), "auto = 'true'"),
+    "an added mass": (
+        "1.11",
+        model('<link name="a"><inertial><fluid_added_mass/></inertial></link>'),
+        "<fluid_added_mass> is an inertia that is not read",
+    ),
+    "a file without a folder": ("1.9", model("<include><uri>a.sdf</uri></include>"), "include_root names the folder"),
+    "an include of nothing": ("1.9", model("<include/>"), "it has no <uri>"),
+    "a merged include": (
+        "1.9",
+        model('<include merge="true"><uri>a.sdf</uri></include>'),
+        "merge = 'true' is not read",
+    ),
+    "two worlds": ("1.9", '<world name="a"/><world name="b"/>', "there are 2 worlds; expected one"),
+    "no truth": ("1.9", model(f"<static>maybe</static>{AB}"), "<static> is 'maybe'; expected true or false"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes(name: str) -> None:
+    version, inner, message = MISTAKES[name]
+    reading = parsed(inner, version) if version else sdf.parse(f"<sdf>{inner}</sdf>", "", None, ReadOptions())
+    assert reading.description is None
+    assert message in " / ".join(problem.message for problem in reading.problems)
