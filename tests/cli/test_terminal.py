@@ -118,6 +118,7 @@ def test_nothing_in_a_pipe_steers_a_terminal(
         "completion fish",
         "serve",
         "view nothing",
+        "robots",
     )
     assert {line.split()[0] for line in lines} == set(app.list_commands(click.Context(app)))
     for line in lines:

@@ -24,12 +24,43 @@ def test_names() -> None:
 
 
 @pytest.mark.parametrize("name", robots.names())
-def test_each_has_a_function_a_name_and_sources(name: str) -> None:
-    mechanism = getattr(robots, name)()
-    assert mechanism is robots.load(name)
+def test_each_has_a_name_sources_and_joints(name: str) -> None:
+    """What the catalogue says of limits and speeds is in the range of what machines do."""
+    mechanism = robots.load(name)
     assert mechanism.name == name
     assert robots.describe(name).source
-    assert getattr(robots, name).__doc__
+    assert 0 < len(robots.summary(name)) < 110
+    for link in (link for link in mechanism.links if link.moves):
+        if link.limits is not None:
+            assert -20.0 < np.min(link.limits) < np.max(link.limits) < 20.0
+        if link.qd_max is not None:
+            assert 0.1 < np.max(link.qd_max) < 20.0
+    assert np.abs(tool_pose(mechanism, np.zeros(len(mechanism.links)))[:3, 3]).max() < 6.0 if not mechanism.loops else True
+
+
+def test_the_catalogue_is_large() -> None:
+    assert len(robots.names()) >= 56
+    assert all(hasattr(robots, name) for name in ROBOTS)
+
+
+#: Positions of the flange (m) at the zero of all joints, from the dimensions in the makers' drawings.
+DRAWN = {
+    "ur5e": (-0.425 - 0.3922, -0.1333 - 0.0996, 0.1625 - 0.0997),
+    "ur10e": (-0.6127 - 0.57155, -0.17415 - 0.11655, 0.1807 - 0.11985),
+    "irb2400": (0.1 + 0.755 + 0.085, 0.0, 0.615 + 0.705 + 0.135),
+    "iiwa14": (0.0, 0.0, 0.36 + 0.42 + 0.4 + 0.126),
+    "kr16": (0.26 + 0.68 + 0.67 + 0.158, 0.0, 0.675 - 0.035),
+    "m10ia": (0.15 + 0.64 + 0.1, 0.0, 0.45 + 0.6 + 0.2),
+    "gp7": (0.04 + 0.44 + 0.08, 0.0, 0.33 + 0.445 + 0.04),
+    "rx160": (0.15, 0.0, 0.55 + 0.825 + 0.625 + 0.11),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_dimensions(name: str) -> None:
+    position = robots.load(name).forward_kinematics(np.zeros(robots.load(name).n))[:3, 3]
+    print(name, position)
+    assert np.abs(position - DRAWN[name]).max() < 1e-6
 
 
 def test_an_unknown_name_is_answered_with_the_choices() -> None:

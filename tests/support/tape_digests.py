@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from bundled import BUNDLED
 
 import linkwise as lw
 from linkwise.algorithm import ALGORITHMS
@@ -73,7 +74,7 @@ def of_text() -> str:
 def jobs() -> dict[str, Callable[[], str]]:
     """What is traced, by name."""
     found: dict[str, Callable[[], str]] = {"base bodies": of_base_bodies, "text": of_text}
-    for robot in lw.robots.names():
+    for robot in BUNDLED:
         for name in ALGORITHMS if robot in WHOLE else SHORT:
             found[f"{robot} {name}"] = partial(of_kernel, partial(lw.robots.load, robot), name)
     for groups in GROUPS:

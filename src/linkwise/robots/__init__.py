@@ -39,6 +39,24 @@ def load(name: str) -> Mechanism:
     return describe(name).mechanism
 
 
+def summary(name: str) -> str:
+    """Return what a ready mechanism is, in a line.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the mechanisms there are.
+
+    Examples
+    --------
+    >>> summary("ur5e")
+    'Universal Robots UR5e'
+    """
+    said = describe(name).source[0].split(". ")[0]
+    function = globals().get(name)
+    return said if function is None else str(function.__doc__).splitlines()[0].rstrip(".")
+
+
 @cache
 def describe(name: str) -> Description:
     """Return the ready mechanism of that name with the sources of its numbers.
