@@ -21,7 +21,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.gufunc import Entry, documentation, make_callable, no_entry, usable
+from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable, no_entry, usable
 from linkwise.kernel.tape import Shape
 from linkwise.model.coupling import coupling
 from linkwise.model.loop import CLOSURE_ROWS
@@ -141,6 +141,10 @@ def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Map
     return gathered if isinstance(match, tuple) else gathered[0]
 
 
+#: Algorithms on trees whose methods keep loops closed.
+CLOSED = frozenset({"inverse_dynamics_derivatives", "joint_wrenches", "regressor"})
+
+
 def refuse_loops(tree: Tree, name: str) -> NoReturn:
     """Raise `ArgumentError`: what was asked for is not known where loops are closed."""
     loops = members(loop.name or repr(loop) for loop in tree.loops)
@@ -149,6 +153,8 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
     if called == "inverse_dynamics":
         which = "" if tree.drives else ", driven=[...]"
         hint = f"actuator_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
+    if called in CLOSED:
+        hint = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; {hint}"
     raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")
 
 
@@ -294,8 +300,11 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         return bound
 
     def _entry(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
-        """What to call from now on: None before the first plain call, after which the kernel is there."""
-        if kwargs or len(args) != len(self.inputs):
+        """What to call from now on: None before the first plain call with vectors, after which the kernel is there.
+
+        It stays None where the method has another way than the kernel to keep loops closed.
+        """
+        if kwargs or len(args) != len(self.inputs) or not is_single(args) or (owner.loops and self.name in CLOSED):
             return None
         return owner.kernel(self.name).machine_entry() or no_entry()
 

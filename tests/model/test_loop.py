@@ -9,6 +9,7 @@ import pytest
 
 from linkwise import Link, Loop, Mechanism, simulate
 from linkwise.algorithm import ALGORITHMS, find
+from linkwise.algorithm import CLOSED as ON_LOOPS
 from linkwise.dynamics import spatial_operators
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
@@ -16,15 +17,17 @@ from support.messages import unnamed
 
 EFFORTS = {
     "inverse_dynamics", "inverse_dynamics_external", "gravity_torque",
-    "bias_torque", "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "joint_wrenches",
+    "bias_torque", "inverse_dynamics_derivatives", "joint_wrenches",
     "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
-    "base_wrench", "energy_regressor", "gravity_regressor", "momentum_regressor",
-    "forward_dynamics_external_derivatives", "inverse_dynamics_external_derivatives",
+    "base_wrench", "gravity_regressor", "momentum_regressor", "inverse_dynamics_external_derivatives",
     "forward_dynamics_second_derivatives", "inverse_dynamics_second_derivatives",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 
-CLOSED = {"forward_dynamics", "forward_dynamics_external"}
+CLOSED = {
+    "forward_dynamics", "forward_dynamics_external",
+    "forward_dynamics_derivatives", "forward_dynamics_external_derivatives",
+}  # fmt: skip
 """What finds these forces: see tests/dynamics/closed_loops."""
 
 
@@ -63,10 +66,12 @@ def test_what_the_loops_push_is_not_guessed(name: str) -> None:
             mech.kernel(name, backend="numpy")
         called = name.replace("_external", "")
         hint = "actuator_efforts(q, qd, qdd, driven=[...]) gives the efforts with loops closed; "
+        method = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; "
+        hints = {"inverse_dynamics": hint} | dict.fromkeys(ON_LOOPS, method)
         said = (
             "'four-bar' has closed loops, 'pin'; {} is for mechanisms without ({}replace(loops=()) gives the tree, cut open)"
         )
-        assert unnamed(caught.value, said.format(called, hint if called == "inverse_dynamics" else "")) == []
+        assert unnamed(caught.value, said.format(called, hints.get(called, ""))) == []
     else:
         cut = mech.replace(loops=())
         assert np.array_equal(mech.kernel(name, backend="numpy")(*given), cut.kernel(name, backend="numpy")(*given))

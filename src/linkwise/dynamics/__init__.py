@@ -12,8 +12,13 @@ from linkwise.dynamics.center_of_mass import center_of_mass_jacobian as center_o
 from linkwise.dynamics.centroidal_momentum import centroidal_momentum_derivatives as centroidal_momentum_derivatives
 from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix as centroidal_momentum_matrix
 from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix_dot as centroidal_momentum_matrix_dot
+from linkwise.dynamics.closed_loops import ClosedJointWrenches as ClosedJointWrenches
 from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_forward_dynamics
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
+from linkwise.dynamics.closed_loops import closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives
+from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint_wrenches
+from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
+from linkwise.dynamics.closed_loops import closure_derivatives as closure_derivatives
 from linkwise.dynamics.closed_loops import constraint_forces as constraint_forces
 from linkwise.dynamics.closed_loops import project_to_loops as project_to_loops
 from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix

@@ -171,6 +171,15 @@ class Contacts:
         blocks = [self._jacobian(contact, state) for contact in self._active(active)]
         return np.concatenate([np.zeros((*state.shape[:-1], 0, self.tree.nv)), *blocks], axis=-2)
 
+    def positions(self, q: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
+        """Return where the contacts are (..., contacts, 3), m, in world axes."""
+        state = vectors("q", q, self.tree.nq)
+        points = []
+        for contact in self._active(active):
+            pose = self._kernel("forward_kinematics", contact.link)(state)
+            points.append(pose[..., :3, :3] @ np.asarray(contact.point) + pose[..., :3, 3])
+        return np.stack(points, axis=-2) if points else np.zeros((*state.shape[:-1], 0, 3))
+
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
         """Return dJ/dt qd (..., k): accelerations at the contacts without accelerations of the joints, m/s2, rad/s2."""
         state, rates = vectors("q", q, self.tree.nq), vectors("qd", qd, self.tree.nv)
@@ -217,10 +226,23 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
-        number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
-        jac = self.jacobian(q, active)
         weight = kernel_of(self.tree, "inverse_dynamics")(q, qd, np.zeros(self.tree.nv))
-        free = self._solved(q, vectors("tau", tau, self.tree.nv) - weight)
+        return self.constrained(q, qd, self._solved(q, vectors("tau", tau, self.tree.nv) - weight), active, damping)
+
+    def constrained(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        free: npt.ArrayLike,
+        active: Sequence[str] | None = None,
+        damping: float = 0.0,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return qdd (..., nv) and the contact forces (..., k), from the accelerations (..., nv) that it would have without.
+
+        What acts beside the contacts is in those accelerations; all else is as in `forward_dynamics`.
+        """
+        number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
+        jac, free = self.jacobian(q, active), vectors("free", free, self.tree.nv)
         bias, open_part = self.bias(q, qd, active), _product(jac, free + damping * np.asarray(qd, dtype=float))
         response = self._response(q, jac)
         forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
@@ -249,9 +271,16 @@ class Contacts:
             else:
                 axis = np.concatenate([np.asarray(contact.normal), np.zeros(contact.rows - 3)])
                 rebound[..., rows] = (arriving[..., rows] @ axis)[..., None] * axis
-        response = self._response(q, jac)
-        impulses = _least_squares(jac @ response, -arriving - restitution * rebound, np.abs(arriving))
-        return before + _product(response, impulses), impulses
+        matrix = jac @ self._response(q, jac)
+        impulses = _least_squares(matrix, -arriving - restitution * rebound, np.abs(arriving))
+        return self.after(q, before, impulses, active), impulses
+
+    def after(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, impulses: npt.ArrayLike, active: Sequence[str] | None = None
+    ) -> FloatArray:
+        """Return the velocities qd + inverse(M) J' p (..., nv) after impulses p (..., k) at the contacts, N s."""
+        response = self._response(q, self.jacobian(q, active))
+        return np.asarray(qd, dtype=float) + _product(response, np.asarray(impulses, dtype=float))
 
     def inverse_dynamics(
         self,
@@ -309,6 +338,10 @@ class Contacts:
         """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
         values = np.asarray(forces, dtype=float)
         return {contact.name: values[..., rows] for contact, rows in self._rows(active)}
+
+    def rows(self, active: Sequence[str] | None = None) -> list[tuple[str, slice]]:
+        """Return the names of the contacts, and where their rows stand."""
+        return [(contact.name, place) for contact, place in self._rows(active)]
 
     # ── parts ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.closed_loops.forward_dynamics import held_efforts
+from linkwise.dynamics.closed_loops.derivatives import closed_acceleration_derivatives
+from linkwise.dynamics.closed_loops.forward_dynamics import held_efforts, solved_motion
 from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
@@ -187,7 +188,7 @@ def _add_spin(
 FORWARD_SHAPES = {"dqdd_dq": "nv nv", "dqdd_dqd": "nv nv", "dqdd_dtau": "nv nv"}
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs=FORWARD_SHAPES, spread=False, open_only=True)
+@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs=FORWARD_SHAPES, spread=False)
 def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array, Array]:
     """Return d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (nv, nv).
 
@@ -206,9 +207,7 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
     return acceleration_derivatives(tree, q, qd, tau)
 
 
-@algorithm(
-    inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "W 6"}, outputs=FORWARD_SHAPES, spread=False, open_only=True
-)
+@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "W 6"}, outputs=FORWARD_SHAPES, spread=False)
 def forward_dynamics_external_derivatives(
     tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
 ) -> tuple[Array, Array, Array]:
@@ -220,14 +219,28 @@ def acceleration_derivatives(
     tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, wrenches: Wrenches = None
 ) -> tuple[Array, Array, Array]:
     """The three derivatives (nv, nv) of forward dynamics, from those of inverse dynamics."""
+    if tree.loops:
+        system, qdd, forces, sound = solved_motion(tree, q, qd, tau, external, wrenches)
+        of_tree = _at_acceleration(tree.replace(loops=()), q, qd, qdd, external, wrenches)
+        tables = closed_acceleration_derivatives(tree, system, (q, qd, qdd, forces), *of_tree)
+        by_q, by_qd, by_tau = (table * sound for table in tables)
+        return by_q, by_qd, by_tau
     check_inertia(tree)
     solver = factor(mass_matrix(tree, q))
     qdd = solver.solve(tau - held_efforts(tree, q, qd, external, wrenches))
-    if external is None:
-        by_q, by_qd, _ = inverse_dynamics_derivatives(tree, q, qd, qdd)
-    else:
-        by_q, by_qd, _ = inverse_dynamics_external_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
+    by_q, by_qd = _at_acceleration(tree, q, qd, qdd, external, wrenches)
     for table in (by_q, by_qd):
         for j in range(tree.nv):
             table[:, j] = -solver.solve(table[:, j])
     return by_q, by_qd, solver.inverse()
+
+
+def _at_acceleration(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None, wrenches: Wrenches
+) -> tuple[Array, Array]:
+    """The derivatives (nv, nv) of inverse dynamics by q and qd."""
+    if external is None:
+        tables = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    else:
+        tables = inverse_dynamics_external_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
+    return tables[0], tables[1]

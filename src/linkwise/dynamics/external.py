@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import OPTION_VALUES, algorithm
+from linkwise.algorithm import OPTION_VALUES, algorithm, kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -106,6 +106,15 @@ def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
     wrenches = [(name, value if isinstance(value, Wrench) else _wrench(name, value)) for name, value in external.items()]
     values = np.broadcast_arrays(*(wrench.vector for _, wrench in wrenches))
     return {"wrenches": tuple((name, wrench.axes) for name, wrench in wrenches)}, np.stack(values, axis=-2)
+
+
+def loaded_kernel(tree: Tree, name: str, external: External | None, suffix: str = "") -> Callable[..., Any]:
+    """The kernel of an algorithm over states, or of its variant under wrenches, which are held."""
+    if external is None:
+        return kernel_of(tree, name + suffix)
+    options, values = wrench_arguments(external)
+    kernel = kernel_of(tree, f"{name}_external{suffix}", None, options)
+    return lambda *states: kernel(*states, values)
 
 
 def _wrench(name: Any, value: Any) -> Wrench:

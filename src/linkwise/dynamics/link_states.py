@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics
-from linkwise.dynamics.external import Wrench
-from linkwise.model.loop import CLOSURE_ROWS
-from linkwise.model.tree import TOOL, Tree
-from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
+from linkwise.dynamics.closed_loops.joint_wrenches import closed_joint_wrenches
+from linkwise.kinematics.forward_kinematics import base_poses
+from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -125,48 +123,16 @@ def link_states(
     """
     T, W, H = mechanism.motion(q, qd, qdd)
     base = base_poses(mechanism, q)
-    loads: Any = external
-    forces, open_tree = np.zeros((len(t), 0)), mechanism
     if mechanism.loops:
-        tau, forces = closed_inverse_dynamics(mechanism, q, qd, qdd, driven, external, name="run")
-        loads = _loop_wrenches(mechanism, T, base, forces) | ({} if external is None else {TOOL: external})
-        open_tree = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
+        closed = closed_joint_wrenches(mechanism, q, qd, qdd, driven, external, name="run")
+        tau, actions, forces = closed.tau, closed.joints, closed.forces
     else:
-        tau = mechanism.inverse_dynamics(q, qd, qdd, external)
-    actions = open_tree.joint_wrenches(q, qd, qdd, loads)
+        tau, actions = mechanism.inverse_dynamics(q, qd, qdd, external), mechanism.joint_wrenches(q, qd, qdd, external)
+        forces = np.zeros((len(t), 0))
     carriers = [T[:, k] if k >= 0 else base for k in mechanism.parents]
     starts = [link.before[:, 3] for link in mechanism.links]
     points = np.stack([(carrier @ start)[:, :3] for carrier, start in zip(carriers, starts, strict=True)], axis=1)
     return LinkStates(t, q, qd, qdd, tau, T, W, H, actions, points, forces)
-
-
-def _loop_wrenches(tree: Tree, T: FloatArray, base: FloatArray, forces: FloatArray) -> dict[str, Wrench]:
-    """What the loops do to their links, by link: forces (k, K), on the second link of each loop, and back on the first."""
-    total: dict[str, FloatArray] = {}
-    first = 0
-    for loop in tree.loops:
-        count = CLOSURE_ROWS[loop.kind]
-        pose = (base if loop.first == "base" else T[:, tree.link_index(loop.first)]) @ loop.first_frame
-        both = np.zeros((len(forces), 6))
-        both[:, :count] = forces[:, first : first + count]
-        force, moment = ((pose[:, :3, :3] @ both[:, k : k + 3, None])[..., 0] for k in (0, 3))
-        wrench = np.concatenate([force, moment + np.cross(pose[:, :3, 3], force)], axis=1)
-        for name, sign in ((loop.second, 1.0), (loop.first, -1.0)):
-            if name != "base":
-                total[name] = total.get(name, np.zeros(6)) + sign * wrench
-        first += count
-    origin = np.zeros(3)
-    return {name: Wrench(wrench[:, :3], wrench[:, 3:], origin, "world") for name, wrench in total.items()}
-
-
-def base_poses(tree: Tree, q: FloatArray) -> FloatArray:
-    """Pose of the base (..., 4, 4) at the coordinates q (..., nq): constant, or that of a floating base."""
-    if not tree.floating:
-        return np.broadcast_to(np.asarray(tree.base, dtype=float), (*q.shape[:-1], 4, 4))
-    poses = np.zeros((*q.shape[:-1], 4, 4))
-    poses[..., :3, :3] = np.moveaxis(quaternion_rotation(np.moveaxis(q[..., 3:7], -1, 0)), (0, 1), (-2, -1))
-    poses[..., :3, 3], poses[..., 3, 3] = q[..., :3], 1.0
-    return np.asarray(tree.base @ poses)
 
 
 def _at_point(m: FloatArray, p: FloatArray) -> FloatArray:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.kinematics.body_transform import JointTransform
+from linkwise.kinematics.loop_constraints import loop_seen
 from linkwise.model.body import Bodies, Freedom
 from linkwise.model.motor import Motor
+from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array, blank, root
 from linkwise.spatial.spatial_vectors import momentum_matrix, motion_cross
 
 
@@ -134,6 +136,8 @@ def friction(tree: Tree, qd: Array) -> Array:
 def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
     """What springs, dampers and end stops take (nv,): what a motor must supply to hold against them."""
     taken, first = blank(tree.nv), tree.nv - tree.n
+    for element in (element for element in tree.springs if element.segments):
+        taken = taken + line_effort(tree, element, q, qd)
     for term in tree.force_terms:
         length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
         rate = sum(ratio * qd[first + k] for k, ratio in term.ratios)
@@ -149,7 +153,24 @@ def spring_energy(tree: Tree, q: Array) -> Any:
     for term in tree.force_terms:
         length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
         total = total + term.element.energy(length)
+    for element in (element for element in tree.springs if element.segments):
+        gaps = [loop_seen(tree, line, q)[0] for line in element.segments]
+        if isinstance(element, LinearSpringDamper) and element.is_linear:
+            total = total + 0.5 * element.stiffness * (gaps[0] @ gaps[0])
+        else:
+            total = total + element.energy(sum((root(gap @ gap) for gap in gaps), element.fixed_length))
     return total
+
+
+def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:
+    """What an element along lines between points takes (nv,): its tension times the derivative of its length."""
+    seen = [loop_seen(tree, line, q) for line in element.segments]
+    if isinstance(element, LinearSpringDamper) and element.is_linear:
+        gap, _, rates = seen[0]
+        return np.asarray(element.stiffness * (gap @ rates[:3]))
+    lengths = [root(gap @ gap) for gap, _, _ in seen]
+    slope = sum((gap @ rates[:3] / length for (gap, _, rates), length in zip(seen, lengths, strict=True)), blank(tree.nv))
+    return np.asarray(element.tension(sum(lengths, element.fixed_length), slope @ qd) * slope)
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:

@@ -83,7 +83,7 @@ def momentum_regressor(tree: Tree, q: Array, qd: Array) -> Array:
     return np.asarray(regressor(tree.replace(gravity=np.zeros(3)), q, blank(tree.nv), qd))
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"kinetic": "P", "potential": "P"}, open_only=True)
+@algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"kinetic": "P", "potential": "P"})
 def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     """Two rows (P,), with kinetic and potential energy of the masses = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
 
@@ -95,7 +95,7 @@ def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     >>> bool(abs(kinetic @ arm.parameters - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0])) < 1e-12)
     True
     """
-    kinetic = 0.5 * (np.asarray(qd) @ momentum_regressor(tree, q, qd))
+    kinetic = 0.5 * (np.asarray(qd) @ momentum_regressor(tree.replace(loops=()) if tree.loops else tree, q, qd))
     potential, down = blank(kinetic.size), -np.asarray(tree.gravity)
     bodies = moving_bodies(tree)
     poses = body_poses(bodies, q)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.regressor import closed_efforts, closed_regressor
 from linkwise.errors import ArgumentError
 from linkwise.identification.parameters import Unknowns
 from linkwise.identification.preprocess import decimated
@@ -150,9 +151,16 @@ class MotionEquations:
 
 
 def equations(
-    tree: Tree, unknowns: Unknowns, motion: dict[str, FloatArray], decimate: int, least_speed: FloatArray
+    tree: Tree,
+    unknowns: Unknowns,
+    motion: dict[str, FloatArray],
+    decimate: int,
+    least_speed: FloatArray,
+    driven: list[int] | None = None,
 ) -> MotionEquations:
     """Make the equations of motions q (..., T, nq), qd, qdd, tau (..., T, nv); see `identify` for the rest.
+
+    With loops those of the driven speeds, and none of the others: what closes the loops does no work in them.
 
     Raises
     ------
@@ -162,13 +170,19 @@ def equations(
     shape = motion["tau"].shape
     flat = [motion[field].reshape(-1, motion[field].shape[-1]) for field in ("q", "qd", "qdd")]
     table, tau = np.empty((len(flat[0]), tree.nv, len(unknowns.base))), motion["tau"].reshape(-1, tree.nv).copy()
-    regressor = kernel_of(tree, "regressor", None, {})
     for start in range(0, len(table), CHUNK):
         part = slice(start, start + CHUNK)
-        rows = regressor(*(array[part] for array in flat))
+        q, qd, qdd = (array[part] for array in flat)
+        if driven is None:
+            rows = kernel_of(tree, "regressor")(q, qd, qdd)
+        else:
+            rows = closed_regressor(tree, q, qd, qdd, driven, name="identify")
+            tau[part] = closed_efforts(tree, q, tau[part], driven, name="identify")
         table[part] = rows[..., unknowns.base.columns]
         tau[part] -= rows @ unknowns.known
     slow = np.abs(motion["qd"]) < least_speed
+    if driven is not None:
+        slow[..., [k for k in range(tree.nv) if k not in driven]] = True
     if decimate > 1:
         time = len(shape) - 2
         table = decimated(table.reshape(*shape, -1), decimate, ENDS, axis=time).reshape(-1, *table.shape[1:])

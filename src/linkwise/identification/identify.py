@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.nullspace import driven_speeds, refuse_driven
 from linkwise.errors import ArgumentError, shown
 from linkwise.identification.estimate import MotionEquations, equations, estimate
 from linkwise.identification.optimal_excitation import check_excited, condition_numbers
@@ -30,12 +32,15 @@ def identify(
     essential: float | None = None,
     decimate: int = 1,
     least_speed: npt.ArrayLike = 0.0,
+    driven: Sequence[int | str] | int | str | None = None,
 ) -> Identification[M]:
     """Estimate the base parameters of a mechanism from motions and the efforts that they took, by weighted least squares.
 
     Each joint's equations are weighted by the scatter of its efforts, found from the residuals (M. Gautier, "Dynamic
-    identification of robots with power model", ICRA 1997). The deviations that come with the values hold if what is wrong
-    with `tau` is independent from sample to sample, and what is wrong with q, qd and qdd matters little beside it.
+    identification of robots with power model", ICRA 1997). With loops there are those of the driven coordinates alone, in
+    which the forces of the loops do no work, and the base parameters are those of the positions recorded. The deviations
+    that come with the values hold if what is wrong with `tau` is independent from sample to sample, and what is wrong with
+    q, qd and qdd matters little beside it. Springs of the mechanism are known, and what they take is subtracted first.
 
     Parameters
     ----------
@@ -62,6 +67,9 @@ def identify(
     least_speed : float or (n,) array_like
         Leave out the equation of a joint wherever it is slower than this, rad/s or m/s: near zero, where Coulomb friction
         jumps, a small error of the speed is a large one of the effort.
+    driven : sequence of int or str, optional
+        With loops, whose equations are taken: as many coordinates as there are degrees of freedom, by name or by the index
+        of their speed; by default those with motors. Efforts of all others count too, and are zero where nothing drives.
 
     Returns
     -------
@@ -70,8 +78,8 @@ def identify(
     Raises
     ------
     ArgumentError
-        Where shapes or values do not fit; where samples are too few; where the motion does not tell all base parameters
-        apart, naming those that it does not.
+        Where shapes or values do not fit, or a motion opens loops; where samples are too few; where the motion does not tell
+        all base parameters apart, naming those that it does not.
     MissingExtraError
         Where `decimate` is asked for and SciPy is not installed.
 
@@ -85,20 +93,23 @@ def identify(
     [('MX1 + M1 + M2', 1.5), ('MY1', 0.0)]
     """
     mech.require_numbers("identify")
-    mech.require_no_springs("identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
-    parameters = unknowns(mech, known)
+    if mech.springs:
+        motion["tau"] = motion["tau"] - kernel_of(mech, "spring_torque")(motion["q"], motion["qd"])
+    parameters = unknowns(mech, known, motion["q"] if mech.loops else None)
     share = None if essential is None else float(_number("essential", essential, ()))
     deviation = None if effort_std is None else np.broadcast_to(_number("effort_std", effort_std, (mech.nv,)), mech.nv)
     every = whole("decimate", decimate, 1)
     slowest = np.zeros(mech.nv)
     slowest[mech.nv - mech.n :] = _number("least_speed", least_speed, (mech.n,), zero=True)
-    system = equations(mech, parameters, motion, every, slowest)
+    refuse_driven(mech, driven, "identify")
+    at = driven_speeds(mech, driven, "identify") if mech.loops else None
+    system = equations(mech, parameters, motion, every, slowest, at)
     check_excited(system.table.reshape(-1, len(parameters.base)), parameters.labels)
     estimated = estimate(system, deviation, share)
     size, succession = _residuals(system, estimated.values)
     conditions = condition_numbers(system.table)
-    return Identification(mech, parameters, estimated, *conditions, system.counts, size, succession)
+    return Identification(mech, parameters, estimated, *conditions, system.counts, size, succession, at)
 
 
 def _checked(tree: Tree, **arrays: Any) -> dict[str, FloatArray]:

@@ -48,10 +48,13 @@ class Unknowns:
     known: FloatArray
 
 
-def unknowns(mechanism: Tree, known: str | Iterable[str]) -> Unknowns:
-    """Find the base parameters of a mechanism of which some parameters are known; see `identify` for `known`."""
+def unknowns(mechanism: Tree, known: str | Iterable[str], q: npt.ArrayLike | None = None) -> Unknowns:
+    """Find the base parameters of a mechanism of which some parameters are known; see `identify` for `known`.
+
+    With loops, those of the branches on which the positions q (..., nq) are.
+    """
     names, values = parameter_names(mechanism), parameter_values(mechanism)
-    base = base_parameters(mechanism, resting=False)
+    base = base_parameters(mechanism, resting=False, q=q)
     fixed = np.array([name in _named(names, known) for name in names], dtype=bool)
     if np.any(fixed):
         base = _without(base, fixed, names, values)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics import parameter_names, parameter_values
+from linkwise.dynamics.closed_loops.regressor import closed_efforts, closed_regressor
 from linkwise.errors import ArgumentError
 from linkwise.identification.estimate import Estimate
 from linkwise.identification.parameters import Unknowns
@@ -63,6 +64,8 @@ class Identification(Generic[M]):
     succession : ndarray (nv,)
         Correlation of each joint's residual with the next in time: near 0 if they are independent, as the deviations
         suppose.
+    driven : list of int or None
+        With loops, the speeds whose equations were taken.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Identification(Generic[M]):
     counts: npt.NDArray[np.int64]
     residual: FloatArray
     succession: FloatArray
+    driven: list[int] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -136,7 +140,7 @@ class Identification(Generic[M]):
         return parameters
 
     def predict(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
-        """Return the efforts (..., nv) that a motion takes by what was identified.
+        """Return the efforts (..., nv) that a motion takes by what was identified; with loops, of the driven coordinates.
 
         Parameters
         ----------
@@ -155,7 +159,12 @@ class Identification(Generic[M]):
         >>> found.predict([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(6)
         array([19.62 ,  4.905])
         """
-        return np.asarray(kernel_of(self.mechanism, "regressor", None, {})(q, qd, qdd) @ self.parameters)
+        mech = self.mechanism
+        springs = kernel_of(mech, "spring_torque")(q, qd) if mech.springs else np.zeros(mech.nv)
+        if self.driven is not None:
+            driven = closed_efforts(mech, np.asarray(q), springs, self.driven, name="predict")
+            return closed_regressor(mech, q, qd, qdd, self.driven, name="predict") @ self.parameters + driven
+        return np.asarray(kernel_of(mech, "regressor")(q, qd, qdd) @ self.parameters + springs)
 
     def to_mechanism(self) -> M:
         """Return a mechanism that has these base parameters exactly, and so the same efforts.
@@ -231,7 +240,11 @@ class Identification(Generic[M]):
         if np.any((self.succession > CORRELATED) & (self.residual > NOTICED * self.effort_std)):
             lines.append("residuals follow each other: the deviations are too small (model, filter, or more decimation)")
         joints = zip(self.mechanism.speed_names, self.counts, self.effort_std, self.residual, self.succession, strict=True)
-        rows = tuple((name, f"{m}", f"{s:.3g}", f"{r:.3g}", f"{c:.2f}") for name, m, s, r, c in joints)
+        rows = tuple(
+            (name, f"{m}", f"{s:.3g}", f"{r:.3g}", f"{c:.2f}")
+            for k, (name, m, s, r, c) in enumerate(joints)
+            if self.driven is None or k in self.driven
+        )
         efforts = Table((), ("effort of", "equations", "scatter", "residual rms", "succession"), rows)
         values = Table(tuple(lines), ("parameter", "value", "deviation", "percent", "is"), self._rows())
         return f"{laid_out(values)}\n{laid_out(efforts)}"

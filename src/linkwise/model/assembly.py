@@ -11,7 +11,7 @@ from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Joint
 from linkwise.model.link import Link
-from linkwise.model.loop import Loop
+from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
@@ -21,8 +21,6 @@ from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
 
 T = TypeVar("T", bound=Tree)
-
-BASE = "base"
 
 #: How far the length of a quaternion that is given may be from 1.
 UNIT_LENGTH = 1e-6
@@ -114,7 +112,12 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
     tool = held_tree.link_names[held_tree.tool_index]
     ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))
-    return held_tree.replace(links=parts, motors=motors, loops=loops, base=base, **ends)
+    springs = [
+        element.moved(places)
+        for element in held_tree.springs
+        if element.terms or any(line.first in names or line.second in names for line in element.segments)
+    ]
+    return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
 
 
 def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
@@ -146,7 +149,7 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
         links=[*_links(tree), *links],
         motors=[*(motor for motor, _ in _motors(tree)), *motors],
         loops=[*tree.loops, *loops],
-        springs=[*tree.springs, *(element.renamed(prefix) for element in other.springs)],
+        springs=[*tree.springs, *(element.moved(places, prefix) for element in other.springs)],
         **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
     )
 

@@ -12,6 +12,9 @@ from linkwise.model.symbolic import substituted
 from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import FloatArray
 
+#: What the base is called where a link is named.
+BASE = "base"
+
 LoopKind = Literal["full", "point", "hinge"]
 LOOPS: tuple[str, ...] = ("full", "point", "hinge")
 
@@ -96,6 +99,6 @@ def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tupl
     for k, loop in enumerate(result):
         item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
         for field in ("first", "second"):
-            if getattr(loop, field) not in {"base", *links}:
-                check.problems.append(Problem(item, field, getattr(loop, field), choices(["base", *links])))
+            if getattr(loop, field) not in {BASE, *links}:
+                check.problems.append(Problem(item, field, getattr(loop, field), choices([BASE, *links])))
     return result

@@ -1,11 +1,13 @@
 """Springs, dampers and end stops: forces of the model that depend on joint coordinates and their velocities.
 
-Each acts along one length s, a sum of coordinates times constants: the coordinate of a joint, or that of a tendon which runs
-over several joints. A tension f on it is an effort -c f on each joint, c its constant (the principle of virtual work).
+Each acts along one length s, a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
+runs over several joints), or that of a line between points of links. A tension f on it is an effort -f ds/dq on the joints
+(the principle of virtual work).
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +17,11 @@ import numpy as np
 
 from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
+from linkwise.model.loop import BASE, Loop
 from linkwise.model.symbolic import substituted
 from linkwise.model.validation import Checker, Record
 from linkwise.spatial.scalar import greatest
+from linkwise.spatial.transform import translation
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +31,17 @@ class ForceElement(Record, ABC):
     @property
     @abstractmethod
     def terms(self) -> tuple[tuple[str, float], ...]:
-        """The names of the coordinates that make the length, each with its constant."""
+        """The names of the coordinates that make the length, each with its constant; none of a line between points."""
+
+    @property
+    def segments(self) -> tuple[Loop, ...]:
+        """The lines between points of different links that make the length, from the origin of one frame to another's."""
+        return ()
+
+    @property
+    def fixed_length(self) -> float:
+        """The length of lines between points of the same link."""
+        return 0.0
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -49,6 +63,10 @@ class ForceElement(Record, ABC):
     @abstractmethod
     def renamed(self, prefix: str) -> Self:
         """The same element with a prefix before the names of coordinates, and its own."""
+
+    def moved(self, places: Mapping[str, tuple[str, Any]], prefix: str = "") -> Self:
+        """The same element with a prefix before its name, and its points on other links: T_new_old for each link."""
+        return self.renamed(prefix)
 
     @property
     def numbers(self) -> tuple[Any, ...]:
@@ -159,6 +177,130 @@ class Spring(ForceElement):
         """The same spring on coordinates with a prefix."""
         joints = [(prefix + name, ratio) for name, ratio in self.joints]
         return Spring(**{**self._values(), "joints": joints, "name": self.name and prefix + self.name})
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSpringDamper(ForceElement):
+    """A spring and damper on the line between points of links, of the length s: tension f = k (s - rest) + d ds/dt + force.
+
+    The translational spring-damper-actuator of E. J. Haug, *Computer Aided Kinematics and Dynamics of Mechanical Systems*
+    (1989), section 6.2. Through more than two points it is a path whose length is that of all its parts (a spatial tendon).
+    Where two neighbouring points coincide the line has no direction, and its effort is NaN; but a line between two points
+    with stiffness alone and rest 0, which pulls with k times the vector from one to the other, has an effort everywhere.
+
+    Parameters
+    ----------
+    points : sequence of (str, (3,) array_like)
+        The name of a link, or ``"base"``, and a position in its frame, m; two or more, on two links at least.
+    stiffness : float
+        k, N/m.
+    rest : float
+        The length at which it pulls with the force alone, m.
+    damping : float
+        d, N s/m.
+    force : float
+        A constant tension, N.
+    name : str, optional
+        How messages call it.
+
+    Raises
+    ------
+    ModelError
+        Naming each field at fault.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> spring = LinearSpringDamper([("base", (0, 0, 1)), ("link1", (0.5, 0, 0))], stiffness=100.0)
+    >>> arm = robots.planar_2r().replace(springs=[spring])
+    >>> arm.spring_torque([0.0, 0.0], [0.0, 0.0]).round(9) + 0.0
+    array([0., 0.])
+    """
+
+    points: tuple[tuple[str, tuple[float, ...]], ...]
+    stiffness: Any
+    rest: Any
+    damping: Any
+    force: Any
+    name: str | None
+
+    def __init__(
+        self,
+        points: Iterable[tuple[str, Any]],
+        stiffness: Any = 0.0,
+        rest: Any = 0.0,
+        damping: Any = 0.0,
+        force: Any = 0.0,
+        name: str | None = None,
+    ) -> None:
+        check = Checker(f"spring {name!r}" if name else "spring")
+        self._assign(
+            {
+                "points": _points(check, points),
+                "stiffness": check.number("stiffness", stiffness, least=0.0),
+                "rest": check.number("rest", rest, least=0.0),
+                "damping": check.number("damping", damping, least=0.0),
+                "force": check.number("force", force),
+                "name": _name(check, name),
+            }
+        )
+        check.finish()
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """None."""
+        return ()
+
+    @property
+    def segments(self) -> tuple[Loop, ...]:
+        """The lines between neighbouring points of different links."""
+        return tuple(Loop("point", a, b, translation(*x), translation(*y)) for (a, x), (b, y) in self._pairs if a != b)
+
+    @property
+    def fixed_length(self) -> float:
+        """The length of lines between points of the same link."""
+        return sum(math.dist(x, y) for (a, x), (b, y) in self._pairs if a == b)
+
+    @property
+    def _pairs(self) -> Iterable[tuple[tuple[str, Any], tuple[str, Any]]]:
+        return zip(self.points, self.points[1:], strict=False)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the force is k times the vector between two points, also where these coincide."""
+        rest = (self.rest, self.damping, self.force)
+        return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in rest)
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        """What pulls the length shorter, N."""
+        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J."""
+        stretch = length - self.rest
+        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether it damps."""
+        return isinstance(self.damping, Expr) or self.damping != 0.0
+
+    def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
+        """The same: links keep their names where joints are held."""
+        return self
+
+    def renamed(self, prefix: str) -> LinearSpringDamper:
+        """The same on links with a prefix, but for those on the base."""
+        points = [(link if link == BASE else prefix + link, point) for link, point in self.points]
+        return LinearSpringDamper(**{**self._values(), "points": points, "name": self.name and prefix + self.name})
+
+    def moved(self, places: Mapping[str, tuple[str, Any]], prefix: str = "") -> LinearSpringDamper:
+        """The same with its points on other links."""
+        points = []
+        for link, point in self.points:
+            new, pose = places.get(link, (link, np.eye(4)))
+            points.append((new, (pose @ [*point, 1.0])[:3]))
+        return LinearSpringDamper(**{**self._values(), "points": points, "name": self.name and prefix + self.name})
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,12 +433,12 @@ class ForceTerm:
 
 
 def given_springs(
-    check: Checker, springs: Any, places: Sequence[str], limits: Mapping[str, tuple[float, float]]
+    check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose coordinates and limits must be there; nothing after a report."""
+    """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
     result = tuple(springs) if isinstance(springs, Iterable) and not isinstance(springs, str) else None
     if result is None or not all(isinstance(element, ForceElement) for element in result):
-        check.report("springs", springs, "a sequence of Spring and EndStop")
+        check.report("springs", springs, "a sequence of Spring, LinearSpringDamper and EndStop")
         return ()
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
@@ -304,6 +446,9 @@ def given_springs(
             if name not in places:
                 field = "joint" if isinstance(element, EndStop) else "joints"
                 check.problems.append(Problem(item, field, name, choices(places)))
+        for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
+            if name not in {BASE, *links}:
+                check.problems.append(Problem(item, "points", name, choices([BASE, *links])))
         beginning = isinstance(element, EndStop) and element.limits is None
         if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
@@ -323,6 +468,22 @@ def _joints(check: Checker, joints: Any) -> tuple[tuple[str, float], ...]:
         check.report("joints", joints, "the name of a coordinate, or a mapping of different names to numbers")
         return ()
     return tuple((name, check.number("joints", ratio, known=True)) for name, ratio in listed)
+
+
+def _points(check: Checker, points: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """The names of links, each with a position."""
+    try:
+        pairs = [(link, point) for link, point in points]
+    except (TypeError, ValueError):
+        pairs = []
+    if not all(isinstance(link, str) and link.strip() for link, _ in pairs) or len({link for link, _ in pairs}) < 2:
+        check.report("points", points, "pairs of the name of a link, or 'base', and a position (3,), on two links at least")
+        return ()
+    places = [(link, check.vector("points", point)) for link, point in pairs]
+    if any(place.dtype == object for _, place in places):
+        check.report("points", points, "numbers: symbols are for stiffness, rest, damping and force")
+        return ()
+    return tuple((link, tuple(place.tolist())) for link, place in places)
 
 
 def _limits(check: Checker, limits: Sequence[Any]) -> tuple[float, float] | None:

@@ -15,7 +15,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Floating, Joint
 from linkwise.model.link import Link
-from linkwise.model.loop import Loop, given_loops
+from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
@@ -329,9 +329,6 @@ TOOL = "tool"
 
 NO_PAYLOAD = Inertia()
 
-#: What the joint of a floating base is called.
-BASE = "base"
-
 #: Position (m) and unit quaternion of a floating base, in the frame `Tree.base`; linear (m/s) and angular velocity (rad/s),
 #: their derivatives, force (N) and moment (N m), in its own axes.
 BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS, BASE_EFFORTS = (
@@ -492,7 +489,7 @@ class Tree(LinkTree):
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
-            "springs": given_springs(check, springs, *_coordinate_limits(named)),
+            "springs": given_springs(check, springs, [str(link.name) for link in named], *_coordinate_limits(named)),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),
@@ -517,7 +514,7 @@ class Tree(LinkTree):
 
     @property
     def force_terms(self) -> tuple[ForceTerm, ...]:
-        """The springs, each with the joint coordinates (n,) that make its length."""
+        """The springs on joints, each with the coordinates (n,) that make its length."""
         return self.memo("model", "force_terms", self._find_force_terms)
 
     def _find_force_terms(self) -> tuple[ForceTerm, ...]:
@@ -527,7 +524,7 @@ class Tree(LinkTree):
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
         results, limits = [], _coordinate_limits(self.links)[1]
-        for given in self.springs:
+        for given in (element for element in self.springs if element.terms):
             element = given.beginning_at(limits) if isinstance(given, EndStop) else given
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
@@ -537,7 +534,7 @@ class Tree(LinkTree):
     @property
     def n(self) -> int:
         """Number of joint coordinates: those of joints that do not follow another, and have no quaternion."""
-        return sum(len(link.coordinate_names) for link in self.links if not link.mimic)
+        return self.memo("model", "n", lambda: sum(len(link.coordinate_names) for link in self.links if not link.mimic))
 
     @property
     def coordinates(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.model.formatting import mechanism_tables as table
 from linkwise.model.formatting.table import laid_out, width
+from support.bundled import BUNDLED
 
 QUARTER = math.pi / 2
 
@@ -84,7 +85,7 @@ def test_limits_in_degrees_or_metres() -> None:
     assert [row["limits"] for row in rows(made)] == ["-90° .. inf°", "0 .. 0.5", ""]
 
 
-@pytest.mark.parametrize("name", lw.robots.names())
+@pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_robots_fit_a_terminal(name: str) -> None:
     lines = repr(lw.robots.load(name)).splitlines()
     assert max(map(len, lines)) <= 110

@@ -11,6 +11,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.base_parameters.regressor_columns import asked
 from linkwise.dynamics.base_parameters.row_reduction import CLEAR
 from linkwise.dynamics.base_parameters.symbolic import base_forms, combination, combination_text
+from linkwise.dynamics.closed_loops.regressor import random_rows
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.model.parameters import LINK, MOTOR, parameter_names, parameter_values
 from linkwise.model.tree import Tree
@@ -66,13 +67,15 @@ class BaseParameters:
         return "\n".join([f"{len(self.names)} base parameters of {self.matrix.shape[1]}", *rows])
 
 
-def base_parameters(mechanism: Tree, *, seed: int = 0, resting: bool = True) -> BaseParameters:
+def base_parameters(
+    mechanism: Tree, *, seed: int = 0, resting: bool = True, q: npt.ArrayLike | None = None
+) -> BaseParameters:
     """Find the base parameters of a mechanism.
 
-    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others the combinations are found by
-    the rank of the regressor on random motions: columns are taken from the base to the tips, and one that depends on those
-    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", ICRA
-    1990).
+    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, and with loops, the
+    combinations are found by the rank of the regressor on random motions, with loops on motions that keep them closed:
+    columns are taken from the base to the tips, and one that depends on those before it is grouped with them (M. Gautier,
+    "Numerical calculation of the base inertial parameters of robots", ICRA 1990).
 
     Parameters
     ----------
@@ -83,11 +86,17 @@ def base_parameters(mechanism: Tree, *, seed: int = 0, resting: bool = True) -> 
     resting : bool
         Whether joints rest in some of the motions. Without rest, Coulomb friction of a joint that always feels the same load
         cannot be distinguished from that load, and is grouped with it: what a record of moving joints can show.
+    q : (..., nq) array_like, optional
+        With loops, closed positions on the branches that count: a parallelogram that never becomes an antiparallelogram
+        needs fewer parameters than both. By default random ones on all branches.
 
     Raises
     ------
     ArgumentError
-        For another seed, for closed loops, and for symbols in the place of numbers: `base_forms` takes them.
+        For positions without loops, or at which loops are open or singular; for another seed; for symbols in the place of
+        numbers, which `base_forms` takes.
+    ModelError
+        Where loops cannot be closed.
 
     Examples
     --------
@@ -102,16 +111,22 @@ def base_parameters(mechanism: Tree, *, seed: int = 0, resting: bool = True) -> 
     if mechanism.symbols:
         there = members(mechanism.symbols)
         raise ArgumentError(f"{mechanism.name!r} has symbols, {there}; base_forms gives its base parameters")
+    if q is not None and not mechanism.loops:
+        raise ArgumentError(f"base_parameters: q is {shown(q)}, but {mechanism.name!r} has no loops: expected no q=")
     if mechanism.coupled or mechanism.loops:
-        return ranked(mechanism, seed, resting)
+        return ranked(mechanism, seed, resting, q)
     result = base_forms(mechanism, resting=resting)
     return BaseParameters(result.names, result.values, result.columns, result.matrix, result.unseen)
 
 
-def ranked(mechanism: Tree, seed: int = 0, resting: bool = True) -> BaseParameters:
+def ranked(mechanism: Tree, seed: int = 0, resting: bool = True, q: npt.ArrayLike | None = None) -> BaseParameters:
     """The base parameters by rank; the arguments are those of `base_parameters`."""
     names = parameter_names(mechanism)
-    table = _sampled(mechanism, seed, len(names), RESTING if resting else 0.0)
+    rng, share = np.random.default_rng(seed), RESTING if resting else 0.0
+    if mechanism.loops:
+        table = random_rows(mechanism, rng, SAMPLES * len(names), share, q)
+    else:
+        table = _sampled(mechanism, rng, len(names), share)
     sizes = np.linalg.norm(table, axis=0)
     seen = sizes > INDEPENDENT * _size_of_kind(mechanism, sizes)
     kept, basis = [], np.zeros((len(table), 0))
@@ -135,9 +150,8 @@ def ranked(mechanism: Tree, seed: int = 0, resting: bool = True) -> BaseParamete
     )
 
 
-def _sampled(mechanism: Tree, seed: int, count: int, share: float) -> FloatArray:
+def _sampled(mechanism: Tree, rng: np.random.Generator, count: int, share: float) -> FloatArray:
     """Rows of the regressor on random motions."""
-    rng = np.random.default_rng(seed)
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
     qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs

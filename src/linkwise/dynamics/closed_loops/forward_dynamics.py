@@ -82,6 +82,24 @@ def closed_motion(
     - a^2 e, e the `closure` (J. Baumgarte, "Stabilization of constraints and integrals of motion in dynamical systems",
     Computer Methods in Applied Mechanics and Engineering 1, 1972, p. 1-16, with both of its factors equal).
     """
+    system, qdd, forces, sound = solved_motion(tree, q, qd, tau, external, wrenches, checked=checked, baumgarte=baumgarte)
+    rows = list(system.closing.rows)
+    forces[rows] = forces[rows] * sound
+    return qdd * sound, forces
+
+
+def solved_motion(
+    tree: Tree,
+    q: Array,
+    qd: Array,
+    tau: Array,
+    external: Array | None = None,
+    wrenches: Wrenches = None,
+    *,
+    checked: bool = True,
+    baumgarte: float = 0.0,
+) -> tuple[ClosedSystem, Array, Array, Any]:
+    """Return the system of `closed_motion`, its solution, and what is to multiply it: 1, or NaN in a state not to go by."""
     system = closed_system(tree, q)
     bias = closure_bias(tree, q, qd)
     if baumgarte:
@@ -90,11 +108,7 @@ def closed_motion(
     qdd, result, free = system.solve(left, bias[list(system.closing.rows)])
     forces = blank(len(bias))
     forces[list(system.closing.rows)] = result
-    if not checked:
-        return qdd, forces
-    sound = root(_closed(tree, system, q, qd, qdd, bias, free))
-    forces[list(system.closing.rows)] = result * sound
-    return qdd * sound, forces
+    return system, qdd, forces, root(_closed(tree, system, q, qd, qdd, bias, free)) if checked else 1.0
 
 
 def held_efforts(tree: Tree, q: Array, qd: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, driven_speeds, first, freedom_at
-from linkwise.dynamics.external import External, wrench_arguments
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, driven_speeds, first, freedom_at
+from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.errors import ArgumentError
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
@@ -77,16 +77,23 @@ def closed_inverse_dynamics(
     >>> (tau[1:] == 0).all(), bool(np.abs(mech.forward_dynamics(mech.neutral, rest, tau)).max() < 1e-9)
     (np.True_, True)
     """
-    at = driven_speeds(mechanism, driven, name)
+    return efforts_at(mechanism, driven_speeds(mechanism, driven, name), q, qd, qdd, external, name)
+
+
+def efforts_at(
+    mechanism: Tree,
+    at: list[int],
+    q: npt.ArrayLike,
+    qd: npt.ArrayLike,
+    qdd: npt.ArrayLike,
+    external: External | None,
+    name: str,
+) -> tuple[FloatArray, FloatArray]:
+    """Return `closed_inverse_dynamics` with the indices of the driven speeds; none is driven where there are none."""
     free = freedom_at(mechanism, q, name)
     speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
-    _check_motion(mechanism, free, q, speeds, rises, name)
-    cut_open = mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
-    if external is None:
-        needed = kernel_of(cut_open, "inverse_dynamics")(q, speeds, rises) * free.units
-    else:
-        options, values = wrench_arguments(external)
-        needed = kernel_of(cut_open, "inverse_dynamics_external", None, options)(q, speeds, rises, values) * free.units
+    check_motion(mechanism, free, q, name, qd=speeds, qdd=rises)
+    needed = loaded_kernel(cut_open(mechanism), "inverse_dynamics", external)(q, speeds, rises) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
     efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)
@@ -101,10 +108,14 @@ def closed_inverse_dynamics(
     return tau / free.units, forces
 
 
-def _check_motion(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, qd: FloatArray, qdd: FloatArray, name: str) -> None:
-    """Raise `ArgumentError` unless speeds and accelerations keep the loops closed."""
+def check_motion(
+    mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, name: str, *, qd: FloatArray, qdd: FloatArray | None = None
+) -> None:
+    """Raise `ArgumentError` unless speeds, and accelerations where they are there, keep the loops closed."""
     bias = kernel_of(mechanism, "closure_bias")(q, qd) / free.closing.sizes
     for field, value, bias_part in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
+        if value is None:
+            continue
         terms = free.jacobian * (value / free.units)[..., None, :]
         gap = np.abs(terms.sum(axis=-1) + bias_part)
         size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(bias_part).sum(axis=-1))
@@ -129,7 +140,7 @@ def _check_supported(
     gap, size = (np.asarray(np.linalg.norm(part, axis=-1)) for part in (left, needed))
     wrong = ~(gap <= LEFT * size + REST * inertia)
     if wrong.any():
-        names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
+        names = ", ".join(repr(mechanism.speed_names[k]) for k in at) or "none"
         raise ArgumentError(
             f"{name}: the driven coordinates ({names}) of {mechanism.name!r} cannot make this motion{first(wrong)}: of"
             f" efforts of {size[wrong][0]:.3g} N m (forces at the longest offset), {gap[wrong][0]:.3g} are left that they"

@@ -79,6 +79,68 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
     return LoopFreedom(known, units, jac, np.swapaxes(directions[..., rank:, :], -1, -2))
 
 
+@dataclass(frozen=True)
+class DrivenMotions:
+    """How all speeds follow those of as many driven coordinates as there are degrees of freedom.
+
+    Attributes
+    ----------
+    freedom : LoopFreedom
+        The motions that the loops allow.
+    at : list of int
+        Indices of the driven speeds.
+    map : ndarray (..., nv, m)
+        G, with qd = G u of the driven speeds u (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 8.11).
+    """
+
+    freedom: LoopFreedom
+    at: list[int]
+    map: FloatArray
+
+    def passive(self, gap: FloatArray) -> FloatArray:
+        """The speeds (..., nv, k), those driven zero, for which J qd = gap (..., K, k)."""
+        chosen = list(self.freedom.closing.rows)
+        scaled = gap[..., chosen, :] / self.freedom.closing.sizes[chosen, None]
+        moved = np.linalg.pinv(self.freedom.rows, rcond=SINGULAR) @ scaled * self.freedom.units[:, None]
+        return np.asarray(moved - self.map @ moved[..., self.at, :])
+
+
+def driven_motions(
+    mechanism: Tree, q: npt.ArrayLike, driven: Sequence[int | str] | int | str | None, name: str
+) -> DrivenMotions:
+    """How the loops make all coordinates follow the driven ones at q (..., nq).
+
+    Raises
+    ------
+    ArgumentError
+        See `freedom_at` and `driven_speeds`; where there are not as many as degrees of freedom, or they cannot drive.
+    """
+    at = driven_speeds(mechanism, driven, name)
+    free = freedom_at(mechanism, q, name)
+    count = free.basis.shape[-1]
+    if len(at) != count:
+        raise ArgumentError(
+            f"{name}: {len(at)} coordinates of {mechanism.name!r} are driven; expected as many as there are degrees of"
+            f" freedom, {count}: driven=[...] names them"
+        )
+    drives = free.basis[..., at, :]
+    stuck = ~(np.linalg.svd(drives, compute_uv=False)[..., -1] > SINGULAR)
+    if stuck.any():
+        names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
+        raise ArgumentError(f"{name}: {names} cannot drive {mechanism.name!r} at q{first(stuck)}: it moves while they rest")
+    led = np.swapaxes(np.linalg.solve(np.swapaxes(drives, -1, -2), np.swapaxes(free.basis, -1, -2)), -1, -2)
+    return DrivenMotions(free, at, led * free.units[:, None] / free.units[at])
+
+
+def cut_open(mechanism: Tree) -> Tree:
+    """The tree without its loops; the same every time."""
+    return (
+        mechanism.memo("closed_inverse_dynamics", "cut open", lambda: mechanism.replace(loops=()))
+        if mechanism.loops
+        else mechanism
+    )
+
+
 def speed_units(tree: Tree, size: float) -> FloatArray:
     """For every speed (nv,), the length, or 1 rad, that it is counted in per second."""
     return np.array([size if unit == "m/s" else 1.0 for _, unit in tree.columns("qd")])
@@ -105,6 +167,12 @@ def driven_speeds(mechanism: Tree, driven: Sequence[int | str] | int | str | Non
     if not results or len(set(results)) < len(results):
         raise ArgumentError(f"{name}: driven is {shown(driven)}; expected one coordinate or more, each once")
     return results
+
+
+def refuse_driven(mechanism: Tree, driven: object, name: str) -> None:
+    """Raise `ArgumentError` where coordinates are named as driven although no loop lets others follow them."""
+    if driven is not None and not mechanism.loops:
+        raise ArgumentError(f"{name}: driven is {shown(driven)}, but {mechanism.name!r} has no loops: expected no driven=")
 
 
 def _speed(mechanism: Tree, joint: object, name: str) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.nullspace import SINGULAR, driven_speeds, first, freedom_at
-from linkwise.errors import ArgumentError
+from linkwise.dynamics.closed_loops.nullspace import driven_motions
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -46,21 +45,6 @@ def reduced_mass_matrix(
     >>> reduced_mass_matrix(mech, mech.neutral, driven=[0]).shape
     (1, 1)
     """
-    at = driven_speeds(mechanism, driven, NAME)
-    free = freedom_at(mechanism, q, NAME)
-    count = free.basis.shape[-1]
-    if len(at) != count:
-        raise ArgumentError(
-            f"{NAME}: {len(at)} coordinates of {mechanism.name!r} are driven; expected as many as there are degrees of"
-            f" freedom, {count}"
-        )
-    drives = free.basis[..., at, :]
-    values = np.linalg.svd(drives, compute_uv=False)
-    stuck = ~(values[..., -1] > SINGULAR)
-    if stuck.any():
-        names = ", ".join(repr(mechanism.speed_names[k]) for k in at)
-        raise ArgumentError(f"{NAME}: {names} cannot drive {mechanism.name!r} at q{first(stuck)}: it moves while they rest")
-    led = np.swapaxes(np.linalg.solve(np.swapaxes(drives, -1, -2), np.swapaxes(free.basis, -1, -2)), -1, -2)
-    led = led * free.units[:, None] / free.units[at]
+    led = driven_motions(mechanism, q, driven, NAME).map
     result = np.swapaxes(led, -1, -2) @ kernel_of(mechanism, "mass_matrix")(q) @ led
     return np.asarray(0.5 * (result + np.swapaxes(result, -1, -2)))

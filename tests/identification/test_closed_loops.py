@@ -1,0 +1,81 @@
+"""Identification of mechanisms with loops: base parameters from motions that keep them closed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise import Mechanism, Motor, robots
+from linkwise.errors import ArgumentError
+from linkwise.identification import identify
+from linkwise.loops import Linkage
+from support.random_linkages import parallelogram
+from support.random_mechanisms import relative
+
+
+def record(mech: Mechanism, driven: list[str], start: np.ndarray, size: float, seed: int) -> tuple[np.ndarray, ...]:
+    """A periodic motion of the driven coordinates about a start, and its efforts: five harmonics of random phases."""
+    linkage, rng = Linkage(mech, driven, start), np.random.default_rng(seed)
+    k = np.arange(1, 6) * 2.0 * np.pi / 10.0
+    phases = k * np.linspace(0.0, 10.0, 400, endpoint=False)[:, None, None] + rng.uniform(0.0, 6.0, (len(driven), 5))
+    u = size * np.sin(phases).sum(axis=-1)
+    ud, udd = size * (k * np.cos(phases)).sum(axis=-1), -size * (k**2 * np.sin(phases)).sum(axis=-1)
+    q = linkage.position(u + linkage.q0[[mech.names.index(name) for name in driven]]).q
+    qd = linkage.velocity(q, ud)
+    qdd = linkage.acceleration(q, qd, udd)
+    return q, qd, qdd, mech.actuator_efforts(q, qd, qdd, driven)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+def test_base_parameters_come_back(name: str) -> None:
+    mech = robots.load(name).replace()
+    motor = Motor(inertia=1e-3, viscous=0.02, coulomb=(0.03, -0.02))
+    mech = mech.replace(links=[link.replace(motor=motor) if link.motor else link for link in mech.links])
+    driven = [mech.names[drive.coordinate] for drive in mech.drives]
+    q, qd, qdd, tau = record(mech, driven, mech.neutral, 0.3 if len(driven) > 1 else 0.7, 1)
+    result = identify(mech, q, qd, qdd, tau)
+    wanted = mech.base_parameters(resting=False, q=q).values
+    print(name, f"{relative(result.values, wanted):.1e}, condition {result.condition:.0f}")
+    assert relative(result.values, wanted) < 1e-9
+    assert np.abs(result.predict(q, qd, qdd) - tau).max() < 1e-11 * np.abs(tau).max()
+    at = [mech.names.index(k) for k in driven]
+    assert result.counts.tolist() == [400 if k in at else 0 for k in range(mech.n)]
+    model = result.to_mechanism()
+    assert relative(model.actuator_efforts(q, qd, qdd), tau) < 1e-9
+    noise = np.random.default_rng(2).normal(0.0, 1e-3 * tau.std(), tau.shape)
+    noise[:, [k for k in range(mech.n) if k not in at]] = 0.0
+    noisy = identify(mech, q, qd, qdd, tau + noise)
+    assert np.abs((noisy.values - wanted) / noisy.deviations).max() < 4.5, "as sure as they say"
+    assert str(noisy).count("\n") == str(result).count("\n")
+    assert mech.names[at[0]] in str(noisy)
+    assert not any(line.startswith(mech.names[1]) for line in str(noisy).splitlines())
+
+
+def test_efforts_of_all_joints_count() -> None:
+    """Two motors on a parallelogram, one more than freedoms, that work against each other: only what is left moves it.
+
+    Its base parameters are those of the branch that the record is on, fewer than with the antiparallelogram.
+    """
+    mech = parallelogram()
+    q, qd, qdd, tau = record(mech, ["crank"], np.array([0.8, -0.8, 0.8]), 0.15, 3)
+    result = identify(mech, q, qd, qdd, tau, driven="crank")
+    assert len(result.values) == len(mech.base_parameters(q=q)) < len(mech.base_parameters())
+    shared = tau.copy()
+    shared[:, 0] += 5.0
+    shared[:, 2] -= 5.0
+    assert relative(identify(mech, q, qd, qdd, shared, driven="crank").values, result.values) < 1e-9
+    by_other = identify(mech, q, qd, qdd, shared, driven="other")
+    assert relative(by_other.values, result.values) < 1e-9
+    slow = identify(mech, q, qd, qdd, tau, driven="crank", least_speed=0.1)
+    assert 0 < slow.counts[0] < 400
+    arm = robots.planar_2r()
+    for call, message in [
+        (lambda: identify(mech, q + 0.1, qd, qdd, tau, driven="crank"), r"are open at q\[0\] by"),
+        (lambda: identify(mech, q, qd + 0.1, qdd, tau, driven="crank"), r"^identify: qd\[0\] opens loops"),
+        (lambda: identify(mech, q, qd, qdd, tau), "^identify: driven is missing"),
+        (lambda: identify(mech, q, qd, qdd, tau, driven=["crank", "other"]), "^identify: 2 coordinates of"),
+        (lambda: identify(mech, q[:1], qd[:1], qdd[:1], tau[:1], driven="crank"), "equations, one for each sample"),
+        (lambda: identify(arm, *np.zeros((4, 9, 2)), driven=0), "^identify: driven is 0, but 'planar_2r' has no loops"),
+    ]:
+        with pytest.raises(ArgumentError, match=message):
+            call()
