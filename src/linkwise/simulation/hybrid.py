@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,13 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, MissingExtraError, install_hint
 from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
-from linkwise.simulation.adaptive import AdaptiveRollout, Law, ode_solver
-from linkwise.simulation.energy_balance import power
+from linkwise.simulation.adaptive import Law
 from linkwise.simulation.loop_closure import projected
+from linkwise.simulation.modal import ModalRollout
 from linkwise.simulation.plant import Plant
-from linkwise.simulation.task import ADAPTIVE, Task
+from linkwise.simulation.task import Task
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.motion import Event, State
-from linkwise.trajectory.trajectory import Trajectory
-
-#: Changes of mode within `LEAST` of the whole time, after which the motion counts as one that does not get on.
-PATIENCE, LEAST = 1000, 1e-9
+from linkwise.trajectory.motion import Event
 
 #: Rebounds lower than this many absolute tolerances are none: the joint stays at its stop.
 LOW_REBOUND = 100.0
@@ -105,18 +101,7 @@ class Mode:
     bounds: FloatArray
 
 
-@dataclass(frozen=True)
-class Piece:
-    """The motion from one event to the next, as dense output of the integrator."""
-
-    begin: float
-    end: float
-    solution: Any
-    mode: Mode
-    law: Law
-
-
-class HybridRollout(AdaptiveRollout):
+class HybridRollout(ModalRollout):
     """One initial state carried through all instants, from event to event.
 
     Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.
@@ -130,11 +115,7 @@ class HybridRollout(AdaptiveRollout):
         tree = task.plant.tree
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv
         self.names = [""] * (tree.nv - tree.n) + list(tree.names)
-        self.plant = self.moving(task.plant)
-        self.pieces: list[Piece] = []
         self.stopped: dict[int, int] = {}
-        self.work, self.total = np.full(len(task.every), np.nan), 0.0
-        self.work[0] = 0.0
         self._check_start()
 
     @staticmethod
@@ -149,58 +130,6 @@ class HybridRollout(AdaptiveRollout):
                 ends = f"its end stops are at {low:g} and {high:g}"
                 raise ArgumentError(f"simulate: q0 of {self.names[i]!r} is {value:g}; {ends}")
             self.stopped |= {int(i): side for side, end in enumerate((low, high)) if value == end}
-
-    def _piece(self, first: int, following: int) -> bool:
-        times = self.task.every[first : following + 1]
-        time, last, law, q, qd = (
-            float(times[0]),
-            float(times[-1]),
-            self.law(first),
-            self.q[first].copy(),
-            self.qd[first].copy(),
-        )
-        if self.task.hold and self.task.torque.is_law:
-            tau = law(time, self.q[first], self.qd[first])
-            law = lambda _t, _q, _qd: tau  # noqa: E731
-        begun, changes, pieces, goes_on = time, 0, len(self.pieces), True
-        q, qd, mode, first_step = self._change(time, self.q[first], self.qd[first], law)
-        while time < last and goes_on:
-            watched = [self._event_function(watch, time) for watch in self.task.events]
-            changing = self._mode_events(mode, law, time)
-            options: dict[str, Any] = {"method": ADAPTIVE[self.task.method], **self.task.tolerances, "dense_output": True}
-            if first_step is not None:
-                options["first_step"] = min(first_step, last - time)
-            y = np.concatenate([q, qd, [self.total]])
-            functions = [*watched, *(function for _, _, function in changing)]
-            solution = ode_solver()(self._derivative_in(mode, law), (time, last), y, events=functions or None, **options)
-            if solution.status < 0:
-                self._stop(float(solution.t[-1]), solution.message)
-                break
-            self.pieces.append(Piece(time, float(solution.t[-1]), solution.sol, mode, law))
-            time, (q, qd, (self.total,)) = float(solution.t[-1]), np.split(solution.y[:, -1], [self.nq, self.nq + self.nv])
-            goes_on = self._note_watched(solution, len(watched))
-            if solution.status == 0 or not goes_on:
-                break
-            changes = changes + 1 if time - begun < LEAST * float(self.task.every[-1] - self.task.every[0]) else 0
-            begun = begun if changes else time
-            if changes > PATIENCE:
-                self._stop(time, f"{PATIENCE} changes between sticking, slipping and hitting stops without getting on")
-                break
-            fired = zip(changing, solution.t_events[len(watched) :], strict=True)
-            occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
-            q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
-        self._fill(first, following, self.pieces[pieces:])
-        return bool(goes_on and np.isfinite(self.q[following]).all())
-
-    def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
-        """The states at the instants of some pieces."""
-        times = self.task.every[first + 1 : following + 1]
-        for piece in pieces:
-            inside = np.flatnonzero((times > piece.begin) & (times <= piece.end)) + first + 1
-            if len(inside):
-                values = piece.solution(self.task.every[inside]).T
-                self.q[inside], self.qd[inside] = values[:, : self.nq], values[:, self.nq : -1]
-                self.work[inside] = values[:, -1]
 
     # ── the dynamics of a mode ────────────────────────────────────────────────────────────────────
 
@@ -221,57 +150,20 @@ class HybridRollout(AdaptiveRollout):
         return efforts
 
     def _derivative_in(self, mode: Mode, law: Law) -> Any:
+        free = super()._derivative_in(mode, law)
+
         def derivative(t: float, y: FloatArray) -> FloatArray:
-            q, qd = y[: self.nq], y[self.nq : -1]
-            tau = law(t, q, qd)
-            total = tau + self._efforts(mode, tau, q, qd)
-            rate = np.append(self.rates(q, qd, total), total @ qd + power(self.plant, q, qd) if self.task.energies else 0.0)
+            rate: FloatArray = free(t, y)
             rate[mode.held + self.shift] = rate[mode.held + self.nq] = 0.0
             return rate
 
         return derivative
 
-    def efforts(self, t: FloatArray, tau: FloatArray) -> FloatArray:
-        """What friction and stops do (R, nv) at some instants, under efforts (R, nv) of the motors."""
-        result = np.full_like(tau, np.nan)
-        for row, time in enumerate(t):
-            piece = self._piece_at(float(time))
-            if piece is not None:
-                values = piece.solution(time)
-                result[row] = self._efforts(piece.mode, tau[row], values[: self.nq], values[self.nq : -1])
-        return result
-
-    def state(self, t: FloatArray) -> State:
-        """Q (K, nq), qd and qdd (K, nv) at times; NaN after the end."""
-        q, qd, qdd = (np.full((len(t), size), np.nan) for size in (self.nq, self.nv, self.nv))
-        for row, time in enumerate(t):
-            piece = self._piece_at(float(time))
-            if piece is not None:
-                y = piece.solution(time)
-                q[row], qd[row] = y[: self.nq], y[self.nq : -1]
-                qdd[row] = self._derivative_in(piece.mode, piece.law)(float(time), y)[self.nq : -1]
-        return q, qd, qdd
-
-    def _piece_at(self, time: float) -> Piece | None:
-        """The piece of a time, that which begins there if one ends and one begins."""
-        k = int(np.searchsorted([piece.begin for piece in self.pieces], time, side="right")) - 1
-        k = max(k, 0)
-        return self.pieces[k] if self.pieces and time <= self.pieces[k].end else None
-
     # ── events ────────────────────────────────────────────────────────────────────────────────────
 
     def _mode_events(self, mode: Mode, law: Law, begin: float) -> list[tuple[str, int, Any]]:
         """What ends a mode: its kind, the velocity, and the function that falls to zero."""
-        held, tiny = set(mode.held.tolist()), np.finfo(float).tiny
-
-        def event(value: Any) -> Any:
-            def function(t: float, y: FloatArray) -> float:
-                result = float(value(t, y[: self.nq], y[self.nq : -1]))
-                return max(result, tiny) if t == begin else result  # what begins at zero has not fallen to it
-
-            watched: Any = function
-            watched.terminal, watched.direction = True, -1.0
-            return watched
+        held, event = set(mode.held.tolist()), partial(self._falling, nq=self.nq, begin=begin)
 
         def margin(k: int) -> Any:
             def value(t: float, q: FloatArray, qd: FloatArray) -> float:
@@ -379,43 +271,6 @@ class HybridRollout(AdaptiveRollout):
         self.total += 0.5 * float((inward * impulse) @ (before[at] + qd[at]))
         self.stopped = {int(i): int(side) for i, side in zip(at, sides, strict=True) if qd[i] == 0.0}
         return [int(i) for i in at[hit] if qd[i] != 0.0]
-
-    def _note_watched(self, solution: Any, count: int) -> bool:
-        """Keep what was watched for in a piece; whether the motion goes on."""
-        fresh = [
-            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq : -1].copy(), self.member)
-            for watch, times, states in zip(self.task.events, solution.t_events or (), solution.y_events or (), strict=False)
-            for time, y in zip(times, states, strict=True)
-        ]
-        self.events += sorted(fresh, key=lambda event: event.time)
-        for watch in self.task.events[:count]:
-            if watch.terminal and sum(event.name == watch.name for event in self.events) >= watch.terminal:
-                self.end = max(event.time for event in fresh)
-                return False
-        return True
-
-
-@dataclass(frozen=True, eq=False)
-class HybridMotion:
-    """The evaluator of a trajectory that jumps at events: dense output between them."""
-
-    rollouts: tuple[HybridRollout, ...]
-    batch: tuple[int, ...]
-
-    def __call__(self, time: FloatArray) -> State:
-        """Return q, qd, qdd (..., K, ·) at times (K,)."""
-        states = zip(*(rollout.state(time) for rollout in self.rollouts), strict=True)
-        q, qd, qdd = (np.reshape(values, (*self.batch, *values[0].shape)) for values in states)
-        return q, qd, qdd
-
-
-def hybrid_motion(task: Task, motion: Trajectory, rollouts: Sequence[HybridRollout]) -> Trajectory:
-    """The trajectory with its evaluator, and with its energy error if energies are recorded."""
-    records = {}
-    if motion.energy is not None:
-        work = np.array([rollout.work[:: task.record] for rollout in rollouts]).reshape(motion.energy.shape)
-        records["energy_error"] = motion.energy - motion.energy[..., :1] - work
-    return replace(motion, evaluate=HybridMotion(tuple(rollouts), task.batch), **records)
 
 
 def complementary(matrix: FloatArray, right: FloatArray, bounds: FloatArray) -> tuple[FloatArray, npt.NDArray[np.intp]]:

@@ -19,9 +19,12 @@ from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
 from linkwise.simulation.energy_balance import check_energy, energy_error, sampled
 from linkwise.simulation.events import find, member
-from linkwise.simulation.hybrid import HybridRollout, hybrid_motion
+from linkwise.simulation.ground import Ground
+from linkwise.simulation.hybrid import HybridRollout
 from linkwise.simulation.integrators import program
+from linkwise.simulation.landing import GroundRollout
 from linkwise.simulation.loop_closure import closed_events
+from linkwise.simulation.modal import ModalRollout, modal_motion
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.task import Task, checked_task
 from linkwise.simulation.torque import TorqueFunction, compiled
@@ -51,6 +54,7 @@ def simulate(
     friction: str = "sign",
     stabilization: str = "projection",
     stabilization_rate: float | None = None,
+    ground: Ground | None = None,
 ) -> Trajectory:
     """Integrate the equations of motion in time, for one initial state or for many at once.
 
@@ -127,6 +131,9 @@ def simulate(
     stabilization_rate : float, optional
         Baumgarte's a, 1/s, for "baumgarte" alone; a tenth of the steps per second if not given, and of fixed steps 0.8 of
         them at most: beyond, the errors grow.
+    ground : Ground, optional
+        On which contacts land and from which they lift off, as events of an adaptive method ("land foot", "lift foot"). The
+        energy error counts what impacts lose.
 
     Returns
     -------
@@ -183,19 +190,20 @@ def simulate(
         mech, q0, qd0, torque, external, t,
         method=method, record=record, hold=hold, events=events, energies=energies,
         rtol=rtol, atol=atol, diverged=diverged, backend=backend, friction=friction,
-        stabilization=stabilization, stabilization_rate=stabilization_rate,
+        stabilization=stabilization, stabilization_rate=stabilization_rate, ground=ground,
     )  # fmt: skip
     if task.fixed:
         recorded = _stepped(task)
         occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, held=task.held)
     else:
-        recorded, rollouts = adaptive.integrate(task, HybridRollout if task.hybrid else adaptive.AdaptiveRollout)
+        kind = GroundRollout if task.ground else HybridRollout if task.hybrid else adaptive.AdaptiveRollout
+        recorded, rollouts = adaptive.integrate(task, kind)
         occurred = tuple(event for rollout in rollouts for event in rollout.events)
         ends = np.array([rollout.end for rollout in rollouts])
     _cut(task, recorded, ends)
     motion = _trajectory(task, recorded, occurred)
-    if task.hybrid:
-        motion = hybrid_motion(task, motion, [rollout for rollout in rollouts if isinstance(rollout, HybridRollout)])
+    if task.hybrid or task.ground:
+        motion = modal_motion(task, motion, [rollout for rollout in rollouts if isinstance(rollout, ModalRollout)])
     _warn_of_energy(task, recorded, motion, driven=torque is not None)
     return motion
 

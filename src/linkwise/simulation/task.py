@@ -17,6 +17,7 @@ from linkwise.model.spring import EndStop
 from linkwise.model.tree import Tree
 from linkwise.simulation.energy_balance import jumps
 from linkwise.simulation.events import Watch, watches
+from linkwise.simulation.ground import Ground
 from linkwise.simulation.integrators import INTEGRATORS
 from linkwise.simulation.loop_closure import closed_start
 from linkwise.simulation.plant import Plant
@@ -81,6 +82,8 @@ class Task:
         Of the kernels.
     hybrid : bool
         Whether dry friction sticks and end stops are hit, as events.
+    ground : Ground or None
+        On which contacts land, as events.
     """
 
     plant: Plant
@@ -99,6 +102,7 @@ class Task:
     mark: bool
     backend: str | None
     hybrid: bool
+    ground: Ground | None
 
     @property
     def fixed(self) -> bool:
@@ -153,6 +157,24 @@ def _hybrid(tree: Tree, friction: str, method: str, *, fixed: bool) -> bool:
     return True
 
 
+def _ground(tree: Tree, ground: Any, method: str, *, fixed: bool, hybrid: bool) -> Ground | None:
+    """The ground, whose contacts are those of the mechanism that moves."""
+    if ground is None:
+        return None
+    if not isinstance(ground, Ground):
+        raise ArgumentError(f"simulate: ground is {shown(ground)}; expected a Ground")
+    if ground.contacts.tree != tree:
+        name = ground.contacts.tree.name
+        raise ArgumentError(
+            f"simulate: the contacts of the ground are those of {name!r}, another mechanism than {tree.name!r}"
+        )
+    if fixed:
+        raise ArgumentError(f"simulate: there is a ground, but method is {method!r}; expected {choices(ADAPTIVE)}")
+    if hybrid:
+        raise ArgumentError("simulate: a ground goes with friction='sign' and without rigid end stops")
+    return ground
+
+
 def _stabilization(tree: Tree, word: Any, rate: Any, step: float, *, fixed: bool) -> tuple[str, float]:
     """What keeps loops closed, and Baumgarte's rate, 1/s."""
     kind = choice("simulate: stabilization", word, STABILIZATIONS)
@@ -201,7 +223,8 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     tolerances = {} if fixed else {name: positive(f"simulate: {name}", options[name]) for name in ("rtol", "atol")}
     mark = diverged == "mark"
     hybrid = _hybrid(tree, choice("simulate: friction", options["friction"], FRICTION), method, fixed=fixed)
-    ending = tolerances, mark, backend, hybrid
+    ground = _ground(tree, options["ground"], method, fixed=fixed, hybrid=hybrid)
+    ending = tolerances, mark, backend, hybrid, ground
     return Task(plant, every, step, batch, q, qd, source, method, record, hold, events, energies, *ending)
 
 

@@ -1,0 +1,144 @@
+"""Contacts that land, stick, slide and lift off in `simulate`, beside what is known in closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import EndStop, Link, Mechanism, Motor, robots
+from linkwise.dynamics import Contact, Contacts
+from linkwise.errors import ArgumentError
+from linkwise.simulation import Ground
+
+pytest.importorskip("scipy", reason="adaptive methods")
+
+G = 9.81
+
+
+def block(friction: float | None = None, kind: str = "point") -> tuple[Mechanism, Contacts]:
+    """A mass of 2 kg that slides along x and z, with one contact."""
+    along = Link(name="along", joint="prismatic", axis=(1, 0, 0))
+    mech = Mechanism([along, Link(name="block", joint="prismatic", mass=2.0)], name="block")
+    return mech, Contacts(mech, [Contact("sole", "block", kind=kind, friction=friction)])
+
+
+def named(motion: lw.Trajectory) -> list[tuple[str, float]]:
+    return [(event.name, event.time) for event in motion.events]
+
+
+def test_a_ball_rebounds_until_it_rests() -> None:
+    """Landings at t0 (1 + 2 e + ... + 2 e^n), as far as rebounds are above the tolerance; then it lies."""
+    mech, contacts = block()
+    out = lw.simulate(mech, [0, 1.0], t=(2.0, 0.01), method="rk45", ground=Ground(contacts, restitution=0.5), energies=True)
+    first = np.sqrt(2.0 / G)
+    times = np.array([time for name, time in named(out) if name == "land sole"])
+    exact = first * np.concatenate([[1.0], 1.0 + 2.0 * np.cumsum(0.5 ** np.arange(1, len(times)))])
+    error = np.abs(times - exact).max()
+    print(f"{len(times)} landings, off by {error:.1e} s; unaccounted {np.abs(out.energy_error).max():.1e} J")
+    assert len(times) > 8
+    assert error < 1e-11  # the parabola is exact, what is left is the root of the event
+    assert np.abs(out.energy_error).max() < 1e-11
+    assert np.abs(out.q[-1]).max() < 1e-9
+    assert np.abs(out.qd[-1]).max() < 1e-12
+
+
+def test_it_slides_until_it_sticks() -> None:
+    """Thrown along the ground it stops after v^2 / (2 mu g), and stays."""
+    mech, contacts = block(friction=0.4)
+    out = lw.simulate(mech, [0, 0], [1.5, 0], t=(1.0, 0.01), method="rk45", ground=Ground(contacts), energies=True)
+    (sticks,) = [time for name, time in named(out) if name == "stick sole"]
+    distance, time = 1.5**2 / (2 * 0.4 * G), 1.5 / (0.4 * G)
+    print(f"off by {abs(out.q[-1, 0] - distance):.1e} m, {abs(sticks - time):.1e} s")
+    assert abs(out.q[-1, 0] - distance) < 1e-8  # (it counts as still below 1e-8 m/s)
+    assert abs(sticks - time) < 1e-8
+    assert np.abs(out.energy_error).max() < 1e-9
+
+
+def test_a_throw_slides_through_the_impact() -> None:
+    """The impulse along the ground is mu times the normal one: v - mu (1 + e) w is left, or nothing."""
+    mech, contacts = block(friction=0.4)
+    fall = np.sqrt(2.0 * G * 0.2)
+    for speed in (2.0, 0.5):
+        out = lw.simulate(mech, [0, 0.2], [speed, 0], t=(2.0, 0.01), method="rk45", ground=Ground(contacts), energies=True)
+        left = max(speed - 0.4 * fall, 0.0)
+        distance = speed * fall / G + left**2 / (2 * 0.4 * G)
+        print(f"off by {abs(out.q[-1, 0] - distance):.1e} m, unaccounted {np.abs(out.energy_error).max():.1e} J")
+        assert abs(out.q[-1, 0] - distance) < 1e-8
+        assert np.abs(out.energy_error).max() < 1e-8
+
+
+def test_a_growing_force_makes_it_slide_and_lift() -> None:
+    """Along the ground from mu m g on, upwards from m g on."""
+    mech, contacts = block(friction=0.5)
+    options: dict[str, Any] = {"t": (1.0, 0.01), "method": "rk45", "ground": Ground(contacts)}
+    slides = lw.simulate(mech, torque=lambda t, q, qd: [20.0 * t, 0.0], **options)
+    slips = [time for name, time in named(slides) if name == "slip sole"]
+    lifts = lw.simulate(mech, torque=lambda t, q, qd: [0.0, 40.0 * t], **options)
+    lifted = [time for name, time in named(lifts) if name == "lift sole"]
+    print(slips, lifted)
+    assert abs(slips[0] - 0.5 * 2.0 * G / 20.0) < 1e-8
+    assert abs(lifted[0] - 2.0 * G / 40.0) < 1e-8
+    rest = 1.0 - lifted[0]
+    assert abs(lifts.q[-1, 1] - 40.0 * rest**3 / 12.0) < 1e-8  # m z = 40 (t - t0)
+
+
+def test_a_bar_lands_on_one_end_then_on_the_other() -> None:
+    """A planar bar that falls askew; at rest both ends carry half of it."""
+    links = [Link(name="x", joint="prismatic", axis=(1, 0, 0)), Link(name="z", joint="prismatic", axis=(0, 0, 1))]
+    bar = Mechanism([*links, Link(name="bar", axis=(0, 1, 0), mass=3.0, inertia=(0.01, 0.25, 0.25))], name="bar")
+    ends = [Contact(name, "bar", (x, 0, 0), friction=0.3) for name, x in (("left", -0.5), ("right", 0.5))]
+    ground = Ground(Contacts(bar, ends), height=0.1)
+    out = lw.simulate(bar, [0, 0.5, 0.3], t=(1.5, 0.01), method="rk45", ground=ground, energies=True)
+    print(named(out), np.abs(out.energy_error).max())
+    landings = [name for name, _ in named(out) if name.startswith("land")]
+    assert landings[0] == "land right"
+    assert "land left" in landings
+    assert np.abs(out.energy_error).max() < 1e-7
+    assert abs(out.q[-1, 2]) < 1e-6
+    forces = ground.contacts.constrained(out.q[-1], out.qd[-1], bar.forward_dynamics(out.q[-1], out.qd[-1], np.zeros(3)))[1]
+    assert np.allclose([forces[2], forces[5]], 1.5 * G, atol=1e-5)
+
+
+def test_a_batch_is_a_loop() -> None:
+    mech, contacts = block(friction=0.2)
+    starts = np.array([[0.0, 0.3], [0.0, 0.5]])
+    options: dict[str, Any] = {"t": (0.6, 0.01), "method": "rk45", "ground": Ground(contacts, restitution=0.3)}
+    both = lw.simulate(mech, starts, [0.5, 0.0], **options)
+    for row, start in enumerate(starts):
+        assert np.array_equal(both.q[row], lw.simulate(mech, start, [0.5, 0.0], **options).q)
+
+
+def malformed() -> dict[str, tuple[Any, str]]:
+    mech, contacts = block()
+    arm = robots.planar_2r()
+    motor = Motor(coulomb=(1.0, -1.0))
+    rubbing = mech.replace(links=[mech.links[0].replace(motor=motor), mech.links[1]])
+    stopped = mech.replace(springs=[EndStop("along", restitution=0.5, limits=(-1.0, 1.0))])
+    held = {"t": (0.1, 0.01), "method": "rk45"}
+    foot = [Contact("sole", "block")]
+    return {
+        "a frame": (lambda: Ground(Contacts(mech, [Contact("sole", "block", kind="frame")])), "'sole' is a frame"),
+        "between links": (lambda: Ground(Contacts(arm, [Contact("tip", "link2", to="link1")])), "'tip' is on 'link1'"),
+        "restitution": (lambda: Ground(contacts, restitution=1.5), "restitution is 1.5"),
+        "height": (lambda: Ground(contacts, height=np.nan), "height"),
+        "no contacts": (lambda: Ground(mech), "contacts is"),
+        "no ground": (lambda: lw.simulate(mech, ground=contacts, **held), "ground is"),
+        "fixed steps": (lambda: lw.simulate(mech, ground=Ground(contacts), t=(0.1, 0.01)), "method is 'rk4'"),
+        "another mechanism": (lambda: lw.simulate(arm, ground=Ground(contacts), **held), "'block'"),
+        "below": (lambda: lw.simulate(mech, [0, -0.1], ground=Ground(contacts), **held), "'sole' is 0.1 m below"),
+        "stiction": (
+            lambda: lw.simulate(rubbing, ground=Ground(Contacts(rubbing, foot)), friction="stiction", **held),
+            "friction='sign'",
+        ),
+        "stops": (lambda: lw.simulate(stopped, ground=Ground(Contacts(stopped, foot)), **held), "rigid end stops"),
+    }
+
+
+@pytest.mark.parametrize("name", malformed())
+def test_malformed(name: str) -> None:
+    call, match = malformed()[name]
+    with pytest.raises(ArgumentError, match=match):
+        call()
