@@ -33,6 +33,18 @@ PRINTED = {
     "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad "
     "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\n"
     "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
+    "29_vibrating_chain.py": "at rest: [0.1 0.2 0.3 0.4] m; stable: True\nrad/s: [12.3607 23.5114 32.3607 38.0423]\n"
+    "off by ...e-16, shapes by ...\nafter three periods of 0.2672 s back to ...\nwithout walls: [ 0. 15.3073 28.2843 "
+    "36.9552] rad/s, off by ...e-1...\nneutral: True\n",
+    "30_hopper.py": "10 landings, one every 0.633 s\nstands for 0.192 s each, and goes at 0.84 m/s\nthe foot gets ... m "
+    "into the ground\nenergy 72.31 J at first, 66.78 J at last; unaccounted ...e-0... J\n",
+    "31_humanoid_stance.py": "24 freedoms, 70.0 kg\nstanding: weight less forces ... N, 37.8 N within the cones\ncentre "
+    "of pressure less centre of mass ... m\nknees -32.6 N m each\nswaying at -0.13 m/s, ... m/s2: 57 % on the left foot, "
+    "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats\nleaning 8.1 "
+    "degrees: forces right to ... N, 75.7 N within the cones\n",
+    "32_robot_and_objects.py": "scene: 41 coordinates, 36 velocities, 5 free bodies\nenergy 651.892 J, kept to ...e-... J\n"
+    "box1: off its parabola by ...e-1... m, angular momentum by ...box5: ...\nthe arm beside the boxes and alone differ by "
+    "... rad\n",
     "15_closed_loops.py": "<Mobility: 1 degree of freedom; ...all closed: True; the foot goes 0.68 m along and 0.22 m up\n"
     "...8 assembly modes; the leg is in mode 2, and stays: {2}\ndelta: arms between -18.2 and 23.4 deg; ...drawn: out/...\n",
     "16_velocity_control.py": "undamped  left ...186.3 rad/s...damped    left ...5.3 rad/s, tool up to  1.1 mm and...\n"
