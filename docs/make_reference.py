@@ -239,6 +239,7 @@ def page() -> str:
         lines += ["", f"## `{module.__name__}`", "", first_line(module), "", *rows(functions(module))]
     lines += ["", "## `linkwise.files`", "", first_line(files), "", *rows(functions(files))]
     lines += ["", "## `linkwise.robots`", "", first_line(robots), "", *rows(functions(robots))]
+    lines += ["", "| `load(name)` | |", "|---|---|", *(f"| `{name}` | {robots.summary(name)} |" for name in robots.names())]
     lines += ["", "## `linkwise.errors`", "", first_line(errors), "", "| name | |", "|---|---|"]
     for name, thing in vars(errors).items():
         if inspect.isclass(thing) and thing.__module__ == errors.__name__:

@@ -17,7 +17,7 @@ GROUPS = {
         "how-to/*",
     ),
     "Notebooks": ("notebooks/first_arm", "notebooks/four_bar", "notebooks/*"),
-    "Mechanisms": ("dh-tables", "urdf", "mjcf", "file-formats", "loops", "planar", "symbols", "command-line"),
+    "Mechanisms": ("dh-tables", "urdf", "mjcf", "sdf", "file-formats", "loops", "planar", "symbols", "command-line"),
     "What is computed": (
         "solving",
         "inverse-kinematics",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
     from linkwise.model.spring import EndStop as EndStop
+    from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
     from linkwise.model.spring import Spring as Spring
     from linkwise.simulation import Feedback as Feedback
     from linkwise.simulation import Sampled as Sampled
@@ -62,6 +63,7 @@ __all__ = [
     "Follows",
     "Inertia",
     "Kernel",
+    "LinearSpringDamper",
     "Link",
     "LookAt",
     "Loop",
@@ -118,6 +120,7 @@ _HOMES = {
     "Mimic": "linkwise.model.mimic",
     "Motor": "linkwise.model.motor",
     "EndStop": "linkwise.model.spring",
+    "LinearSpringDamper": "linkwise.model.spring",
     "Spring": "linkwise.model.spring",
     "Orientation": "linkwise.solve",
     "Pose": "linkwise.solve",

@@ -430,13 +430,21 @@ class Mechanism(Tree):
 
     @compiled
     def joint_wrenches(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: External | None = None
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        qdd: npt.ArrayLike,
+        external: External | None = None,
+        driven: Any = None,
     ) -> FloatArray:
         """Force and moment (..., L, 6) that each link receives from its parent, constraint forces included.
 
         The moment is about the world origin, in world axes. Rotor inertia and friction, which act inside a joint, are
-        not in it. ``external`` as for `inverse_dynamics`.
+        not in it. ``external`` as for `inverse_dynamics`. With loops, ``driven`` as for `actuator_efforts`;
+        `linkwise.dynamics.closed_joint_wrenches` has the wrenches in the cut joints too.
         """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_joint_wrenches(self, q, qd, qdd, driven, external).joints
         if external is None:
             return self.kernel("joint_wrenches")(q, qd, qdd)  # type: ignore[no-any-return]
         options, values = wrench_arguments(external)
@@ -535,12 +543,18 @@ class Mechanism(Tree):
 
     @compiled
     def inverse_dynamics_derivatives(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, external: External | None = None
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        qdd: npt.ArrayLike,
+        external: External | None = None,
+        driven: Any = None,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives d tau/dq, d tau/dqd and d tau/dqdd = M, each (..., nv, nv), exact.
 
         With a floating base dq is a small motion in the base's own axes, as `integrate` takes it. Coulomb friction, which
-        jumps, adds nothing. ``external`` is as for `inverse_dynamics`, and held.
+        jumps, adds nothing. ``external`` is as for `inverse_dynamics`, and held. With loops they are of the efforts of the
+        ``driven`` coordinates, by these, each (..., m, m): see `linkwise.dynamics.closed_inverse_dynamics_derivatives`.
 
         Examples
         --------
@@ -549,6 +563,8 @@ class Mechanism(Tree):
         >>> by_qd.shape, mass.round(3).tolist()
         ((2, 2), [[2.667, 0.833], [0.833, 0.333]])
         """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_inverse_dynamics_derivatives(self, q, qd, qdd, driven, external)
         if external is None:
             return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
         options, values = wrench_arguments(external)
@@ -561,7 +577,9 @@ class Mechanism(Tree):
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (..., nv, nv), exact.
 
-        dq and ``external`` are as in `inverse_dynamics_derivatives`.
+        dq and ``external`` are as in `inverse_dynamics_derivatives`. With loops all coordinates are counted, and the forces
+        that close the loops change too: the first two hold for motions dq and changes dqd that keep them closed; NaN where
+        `forward_dynamics` is. `linearize` has them in independent coordinates.
         """
         if external is None:
             return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
@@ -682,9 +700,10 @@ class Mechanism(Tree):
         qd: npt.ArrayLike | None = None,
         tau: npt.ArrayLike | None = None,
         external: External | None = None,
+        driven: Any = None,
     ) -> Linearization:
         """The linearised motion about a state: see `linkwise.dynamics.linearize`."""
-        return linkwise.dynamics.linearize(self, q, qd, tau, external)
+        return linkwise.dynamics.linearize(self, q, qd, tau, external, driven)
 
     def static_equilibrium(
         self, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
@@ -692,9 +711,9 @@ class Mechanism(Tree):
         """A configuration near q0 that rests: see `linkwise.dynamics.static_equilibrium`."""
         return linkwise.dynamics.static_equilibrium(self, q0, tau, external, tol)
 
-    def modes(self, q: npt.ArrayLike, external: External | None = None) -> Modes:
+    def modes(self, q: npt.ArrayLike, external: External | None = None, driven: Any = None) -> Modes:
         """Frequencies and shapes of vibrations about a configuration: see `linkwise.dynamics.modes`."""
-        return linkwise.dynamics.modes(self, q, external)
+        return linkwise.dynamics.modes(self, q, external, driven)
 
     def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
         """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
@@ -713,8 +732,11 @@ class Mechanism(Tree):
         return linkwise.dynamics.parameter_values(self)
 
     @compiled
-    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
+    def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None) -> FloatArray:
         """Y (..., nv, P), with `inverse_dynamics` = Y @ `parameters`.
+
+        With loops, `actuator_efforts` of as many ``driven`` coordinates as there are degrees of freedom: see
+        `linkwise.dynamics.closed_regressor`.
 
         Examples
         --------
@@ -724,6 +746,8 @@ class Mechanism(Tree):
         >>> np.allclose(arm.regressor(q, qd, qdd) @ arm.parameters, arm.inverse_dynamics(q, qd, qdd))
         True
         """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_regressor(self, q, qd, qdd, driven)
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -741,9 +765,9 @@ class Mechanism(Tree):
         """Rows (..., P), with kinetic and potential energy = row @ `parameters`."""
         return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
-    def base_parameters(self, *, resting: bool = True) -> BaseParameters:
+    def base_parameters(self, *, resting: bool = True, q: npt.ArrayLike | None = None) -> BaseParameters:
         """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
-        return linkwise.dynamics.base_parameters(self, resting=resting)
+        return linkwise.dynamics.base_parameters(self, resting=resting, q=q)
 
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.

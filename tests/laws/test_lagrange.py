@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
+from support.bundled import BUNDLED
 from support.random_mechanisms import (
     COUPLED,
     FIXED,
@@ -49,7 +50,7 @@ def test_on_any_mechanism(mech: lw.Mechanism, rotors: bool, floating: bool, seed
     assert both(afloat(mech, seed) if floating else mech, seed) < SAME
 
 
-@pytest.mark.parametrize("name", lw.robots.names())
+@pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_robots(name: str) -> None:
     """Those with loops, cut open."""
     mech = lw.robots.load(name)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Mechanism, robots
+from support.bundled import BUNDLED
 from support.random_mechanisms import FLOATING, SEEDS, Interpreted, direct, random_mechanism, random_state, relative, variant
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 BOUND = 1e-12
 """Asked for is 1e-10; both sides round in a few thousand operations, and what is seen is below 1e-14."""
 
-OPEN = [name for name in robots.names() if not robots.load(name).loops]
+OPEN = [name for name in BUNDLED if not robots.load(name).loops]
 HEAVY = [name for name in OPEN if any(link.body.mass for link in robots.load(name).links)]
 
 CASES = {

@@ -23,6 +23,7 @@ import pytest
 from linkwise import Mechanism, robots
 from linkwise.errors import ModelError
 from linkwise.model.parameters import to_body
+from support.bundled import BUNDLED
 from support.random_mechanisms import FLOATING, SEEDS, afloat, direct, random_mechanism, random_state, relative, variant
 from support.rotors_as_links import anywhere, freed
 
@@ -36,7 +37,7 @@ BOUND = 1e-12
 
 EPS = np.finfo(float).eps
 
-OPEN = [name for name in robots.names() if not robots.load(name).loops]
+OPEN = [name for name in BUNDLED if not robots.load(name).loops]
 HEAVY = [name for name in OPEN if any(link.body.mass for link in robots.load(name).links)]
 
 CASES = {

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, Link, Mechanism, Spring, robots
+from linkwise import EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
 from linkwise.errors import ArgumentError, ModelError
+from linkwise.spatial.transform import translation
 from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
 
 NAMES = ("joints 0", "joints 1", "rotors 3", *COUPLED, *FLOATING[:2], *SEVERAL)
@@ -18,20 +19,25 @@ ROUNDING = 2e-12
 
 
 def sprung(name: str) -> Mechanism:
-    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched."""
+    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
+    between the base and the links: one with a rest, one through three points, one whose force is linear."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
+    first, last = mech.link_names[0], mech.link_names[-1]
     return mech.replace(
         springs=[
             Spring(names[0], stiffness=30.0, rest=0.3, damping=2.0, force=0.7),
             Spring({each: float(rng.normal()) for each in names}, stiffness=5.0, rest=0.1, damping=0.4, name="tendon"),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
+            LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
+            LinearSpringDamper([("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0),
+            LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
         ]
     )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES[::2])
 def test_both_dynamics_and_lagrange(name: str) -> None:
     mech = sprung(name)
     q, qd, qdd = random_state(mech, 1)
@@ -45,7 +51,7 @@ def test_both_dynamics_and_lagrange(name: str) -> None:
     assert max(errors) < ROUNDING
 
 
-@pytest.mark.parametrize("name", NAMES[::2])
+@pytest.mark.parametrize("name", ["joints 0", "rotors 3", "freedoms 3"])
 def test_derivatives(name: str) -> None:
     """Against Richardson's differences: 1e-11 is what they are good for at these steps."""
     mech = sprung(name)
@@ -68,7 +74,7 @@ def test_derivatives(name: str) -> None:
         assert max(errors) < 1e-9
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["joints 1", "freedoms 3", FLOATING[0]])
 def test_efforts_are_the_slope_of_the_energy(name: str) -> None:
     mech = sprung(name)
     plain = mech.replace(springs=())
@@ -97,13 +103,39 @@ def test_locked_attached_and_separated() -> None:
     assert relative(found, np.delete(direct(mech, "spring_torque", q, still), speed)) < 1e-13
     pair = robots.planar_2r().attach(robots.planar_2r().replace(springs=[Spring("link2", 3.0)]), prefix="g_")
     assert pair.springs[0].joints == (("g_link2", 1.0),)  # type: ignore[attr-defined]
+    one, rng = robots.puma560(), np.random.default_rng(6)
+    line = [("base", rng.normal(size=3)), ("link2", rng.normal(size=3)), ("link5", rng.normal(size=3))]
+    arm = one.replace(springs=[LinearSpringDamper(line, 50.0, 0.2, 1.0)])
+    q, qd = rng.normal(size=(2, 6))
+    torque = arm.spring_torque(q, qd)
+    both = robots.planar_2r().attach(arm, to="link1", at=translation(0.1, 0.2, 0.3), prefix="g_")
+    found = both.spring_torque(np.concatenate([[0.3, 0.4], q]), np.concatenate([[0.0, 0.0], qd]))
+    assert relative(found[2:], torque) < 1e-13
+    above = arm.subtree("link3", q)
+    assert relative(above.spring_torque(q[2:], qd[2:]), arm.spring_torque(q, np.append([0, 0], qd[2:]))[2:]) < 1e-13
+    assert not one.replace(springs=[LinearSpringDamper(line[:2], 1.0)]).subtree("link3").springs
     assert mech.substitute({}) == mech
+
+
+def test_where_the_points_of_a_line_coincide() -> None:
+    """A linear force is zero there, with its slope; a line that has a rest has no direction."""
+    slide = Mechanism([Link(name="x", joint="prismatic", mass=1.0)], gravity=(0, 0, 0))
+    ends = [("base", (0, 0, 0)), ("x", (0, 0, 0))]
+    linear = slide.replace(springs=[LinearSpringDamper(ends, 5.0)])
+    assert linear.spring_torque([0.0], [0.0]).tolist() == [0.0]
+    assert linear.modes([0.0]).squares.tolist() == [5.0]
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(slide.replace(springs=[LinearSpringDamper(ends, 5.0, rest=0.1)]).spring_torque([0.0], [0.0])).all()
 
 
 def test_simulation_keeps_the_account_of_energy() -> None:
     """A swinging arm with springs loses what its dampers take, to the fourth power of the step of the record."""
     arm = robots.planar_2r().replace(
-        springs=[Spring("link1", 200.0, damping=1.0), Spring({"link1": 1.0, "link2": -1.0}, 50.0)]
+        springs=[
+            Spring("link1", 200.0, damping=1.0),
+            Spring({"link1": 1.0, "link2": -1.0}, 50.0),
+            LinearSpringDamper([("base", (0, 0.5, 0)), ("link2", (0.5, 0.1, 0))], 30.0, 0.2, 0.5),
+        ]
     )
     errors = []
     for step in (2e-3, 1e-3):
@@ -162,6 +194,15 @@ MALFORMED = [
     (lambda: Mechanism([Link(name="a")], springs=[EndStop("a", 1.0)]), "limits"),
     (lambda: Mechanism([Link(name="a", joint="ball")], springs=[Spring("a", 1.0)]), "joints"),
     (lambda: Mechanism([Link(name="a")], springs="stiff"), "springs"),
+    (lambda: LinearSpringDamper([("a", (0, 0, 0))], 1.0), "points"),
+    (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("a", (1, 0, 0))], 1.0), "points"),
+    (lambda: LinearSpringDamper([("a", (0, 0)), ("base", (1, 0, 0))], 1.0), "points"),
+    (lambda: LinearSpringDamper([(3, (0, 0, 0)), ("base", (1, 0, 0))], 1.0), "points"),
+    (lambda: LinearSpringDamper("ab", 1.0), "points"),
+    (lambda: LinearSpringDamper([("a", (0, 0, lw.symbols("h"))), ("base", (1, 0, 0))], 1.0), "points"),
+    (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], 1.0, rest=-0.1), "rest"),
+    (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], np.nan), "stiffness"),
+    (lambda: Mechanism([Link(name="a")], springs=[LinearSpringDamper([("b", (0, 0, 0)), ("a", (1, 0, 0))])]), "points"),
 ]
 
 
@@ -172,13 +213,27 @@ def test_malformed(make: Any, field: str) -> None:
     assert field in {problem.field for problem in caught.value.problems}
 
 
-@pytest.mark.parametrize("call", ["equations", "identify", "closed form"])
+def test_identified_beside_springs() -> None:
+    """What springs take is known: the same values as without them, and predictions that count them."""
+    arm = robots.planar_2r().replace(
+        springs=[
+            Spring("link1", 20.0, 0.3, 1.0),
+            LinearSpringDamper([("base", (0, 2, 0)), ("link2", (0.5, 0, 0))], 30.0, 0.5),
+        ]
+    )
+    motion = np.random.default_rng(7).normal(size=(3, 200, 2))
+    tau = arm.inverse_dynamics(*motion)
+    found = lw.identification.identify(arm, *motion, tau)
+    plain = lw.identification.identify(arm.replace(springs=()), *motion, tau - arm.spring_torque(*motion[:2]))
+    assert np.abs(found.values - plain.values).max() < 1e-12
+    assert relative(found.predict(*motion), tau) < 1e-12
+
+
+@pytest.mark.parametrize("call", ["equations", "closed form"])
 def test_what_would_leave_them_out_refuses(call: str) -> None:
     arm = robots.planar_2r().replace(springs=[Spring("link1", 1.0)])
-    rows = np.zeros((5, 2))
     calls = {
         "equations": arm.equations,
-        "identify": lambda: lw.identification.identify(arm, rows, rows, rows, rows),
         "closed form": lambda: arm.derive("inverse_dynamics", form="explicit"),
     }
     with pytest.raises(ArgumentError, match="springs"):
@@ -193,6 +248,9 @@ def test_symbols_and_files(tmp_path: Any) -> None:
     springs = [
         Spring("link1", 2.0, rest=0.5, name="one"),
         Spring({"link1": 1.0, "link2": 0.5}, 3.0),
+        LinearSpringDamper(
+            [("base", (0, 0, 1)), ("link1", (0.5, 0, 0)), ("link2", (0, 0.1, 0))], 7.0, 0.1, 0.2, 0.3, "line"
+        ),
         EndStop("link2", 9.0, 1.0, (-1, 2)),
     ]
     full = robots.planar_2r().replace(springs=springs)
@@ -203,9 +261,17 @@ def test_symbols_and_files(tmp_path: Any) -> None:
     (tmp_path / "deg.toml").write_text(degrees)
     read = lw.load(tmp_path / "deg.toml").springs
     assert read[0].rest == np.radians(0.5)  # type: ignore[attr-defined]
-    assert np.allclose(read[2].limits, np.radians([-1, 2]))  # type: ignore[attr-defined]
+    assert np.allclose(read[3].limits, np.radians([-1, 2]))  # type: ignore[attr-defined]
     (tmp_path / "bad.toml").write_text(text.replace('joints = "link1"', 'joints = "elbow"'))
     with pytest.raises(lw.errors.FileError, match=r"spring 1: joints is 'elbow'"):
+        lw.load(tmp_path / "bad.toml")
+    (tmp_path / "bad.toml").write_text(
+        text.replace('links = ["base", "link1", "link2"]', 'links = ["base", "elbow", "link2"]')
+    )
+    with pytest.raises(lw.errors.FileError, match=r"linear_spring_damper 1: points is 'elbow'"):
+        lw.load(tmp_path / "bad.toml")
+    (tmp_path / "bad.toml").write_text(text.replace('links = ["base", "link1", "link2"]', 'links = ["base", "link1"]'))
+    with pytest.raises(lw.errors.FileError, match="2 points, one on each"):
         lw.load(tmp_path / "bad.toml")
     with pytest.raises(lw.errors.FileError, match="its springs"):
         lw.save(full, tmp_path / "arm.urdf")

@@ -14,6 +14,7 @@ from linkwise.rtss import from_mechanism, rt_link, rt_robot
 from linkwise.rtss.fields import FieldError
 from linkwise.spatial.rotation import rotation_x
 from linkwise.spatial.transform import transform, translation
+from support.bundled import BUNDLED
 from support.messages import unnamed
 
 PI = np.pi
@@ -422,7 +423,7 @@ def test_every_constant_in_the_place_of_a_coordinate_is_told() -> None:
 # ── from a Linkwise chain ─────────────────────────────────────────────────────────────────────────
 
 
-ROWS = [name for name in lw.robots.names() if all(link.dh_row and not link.dh_row.b for link in lw.robots.load(name).links)]
+ROWS = [name for name in BUNDLED if all(link.dh_row and not link.dh_row.b for link in lw.robots.load(name).links)]
 
 
 def test_most_ready_mechanisms_are_rows() -> None:

@@ -12,8 +12,9 @@ import numpy as np
 
 from linkwise.dynamics.link_states import LinkStates
 from linkwise.model.formatting.table import Column, Table, fixed, plain, short
+from linkwise.model.loop import BASE
 from linkwise.model.quantities import joint_columns, units
-from linkwise.model.tree import BASE, ManifoldJoint, Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rotation_to_rpy
 from linkwise.spatial.scalar import FloatArray

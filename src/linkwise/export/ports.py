@@ -164,6 +164,10 @@ _MEANINGS = {
     ("rate", 1): "time derivatives of the coordinates",
     ("residual", 1): "what the closure equations leave, m and 1",
     ("forces", 1): "constraint forces and moments of the loops, N and N m",
+    ("defforts_dq", 2): "derivative of the efforts of the constraint forces by the coordinates",
+    ("drates_dq", 2): "derivative of the rates at which loops open by the coordinates",
+    ("dbias_dq", 2): "derivative of the accelerations at which loops open by the coordinates",
+    ("dbias_dqd", 2): "derivative of the accelerations at which loops open by the speeds",
     ("q_closed", 1): "joint coordinates with closed loops, rad or m",
     ("qd_closed", 1): "joint speeds that keep the loops closed, rad/s or m/s",
 }

@@ -4,9 +4,10 @@ import pytest
 import linkwise as lw
 from linkwise.view.scene import lay_out
 from linkwise.view.scene.camera import FIELD, camera, grid
+from support.bundled import BUNDLED
 
 
-@pytest.mark.parametrize("name", lw.robots.names())
+@pytest.mark.parametrize("name", BUNDLED)
 def test_the_camera_sees_all_of_it_and_the_grid_is_below(name: str) -> None:
     mechanism = lw.robots.load(name)
     layout = lay_out(mechanism)

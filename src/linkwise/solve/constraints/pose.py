@@ -260,7 +260,7 @@ def _defect() -> Any:
         return gaps @ gaps + handed * handed + t[3, :3] @ t[3, :3] + (t[3, 3] - 1.0) * (t[3, 3] - 1.0) + far
 
     kernel = Kernel(trace(defect, "pose_defect", {"T": (16,)}, {"defect": ()}))
-    return kernel.entry(kernel.ufunc) or kernel.ufunc
+    return kernel.entry(kernel) or kernel
 
 
 def _part(field: str, mask: npt.ArrayLike | None, axes: str) -> list[float]:

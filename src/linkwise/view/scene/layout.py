@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.link_states import base_poses
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import resting
+from linkwise.kinematics.forward_kinematics import base_poses
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
