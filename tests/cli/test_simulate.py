@@ -167,7 +167,7 @@ def test_energies_that_do_not_add_up_are_remarked(linkwise: Callable, tmp_path: 
     files.save(rubbing(coulomb=5.0), tmp_path / "wheel.toml")
     told = linkwise("simulate", "wheel.toml", "--qd", "0.1", "--time", "1", "--dt", "0.01", "--no-figures")
     assert "remark: the energies do not add up" in told.out
-    told = linkwise("simulate", "wheel.toml", "--qd", "0.1", "--time", "1", "--no-friction", "--no-figures")
+    told = linkwise("simulate", "wheel.toml", "--qd", "0.1", "--time", "1", "--friction", "none", "--no-figures")
     assert "remark" not in told.out
     assert "lost in friction" not in told.out
 
@@ -177,7 +177,7 @@ def test_adaptive_steps_across_coulomb_friction_are_refused(linkwise: Callable) 
     assert told.status == 2
     assert told.err.startswith("Error: rk45 takes ever shorter steps where Coulomb friction jumps")
     assert told.err.count("\n") == 1
-    options = ("--method", "rk45", "--time", "0.1", "--no-friction", "--no-figures", "-q")
+    options = ("--method", "rk45", "--time", "0.1", "--friction", "none", "--no-figures", "-q")
     assert linkwise("simulate", "puma560", *options).status == 0
 
 
@@ -287,7 +287,7 @@ def test_what_cannot_be_drawn_leaves_the_old_files(
         ("linkwise simulate puma560 --torque h", ["plain,hold"]),
         ("linkwise simulate puma560 --torque ./x", ["file,./x"]),
         ("linkwise simulate puma560 --method semi", ["plain,semi_implicit_euler"]),
-        ("linkwise simulate puma560 --no-fr", ["plain,--no-friction"]),
+        ("linkwise simulate puma560 --frict", ["plain,--friction"]),
         ("linkwise bench puma560 --algorithm regr", ["plain,regressor"]),
         ("linkwise show puma560 --base", ["plain,--base-parameters"]),
         ("linkwise show puma560 --dyn", ["plain,--dynamics"]),

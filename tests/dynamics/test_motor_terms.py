@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Motor, robots
+from linkwise import Link, Mechanism, Motor, load, robots, save, simulate
+from linkwise.errors import ModelError
 
 MOTOR = Motor(inertia=2e-4, gear_ratio=-60.0, viscous=1e-3, coulomb=(0.4, -0.5))
 
@@ -93,3 +96,96 @@ def test_nofriction_leaves_the_rotor() -> None:
     assert viscous == pytest.approx(60**2 * 1e-3)
     coulomb = mech.without_friction(coulomb=False).inverse_dynamics([0.0], [1.0], [0.0])
     assert coulomb == pytest.approx(60 * 0.4)
+
+
+STEADY = {"gear_ratio": -20.0, "viscous": 1e-3, "coulomb": (0.02, -0.03), "transition_speed": 0.5, "inertia": 1e-4}
+
+
+def steady_arm() -> Mechanism:
+    arm = robots.planar_2r()
+    return arm.replace(motors=[Motor(joint=name, **STEADY) for name in arm.names])
+
+
+@pytest.mark.parametrize("speed", [0.7, -0.7, 1e-3, -1e-3, 0.0])
+def test_a_transition_speed_makes_coulomb_friction_steady(speed: float) -> None:
+    motor_speed = -20.0 * speed
+    side = 0.02 if speed > 0 else 0.03
+    wanted = 400 * 1e-3 * speed + 20 * side * -motor_speed / np.hypot(motor_speed, 0.5)
+    for backend in ("llvm", "numpy"):
+        felt = driven(Motor(**STEADY)).kernel("friction_torque", backend=backend)([speed])
+        assert felt == pytest.approx([wanted], rel=1e-15, abs=1e-15)
+
+
+def test_derivatives_count_the_slope_of_steady_friction() -> None:
+    arm, rng, h = steady_arm(), np.random.default_rng(3), 1e-5
+    q, qdd = rng.normal(size=(2, 2))
+    tau = rng.normal(size=2)
+    worst = np.zeros(4)
+    for qd in (np.array([0.01, -0.02]), np.array([0.3, 0.001])):
+        steps = [qd + h * side * unit for unit in np.eye(2) for side in (1, -1)]
+
+        def by_differences(values: list[np.ndarray]) -> np.ndarray:
+            return np.stack([(up - down) / (2 * h) for up, down in zip(values[::2], values[1::2], strict=True)], axis=-1)
+
+        pairs = (
+            (arm.inverse_dynamics_derivatives(q, qd, qdd)[1], [arm.inverse_dynamics(q, x, qdd) for x in steps]),
+            (arm.forward_dynamics_derivatives(q, qd, tau)[1], [arm.forward_dynamics(q, x, tau) for x in steps]),
+            (
+                arm.inverse_dynamics_second_derivatives(q, qd, qdd)[2],
+                [arm.inverse_dynamics_derivatives(q, x, qdd)[1] for x in steps],
+            ),
+            (arm.linearize(q, qd, tau).A[2:, 2:], [arm.forward_dynamics(q, x, tau) for x in steps]),
+        )
+        for k, (exact, values) in enumerate(pairs):
+            worst[k] = max(worst[k], np.abs(exact - by_differences(values)).max() / np.abs(exact).max())
+    print(worst)
+    assert worst.max() < 1e-5  # h squared by the third derivative, which (20 / 0.5)^2 makes large
+
+
+def test_the_regressor_of_steady_friction_has_the_rank_of_its_base_parameters() -> None:
+    arm, rng = steady_arm(), np.random.default_rng(4)
+    q, qd, qdd = rng.normal(size=(3, 300, 2)) * [[[1.0]], [[0.05]], [[1.0]]]
+    rows = arm.regressor(q, qd, qdd)
+    assert np.abs(rows @ arm.parameters - arm.inverse_dynamics(q, qd, qdd)).max() < 1e-13
+    for resting in (True, False):
+        assert len(arm.base_parameters(resting=resting).names) == np.linalg.matrix_rank(rows.reshape(600, -1))
+
+
+def test_implicit_steps_follow_steep_friction() -> None:
+    """A slope of 8 N m per 1e-3 rad/s on 0.5 kg m2 is stiff: explicit steps have to be shorter than 2.8 / 16000 s."""
+    wheel = Mechanism(
+        [Link(inertia=(0.5, 0.5, 0.5), mass=1.0, motor=Motor(coulomb=8.0, transition_speed=1e-3))], gravity=(0, 0, 0)
+    )
+    fine = simulate(wheel, [0.0], [1.0], t=(0.2, 1e-4), method="radau", rtol=1e-10, atol=1e-12)
+    implicit = simulate(wheel, [0.0], [1.0], t=(0.2, 1e-3), method="ros2")
+    explicit = simulate(wheel, [0.0], [1.0], t=(0.2, 1e-3), method="rk4")
+    print(implicit.qd[-1], explicit.qd[-1], np.abs(implicit.q[:, 0] - fine.q[::10, 0]).max())
+    assert abs(implicit.qd[-1, 0]) < 1e-6
+    assert abs(explicit.qd[-1, 0]) > 1e-3
+    assert np.abs(implicit.q[:, 0] - fine.q[::10, 0]).max() < 1e-4  # some steps of the last velocity, 16 rad/s2 times 1 ms
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"breakaway": 0.1, "coulomb": 0.2}, "breakaway"),
+        ({"breakaway": (0.3, -0.1), "coulomb": 0.2}, "breakaway"),
+        ({"breakaway": (-0.3, -0.3)}, "breakaway"),
+        ({"transition_speed": -1.0}, "transition_speed"),
+        ({"transition_speed": np.inf}, "transition_speed"),
+    ],
+)
+def test_friction_that_no_motor_has(fields: dict[str, object], named: str) -> None:
+    with pytest.raises(ModelError, match=named):
+        Motor(**fields)
+
+
+def test_friction_in_a_file(tmp_path: Path) -> None:
+    motors = [Motor(joint="link1", breakaway=(0.05, -0.06), **STEADY)]
+    arm = robots.planar_2r().replace(motors=motors)
+    save(arm, tmp_path / "arm.toml")
+    back = load(tmp_path / "arm.toml")
+    assert back == arm
+    assert (back.motors[0].transition_speed, back.motors[0].breakaway) == (0.5, (0.05, -0.06))
+    bare = arm.without_friction().motors[0]
+    assert (bare.transition_speed, bare.breakaway, bare.coulomb) == (0.0, None, (0.0, 0.0))

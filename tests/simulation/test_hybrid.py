@@ -49,6 +49,41 @@ def test_a_block_goes_up_an_incline_and_slides_back(method: str) -> None:
     assert np.abs(motion.energy_error).max() < 1e-7
 
 
+def test_a_block_breaks_away_at_more_than_it_slips_against() -> None:
+    motor = Motor(coulomb=(3.0, -3.0), breakaway=(5.0, -4.0), gear_ratio=2.0)
+    block = Mechanism([Link(name="block", joint="prismatic", axis=(1, 0, 0), mass=MASS, motor=motor)])
+    pulled = Feedback(lambda t, _q, _qd, slope: [slope[0] * t], slope=np.array([5.0]))
+    motion = sticking(block, t=(3.0, 0.1), torque=pulled)
+    (event,) = [event for event in motion.events if event.time > 0]
+    since = np.maximum(motion.t - 2.0, 0.0)  # 5 t = 2 * 5
+    exact = ((10.0 - 6.0) * since**2 / 2 + 5.0 * since**3 / 6) / MASS
+    print(event.time - 2.0, np.abs(motion.q[:, 0] - exact).max(), np.abs(motion.energy_error).max())
+    assert event.name == "slip block"
+    assert abs(event.time - 2.0) < 1e-9
+    assert np.abs(motion.q[:, 0] - exact).max() < 1e-8  # a cubic, exact but for the tolerances
+    assert np.abs(motion.energy_error).max() < 1e-7
+    other = sticking(block, t=(3.0, 0.1), torque=Feedback(lambda t, _q, _qd: [-5.0 * t]))
+    assert abs(next(event.time for event in other.events if event.time > 0) - 1.6) < 1e-9
+
+
+def test_a_block_that_breaks_away_takes_its_sled_along() -> None:
+    """At the block's greatest friction nothing moves; what it slips against is less, and the difference drives the sled."""
+    motors = [Motor(coulomb=1.0, breakaway=2.5), Motor(coulomb=2.0, breakaway=5.0)]
+    links = [
+        Link(name=name, joint="prismatic", axis=(1, 0, 0), mass=1.0, motor=motor)
+        for name, motor in zip(("sled", "block"), motors, strict=True)
+    ]
+    motion = sticking(Mechanism(links), t=(2.0, 0.1), torque=Feedback(lambda t, _q, _qd: [0.0, 5.0 * t]))
+    (event,) = [event for event in motion.events if event.time > 0]
+    since = np.maximum(motion.t - 1.0, 0.0)
+    sled = -(since**2) - 5.0 * since**3 / 6.0  # q1dd = 1 - (5 t - 2), q2dd = (5 t - 2) - q1dd
+    block = 5.0 * since**2 / 2.0 + 10.0 * since**3 / 6.0
+    print(event.name, event.time - 1.0, np.abs(motion.q - np.column_stack([sled, block])).max())
+    assert event.name == "slip block"
+    assert np.abs(motion.q - np.column_stack([sled, block])).max() < 1e-8
+    assert np.abs(motion.energy_error).max() < 1e-7
+
+
 def test_a_block_sticks_where_the_incline_is_not_steep_enough() -> None:
     assert np.tan(STEEP) < 0.6
     motion = sticking(incline(0.6), [0.0], [-2.0], t=(2.0, 0.1))

@@ -22,12 +22,12 @@ from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import (
     BodyMotion,
     composite_inertias,
+    friction_slope,
     momenta,
     motions,
     pairs,
     spring_efforts,
     summed_inward,
-    viscous,
 )
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
@@ -57,7 +57,7 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
     algebra", IEEE Robotics and Automation Letters 7(2), 2022, in body axes, with the momentum matrix W J in
     the place of the 6x6 Coriolis matrix. With a floating base dq is a small motion in the base's own axes. Coulomb
-    friction, which jumps, adds nothing.
+    friction that jumps adds nothing.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def effort_derivatives(
                     by_q[i, j], by_qd[i, j] = other.screw @ for_step, other.screw @ for_speed
     _add_spin(bodies, joints, moved, change, (by_q, by_qd))
     add_rotors(tree, bodies, joints, mass)
-    for j, damping in enumerate(viscous(tree)):
+    for j, damping in enumerate(friction_slope(tree, qd)):
         by_qd[j, j] = by_qd[j, j] + damping
     return by_q, by_qd, mass
 

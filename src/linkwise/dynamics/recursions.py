@@ -16,7 +16,7 @@ from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
-from linkwise.spatial.scalar import Array, blank, root
+from linkwise.spatial.scalar import Array, blank, root, sign
 from linkwise.spatial.spatial_vectors import momentum_matrix, motion_cross
 
 
@@ -176,21 +176,30 @@ def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array
 def joint_friction(motor: Motor, speed: Any) -> Any:
     """Friction felt at the joint, N m: viscous, plus Coulomb by the sign of the joint speed, none at rest.
 
-    With s = sign(speed), Tc+ for s = 1 and Tc- for s = -1 is s (Tc+ - Tc-)/2 + |s| (Tc+ + Tc-)/2.
+    With s = sign(speed), Tc+ for s = 1 and Tc- for s = -1 is s (Tc+ - Tc-)/2 + |s| (Tc+ + Tc-)/2; in the place of the
+    sign, s = v / sqrt(v^2 + vt^2) with a transition speed vt.
     """
     positive, negative = motor.reflected_coulomb
     total = motor.reflected_viscous * speed
     if any_nonzero((positive, negative)):
-        s = np.sign(speed) if isinstance(speed, float) else speed.sign()
+        width = motor.joint_transition_speed
+        s = speed / root(speed * speed + width * width) if any_nonzero(width) else sign(speed)
         total = total + 0.5 * (positive - negative) * s
         if any_nonzero(positive + negative):
             total = total + 0.5 * (positive + negative) * abs(s)
     return total
 
 
-def viscous(tree: Tree) -> list[float]:
-    """Viscous friction felt by each speed (nv), N m s/rad."""
-    felt = [0.0] * tree.nv
+def friction_slope(tree: Tree, qd: Array) -> list[Any]:
+    """Derivatives of the coordinates' friction by their speeds (nv), N m s/rad; Coulomb friction that jumps adds nothing."""
+    slope: list[Any] = [0.0] * tree.nv
     for drive in tree.drives:
-        felt[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_viscous
-    return felt
+        motor, k = drive.motor, tree.nv - tree.n + drive.coordinate
+        slope[k] = slope[k] + motor.reflected_viscous
+        width = motor.joint_transition_speed
+        if any_nonzero(motor.coulomb) and any_nonzero(width):
+            positive, negative = motor.reflected_coulomb
+            square = qd[k] * qd[k] + width * width
+            of_sign = width * width / (square * root(square))
+            slope[k] = slope[k] + 0.5 * of_sign * (positive - negative + (positive + negative) * sign(qd[k]))
+    return slope

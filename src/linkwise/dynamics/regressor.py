@@ -11,7 +11,6 @@ from linkwise.dynamics.recursions import BodyMotion, joint_friction, motions, pa
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
-from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
 from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
@@ -130,9 +129,9 @@ def _motor(tree: Tree, drive: Drive, qd: Array, qdd: Array) -> Array:
     """The columns (nv, 4) of a motor, as if no link carried it."""
     result, i = blank(tree.nv, len(MOTOR)), tree.nv - tree.n + drive.coordinate
     motor = drive.motor
-    shared: dict[str, Any] = {"gear_ratio": motor.gear_ratio, "friction_rule": motor.friction_rule}
-    units = ({"viscous": 1.0}, {"coulomb": (1.0, 0.0)}, {"coulomb": (0.0, -1.0)})
+    units: tuple[dict[str, Any], ...] = ({"viscous": 1.0}, {"coulomb": (1.0, 0.0)}, {"coulomb": (0.0, -1.0)})
     result[i, 0] = motor.gear_ratio**2 * qdd[i]
-    felt = [joint_friction(Motor(**shared, **unit), qd[i]) for unit in units]
+    bare = motor.replace(viscous=0.0, coulomb=0.0, breakaway=None)
+    felt = [joint_friction(bare.replace(**unit), qd[i]) for unit in units]
     result[i, 1:] = [felt[0], felt[1], -felt[2]]
     return result

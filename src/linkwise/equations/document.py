@@ -212,6 +212,7 @@ def _of_motor(motor: Motor, of: str) -> Iterator[tuple[Any, str]]:
     yield motor.gear_ratio, f"gear ratio of {of}"
     yield motor.viscous, f"viscous friction of {of}, N m s/rad"
     yield from ((value, f"Coulomb friction of {of}, N m") for value in motor.coulomb)
+    yield motor.transition_speed, f"transition speed of Coulomb friction of {of}, rad/s"
 
 
 def names_in(listing: Listing) -> set[str]:

@@ -323,7 +323,9 @@ def _motor(motor: Motor, numbers: FloatArray) -> Motor:
     """The motor with other inertia and friction; its body, if it had one, is counted to the link."""
     inertia, viscous, forth, back = map(float, numbers)
     bare = motor.replace(mass=0.0, com=(0.0, 0.0, 0.0), rotor_inertia=0.0, inertia=0.0)
-    return bare.replace(inertia=inertia, viscous=viscous, coulomb=(forth, back))
+    holds = bare.breakaway is None or (bare.breakaway[0] >= forth and bare.breakaway[1] <= back)
+    breakaway = bare.breakaway if holds else None
+    return bare.replace(inertia=inertia, viscous=viscous, coulomb=(forth, back), breakaway=breakaway)
 
 
 def _check_motors(mechanism: Tree, numbers: FloatArray, deviations: dict[int, float]) -> None:

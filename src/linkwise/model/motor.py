@@ -29,6 +29,9 @@ class Motor(Record):
 
         effort = G^2 Jm qdd + G^2 B qd + |G| (Tc+ if qd > 0, Tc- if qd < 0, 0 at rest).
 
+    With a `transition_speed` wt the Coulomb friction does not jump: it is multiplied by |w| / sqrt(w^2 + wt^2) at the motor
+    speed w = G qd, which passes through zero at rest.
+
     With a carrier the rotor is a body on that link: it spins at G qd about `axis` relative to the link, so its angular
     velocity is w_carrier + G qd axis, and the mechanism feels its mass, its inertia and its gyroscopic moment too. With a
     = `axis` the joint's effort gains G Jm (a . dw_carrier/dt), and the carrier the moment G Jm (qdd a + qd w_carrier x a).
@@ -45,6 +48,11 @@ class Motor(Record):
     coulomb : float or (2,) array_like
         Coulomb friction, N m, motor side: one number for both directions, or Tc+ (for positive joint speed, >= 0) and
         Tc- (for negative joint speed, <= 0).
+    transition_speed : float
+        wt, rad/s of the motor: Coulomb friction has 71 % of its value at this speed, 99.5 % at ten times it. 0: it jumps.
+    breakaway : float or (2,) array_like, optional
+        Greatest friction at rest, N m, motor side, in the forms of `coulomb` and no less: what must be exceeded before the
+        joint slips. Only ``simulate(friction="stiction")`` knows friction at rest. That of `coulomb` unless given.
     carrier : str or int, optional
         The link that carries the rotor, by name or by index from 0, or ``"base"``. None keeps only G^2 Jm at the joint.
     mass, com, rotor_inertia
@@ -64,8 +72,8 @@ class Motor(Record):
     ------
     ModelError
         Where a number is not finite, negative where it may not be, or the gear ratio is zero; where the rotor has a body or
-        an axis but no carrier, or a carrier but no axis; where its tensor is not that of a rotor about that axis, or does
-        not agree with `inertia`.
+        an axis but no carrier, or a carrier but no axis; where `breakaway` is less than `coulomb`; where its tensor is not
+        that of a rotor about that axis, or does not agree with `inertia`.
 
     Notes
     -----
@@ -99,6 +107,8 @@ class Motor(Record):
     axis: FloatArray | None
     joint: str | None
     friction_rule: str
+    transition_speed: float
+    breakaway: tuple[float, float] | None
 
     def __init__(
         self,
@@ -114,6 +124,8 @@ class Motor(Record):
         *,
         joint: str | None = None,
         friction_rule: str = "reflected",
+        transition_speed: Any = 0.0,
+        breakaway: Any = None,
     ) -> None:
         check = Checker(f"motor of {joint!r}" if isinstance(joint, str) else "motor")
         locked = Inertia.checked(check, mass, com, rotor_inertia, field="rotor_inertia")
@@ -121,7 +133,7 @@ class Motor(Record):
             "inertia": check.number("inertia", 0.0 if inertia is None else inertia, least=0.0),
             "gear_ratio": _ratio(check, gear_ratio),
             "viscous": check.number("viscous", viscous, least=0.0),
-            "coulomb": _two_sided(check, coulomb),
+            "coulomb": _two_sided(check, "coulomb", coulomb),
             "carrier": _carrier(check, carrier),
             "mass": locked.mass,
             "com": locked.com,
@@ -129,7 +141,10 @@ class Motor(Record):
             "axis": None if axis is None else check.direction("axis", axis),
             "joint": _joint(check, joint),
             "friction_rule": check.choice("friction_rule", friction_rule, FRICTION_RULES),
+            "transition_speed": check.number("transition_speed", transition_speed, least=0.0),
+            "breakaway": None if breakaway is None else _two_sided(check, "breakaway", breakaway),
         }
+        _check_breakaway(check, values)
         _check_carried(check, values)
         if values["axis"] is not None and not check.problems:
             values["inertia"] = _about_axis(check, values, derived=inertia is None)
@@ -157,8 +172,26 @@ class Motor(Record):
 
         |G| Tc+ and |G| Tc-; by the rule ``"toolbox7"`` G Tc+ and G Tc-, whatever the sign of G.
         """
+        return self._dry(self.coulomb)
+
+    @property
+    def reflected_breakaway(self) -> tuple[float, float]:
+        """Greatest friction at rest, reflected to the joint as Coulomb friction is, N m."""
+        return self._dry(self.coulomb if self.breakaway is None else self.breakaway)
+
+    @property
+    def joint_transition_speed(self) -> float:
+        """The transition speed of Coulomb friction as a speed of the joint, rad/s."""
+        return self.transition_speed / abs(self.gear_ratio)
+
+    @property
+    def jumps(self) -> bool:
+        """Whether friction jumps where the joint reverses: Coulomb friction without a transition speed."""
+        return any_nonzero(self.coulomb) and not any_nonzero(self.transition_speed)
+
+    def _dry(self, sides: tuple[float, float]) -> tuple[float, float]:
         ratio = abs(self.gear_ratio) if self.friction_rule == "reflected" else self.gear_ratio
-        return ratio * self.coulomb[0], ratio * self.coulomb[1]
+        return ratio * sides[0], ratio * sides[1]
 
     def replace(self, **changes: Any) -> Motor:
         """The same motor with other values for some fields (any argument of `Motor`); checked again.
@@ -182,7 +215,8 @@ class Motor(Record):
 
     def without_friction(self, *, coulomb: bool = True, viscous: bool = True) -> Motor:
         """The same motor without Coulomb friction, viscous friction, or both."""
-        return self.replace(**({"viscous": 0.0} if viscous else {}), **({"coulomb": 0.0} if coulomb else {}))
+        dry = {"coulomb": 0.0, "transition_speed": 0.0, "breakaway": None} if coulomb else {}
+        return self.replace(**({"viscous": 0.0} if viscous else {}), **dry)
 
     def scaled(self, mass_factor: float, tensor_factor: float) -> Motor:
         """The same motor with its rotor's mass and tensor scaled, and Jm with the tensor where there is one."""
@@ -193,7 +227,8 @@ class Motor(Record):
     @property
     def numbers(self) -> tuple[Any, ...]:
         """Every field that may hold symbols, in the order in which they are counted."""
-        return (self.inertia, self.gear_ratio, self.viscous, self.coulomb, self.mass, self.com, self.rotor_inertia)
+        friction = (self.viscous, self.coulomb, self.transition_speed, self.breakaway or 0.0)
+        return (self.inertia, self.gear_ratio, *friction, self.mass, self.com, self.rotor_inertia)
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Motor:
         """The same motor with numbers, or other expressions, put in for symbols; checked again."""
@@ -209,7 +244,8 @@ _ALWAYS = ("inertia", "gear_ratio", "viscous", "coulomb")
 
 
 def _is_blank(name: str, value: Any) -> bool:
-    return value is None or (name == "friction_rule" and value == "reflected") or (name in _BODY and not any_nonzero(value))
+    unsaid = (name == "friction_rule" and value == "reflected") or (name == "transition_speed" and not any_nonzero(value))
+    return value is None or unsaid or (name in _BODY and not any_nonzero(value))
 
 
 _BODY = ("mass", "com", "rotor_inertia")
@@ -222,14 +258,22 @@ def _ratio(check: Checker, value: Any) -> float:
     return ratio
 
 
-def _two_sided(check: Checker, coulomb: Any) -> tuple[float, float]:
-    if not isinstance(coulomb, (list, tuple, str)) and np.ndim(coulomb) == 0:
-        value = check.number("coulomb", coulomb, least=0.0)
+def _two_sided(check: Checker, name: str, given: Any) -> tuple[float, float]:
+    if not isinstance(given, (list, tuple, str)) and np.ndim(given) == 0:
+        value = check.number(name, given, least=0.0)
         return (value, -value if any_nonzero(value) else 0.0)
-    positive, negative = check.vector("coulomb", coulomb, 2).tolist()
+    positive, negative = check.vector(name, given, 2).tolist()
     if (not has_symbols(positive) and positive < 0) or (not has_symbols(negative) and negative > 0):
-        check.report("coulomb", coulomb, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
+        check.report(name, given, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
     return positive, negative
+
+
+def _check_breakaway(check: Checker, values: dict[str, Any]) -> None:
+    least, most = values["coulomb"], values["breakaway"]
+    if most is None or has_symbols([*least, *most]) or check.problems:
+        return
+    if most[0] < least[0] or most[1] > least[1]:
+        check.report("breakaway", most, f"no less than the Coulomb friction {least} in either direction")
 
 
 def _joint(check: Checker, joint: object) -> str | None:

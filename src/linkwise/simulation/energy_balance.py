@@ -60,7 +60,7 @@ def energy_error(
     step = np.diff(t)[:, None]
     path = difference(plant.tree, q[..., :-1, :], q[..., 1:, :]) if plant.tree.manifold_joints else np.diff(q, axis=-2)
     work = (tau[..., :-1, :] * path).sum(axis=-1)
-    if _has_friction(plant.tree) or plant.external is not None:
+    if has_friction(plant.tree) or plant.external is not None:
         middle = 1.5 * path / step - 0.25 * (qd[..., :-1, :] + qd[..., 1:, :])
         at_instants = power(plant, q, qd)
         half = plant.kernel("integrate")(q[..., :-1, :], _first_half(plant.tree, path, qd, step), 1.0)
@@ -78,12 +78,13 @@ def _first_half(tree: Tree, path: FloatArray, qd: FloatArray, step: FloatArray) 
 
 
 def jumps(tree: Tree) -> bool:
-    """Whether any motor has Coulomb friction: within a step it jumps, and its work does not follow from the record."""
-    return any(any(drive.motor.coulomb) for drive in tree.drives)
+    """Whether any motor has Coulomb friction that jumps: within a step, so that its work does not follow from the record."""
+    return any(drive.motor.jumps for drive in tree.drives)
 
 
-def _has_friction(tree: Tree) -> bool:
-    return any(drive.motor.viscous for drive in tree.drives) or _damped(tree)
+def has_friction(tree: Tree) -> bool:
+    """Whether any motor has friction, or any spring a damper."""
+    return any(drive.motor.viscous or any(drive.motor.coulomb) for drive in tree.drives) or _damped(tree)
 
 
 def _damped(tree: Tree) -> bool:
@@ -98,7 +99,7 @@ def losing(mechanism: Any, q: FloatArray, qd: FloatArray) -> FloatArray:
 
 def power(plant: Plant, q: FloatArray, qd: FloatArray) -> FloatArray:
     """Power (...,) of friction and of the external wrench, W."""
-    total = -(losing(plant, q, qd) * qd).sum(axis=-1) if _has_friction(plant.tree) else np.zeros(qd.shape[:-1])
+    total = -(losing(plant, q, qd) * qd).sum(axis=-1) if has_friction(plant.tree) else np.zeros(qd.shape[:-1])
     if plant.loads is not None:
         total = total + (plant.kernel("external_efforts", **plant.options)(q, plant.loads) * qd).sum(axis=-1)
     return np.asarray(total)
@@ -137,7 +138,7 @@ def sampled(plant: Plant, q: FloatArray, qd: FloatArray, tau: FloatArray, *, dri
     q, qd, tau = q[:ROLLOUTS], qd[:ROLLOUTS], tau[:ROLLOUTS]
     if (
         plant.external is not None
-        or _has_friction(plant.tree)
+        or has_friction(plant.tree)
         or (driven and plant.tree.manifold_joints)
         or not np.isfinite(q[:, -1]).all()
     ):
@@ -227,6 +228,9 @@ def energy_account(mechanism: Any, motion: Any, external: FloatArray | None = No
     if external is not None and external.any():
         efforts = mechanism.kernel("external_efforts")
         pushed = integral((efforts(motion.q, external), efforts(halfway, external)))
+    if lost is not None and jumps(mechanism) and motion.energy_error is not None:  # (stiction: events bound what is smooth)
+        gain = sum(end - start for start, end in ends)
+        lost = (work or 0.0) + (pushed or 0.0) - gain + float(motion.energy_error[-1])
     greatest = float(np.max(np.abs([kinetic, potential])))
     return EnergyAccount(ends[0], ends[1], work, lost, pushed, greatest)
 
@@ -242,11 +246,6 @@ def energies(motion: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     if motion.kinetic is None or motion.potential is None or motion.tau is None:
         raise ArgumentError(f"{motion!r} has no record of its efforts and energies")
     return motion.kinetic, motion.potential, motion.tau
-
-
-def has_friction(tree: Tree) -> bool:
-    """Whether any motor has friction, or any spring a damper."""
-    return jumps(tree) or _has_friction(tree)
 
 
 def unexplained(tree: Tree, account: EnergyAccount) -> str | None:

@@ -38,6 +38,8 @@ class UnilateralLaws:
     ----------
     forward, backward : ndarray (nv,)
         Coulomb friction at positive and at negative velocity, N m or N: >= 0 and <= 0.
+    upward, downward : ndarray (nv,)
+        Greatest friction at rest against positive and against negative efforts, N m or N: >= 0 and <= 0.
     limits : ndarray (nv, 2)
         Coordinates where stops are hit, infinite where there are none.
     restitution : ndarray (nv, 2)
@@ -46,6 +48,8 @@ class UnilateralLaws:
 
     forward: FloatArray
     backward: FloatArray
+    upward: FloatArray
+    downward: FloatArray
     limits: FloatArray
     restitution: FloatArray
 
@@ -54,7 +58,8 @@ class UnilateralLaws:
         """Those of a mechanism, from its motors and end stops."""
         tree = plant.tree
         first = tree.nv - tree.n
-        forward, backward, restitution = np.zeros(tree.nv), np.zeros(tree.nv), np.zeros((tree.nv, 2))
+        forward, backward, upward, downward = np.zeros((4, tree.nv))
+        restitution = np.zeros((tree.nv, 2))
         limits = np.tile([-np.inf, np.inf], (tree.nv, 1))
         for drive in tree.drives:
             up, down = drive.motor.reflected_coulomb
@@ -63,6 +68,9 @@ class UnilateralLaws:
                 raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
             forward[first + drive.coordinate] += up
             backward[first + drive.coordinate] += down
+            up, down = drive.motor.reflected_breakaway
+            upward[first + drive.coordinate] += up
+            downward[first + drive.coordinate] += down
         for term in tree.force_terms:
             if isinstance(term.element, EndStop) and term.element.impulsive and term.element.limits:
                 ((k, ratio),) = term.ratios
@@ -70,12 +78,12 @@ class UnilateralLaws:
                 for side, end in enumerate(ends):
                     if (end > limits[first + k, 0]) if side == 0 else (end < limits[first + k, 1]):
                         limits[first + k, side], restitution[first + k, side] = end, term.element.restitution
-        return cls(forward, backward, limits, restitution)
+        return cls(forward, backward, upward, downward, limits, restitution)
 
     @property
     def dry(self) -> npt.NDArray[np.bool_]:
         """Where there is Coulomb friction (nv,)."""
-        return np.asarray((self.forward != 0) | (self.backward != 0))
+        return np.asarray((self.upward != 0) | (self.downward != 0))
 
     def slipping(self, direction: FloatArray) -> FloatArray:
         """The effort of friction (nv,) on coordinates that move in a direction; 0 for those that do not."""
@@ -105,6 +113,7 @@ class HybridRollout(ModalRollout):
     """One initial state carried through all instants, from event to event.
 
     Between events each coordinate with Coulomb friction slips one way or is held, and so is one that rests against a stop.
+    A held joint breaks away at its greatest friction at rest, and slips against its Coulomb friction.
     At an event the next mode follows from the complementarity of forces and accelerations (F. Pfeiffer, Ch. Glocker,
     *Multibody Dynamics with Unilateral Contacts*, 1996, chapters 5 and 6): of efforts within their limits those that leave
     the least acceleration, measured by the mass matrix. Impacts follow Newton's law of restitution (ibid., chapter 8).
@@ -225,22 +234,25 @@ class HybridRollout(ModalRollout):
         laws, tau = self.laws, law(time, q, qd)
         direction = np.where(laws.dry, np.sign(qd), 0.0)
         still = self._resting(qd)
-        bounds = np.array([-laws.forward[still], -laws.backward[still]])
+        bounds = np.array([-laws.upward[still], -laws.downward[still]])
         for k, i in enumerate(still):
             if i in self.stopped:
                 bounds[1 - self.stopped[i], k] = np.inf if self.stopped[i] == 0 else -np.inf
-        qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
         within = bounds.copy()
         for k, i in enumerate(still):
             if i in released:
                 room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
                 within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
-        _, active = complementary(per_unit[still], qdd[still], within)
-        for k, i in enumerate(still):
-            if active[k]:
-                direction[i] = -active[k] if laws.dry[i] else 0.0
-                self.stopped.pop(int(i), None)
-        mode = Mode(direction, still[active == 0], bounds[:, active == 0])
+        active = np.ones(len(still))
+        while active.any():  # what slips is held back less than before, so that others may break away too
+            qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
+            _, active = complementary(per_unit[still], qdd[still], within)
+            for i, side in zip(still, active, strict=True):
+                if side:
+                    direction[i] = -side if laws.dry[i] else 0.0
+                    self.stopped.pop(int(i), None)
+            still, bounds, within = still[active == 0], bounds[:, active == 0], within[:, active == 0]
+        mode = Mode(direction, still, bounds)
         return mode, np.asarray(self.rates(q, qd, tau + self._efforts(mode, tau, q, qd)))[self.nq :]
 
     def _impact(self, time: float, q: FloatArray, qd: FloatArray, law: Law) -> list[int]:

@@ -89,12 +89,12 @@ def simulate(
         Instants, s: ascending, at equal distances for the fixed-step methods. A tuple of two numbers means the instants
         0, dt, ... t_end.
     method : str
-        "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded),
-        "euler" (order 1) and "ros2" (order 2, implicit in springs, dampers and viscous friction, L-stable: stiff ones need
-        no shorter steps, but the hit of a hard end stop does; without loops) go by fixed steps, one from instant to instant.
-        "rk23", "rk45", "dop853", "radau", "bdf" and
-        "lsoda" are SciPy's adaptive ones, one rollout after the other; across the jump of Coulomb friction at rest they
-        take ever shorter steps, so give them ``friction="stiction"``, or integrate with fixed steps.
+        "rk4" (classical Runge-Kutta, order 4), "semi_implicit_euler" (order 1, symplectic: energy stays bounded), "euler"
+        (order 1) and "ros2" (order 2, implicit in springs, dampers and friction that does not jump, L-stable: stiff ones
+        need no shorter steps, but the hit of a hard end stop does; without loops) go by fixed steps, one from instant to
+        instant. "rk23", "rk45", "dop853", "radau", "bdf" and "lsoda" are SciPy's adaptive ones, one rollout after the other;
+        across the jump of Coulomb friction at rest they take ever shorter steps, so give them ``friction="stiction"``, or
+        integrate with fixed steps.
     record : int
         Every which instant is recorded, from the first on.
     hold : bool, optional
@@ -119,9 +119,10 @@ def simulate(
         How it is computed; LLVM wherever llvmlite is installed.
     friction : {"sign", "stiction"}
         What Coulomb friction is at rest. "sign": none, as in `Mechanism.forward_dynamics`; a joint chatters where it would
-        stick. "stiction": what holds the joint, up to the Coulomb friction; where more is needed it slips. Joints that
-        stick, slip or reverse, and those that hit an `EndStop` with a restitution, are located as events ("stick elbow",
-        "slip elbow", "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them.
+        stick, or creeps if its motor has a `transition_speed`. "stiction": what holds the joint, up to the breakaway
+        friction; where more is needed it slips, against the Coulomb friction, which jumps. Joints that stick, slip or
+        reverse, and those that hit an `EndStop` with a restitution, are located as events ("stick elbow", "slip elbow",
+        "reverse elbow", "hit elbow") of an adaptive method, and the motion is known exactly between them.
     stabilization : {"projection", "baumgarte", "none"}
         What keeps loops closed. "projection": behind every step the state goes to the nearest one that closes them, measured
         by the mass matrix, to 1e-11 (E. Hairer, Ch. Lubich, G. Wanner, *Geometric Numerical Integration*, 2006, section

@@ -153,7 +153,7 @@ def test_no_field_of_the_model_is_forgotten() -> None:
         "files/formats/linkwise_toml.py must learn the new field"
     )
     motor = {"inertia", "gear_ratio", "viscous", "coulomb", "friction_rule", "joint", "carrier", "axis"}
-    motor |= {"mass", "com", "rotor_inertia"}
+    motor |= {"mass", "com", "rotor_inertia", "transition_speed", "breakaway"}
     assert {field.name for field in dataclasses.fields(Motor)} == motor, (
         "files/formats/linkwise_toml.py must learn the new field"
     )

@@ -43,9 +43,10 @@ from linkwise.simulation.energy_balance import (
     energies,
     energy_account,
     has_friction,
+    jumps,
     unexplained,
 )
-from linkwise.simulation.task import STABILIZATIONS
+from linkwise.simulation.task import FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
@@ -85,7 +86,7 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
     mechanism(),
     option("--time", type=POSITIVE, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded."),
     option("--dt", type=POSITIVE, default=1e-3, help="Time step; of adaptive methods, of the record, s."),
-    option("--method", type=click.Choice(METHODS), default="rk4", help="How to integrate."),
+    option("--method", type=click.Choice(METHODS), help="How to integrate: rk4 unless given, dop853 with stiction."),
     option("--stabilization", type=click.Choice(STABILIZATIONS), default="projection", help="What keeps loops closed."),
     option("--q", type=Coordinates(), help="Where it starts, rad or m, or degrees as in 90deg; zero unless given."),
     option("--qd", type=Velocities(), help="Its speeds at the start, rad/s or m/s, or 90deg; zero unless given."),
@@ -96,7 +97,7 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
         shell_complete=_complete_torque,
         help="What the motors do: see above.",
     ),
-    option("--friction/--no-friction", default=True, help="Whether the friction of the motors counts."),
+    option("--friction", type=click.Choice((*FRICTION, "none")), default="sign", help="Of the motors: see above."),
     option("--record", type=click.IntRange(1), default=1, help="Every which step is recorded."),
     *result_options("mechanism", "Draw positions, speeds, accelerations, efforts and energies."),
 )
@@ -111,6 +112,12 @@ def simulate(description: Description, options: Options) -> Output:
       FILE.csv   recorded efforts: columns t and tau1 or tau_NAME, ..., such as
                  joints.csv of linkwise run; linear between the instants
 
+    \b
+    Friction of the motors, --friction:
+      sign       Coulomb friction by the sign of the velocity, none at rest
+      stiction   joints stick where it holds them, and slip where it does not
+      none       no friction, viscous neither
+
     Printed: the state at the end, and where the energy went. Written: trajectory.csv, trajectory.npz (for
     Trajectory.load) and a figure. A base that floats starts in its origin unless --q has its coordinates too; no motor
     acts on it.
@@ -122,7 +129,9 @@ def simulate(description: Description, options: Options) -> Output:
       linkwise simulate puma560 --q -60deg,30deg,-120deg,0,30deg,0
                         --torque out/reach/joints.csv --record 10 -o again
     """  # noqa: D301  (\b keeps click from filling the lines)
-    model = description.mechanism if options.friction else description.mechanism.without_friction()
+    model = description.mechanism.without_friction() if options.friction == "none" else description.mechanism
+    if options.method is None:
+        options.method = "dop853" if options.friction == "stiction" else "rk4"
     run = _integrate(model, options, description.external)
     account = energy_account(model, run.motion, description.external)
     folder = Path(options.output) if options.output is not None else Path("out") / file_name(model.name)
@@ -151,14 +160,18 @@ def simulate(description: Description, options: Options) -> Output:
 
 def _integrate(model: Mechanism, options: Options, external: FloatArray) -> SimulationRun:
     """Integrate with a force and moment (6,) on the tool; the first step is taken apart, for it compiles."""
-    if options.method not in FIXED_STEP and any(any(drive.motor.coulomb) for drive in model.drives):
+    stiction = options.friction == "stiction"
+    if stiction and options.method in FIXED_STEP:
+        raise click.ClickException(f"{options.method} goes by fixed steps; stiction needs an adaptive one, --method dop853")
+    if options.method not in FIXED_STEP and not stiction and jumps(model):
         why = f"{options.method} takes ever shorter steps where Coulomb friction jumps, at rest"
-        raise click.ClickException(f"{why}; go by fixed steps (--method rk4), or add --no-friction")
+        raise click.ClickException(f"{why}; go by fixed steps (--method rk4), or --friction stiction or none")
     recorded = None if options.torque in LAWS else _efforts(options.torque, model)
     t = _instants(options, recorded)
     torque = _torque(model, options, t, recorded, external)
     settings: dict[str, Any] = {"method": options.method, "hold": False, "energies": True}
     settings["stabilization"] = options.stabilization
+    settings["friction"] = "stiction" if stiction else "sign"
     settings |= {"external": external} if external.any() else {}
     try:
         with warnings.catch_warnings(record=True) as caught:

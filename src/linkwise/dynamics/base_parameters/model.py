@@ -286,9 +286,7 @@ def base_tape(base: BaseBodies, quantity: str) -> Tape:
     function = _function(base, quantity)
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(base.tree, name, shape))}
     frames = [value for body in base.bodies.bodies for value in (body.placement, body.angle, body.pitch)]
-    motors = [
-        value for drive in base.tree.drives for value in (drive.motor.viscous, drive.motor.coulomb, drive.motor.gear_ratio)
-    ]
+    motors = [(m.viscous, m.coulomb, m.transition_speed, m.gear_ratio) for m in (drive.motor for drive in base.tree.drives)]
     symbols = dict.fromkeys([parameter(name) for name in base.names])
     symbols.update(dict.fromkeys(parameters_in([*frames, base.tree.gravity, *base.reflected, *motors])))
     return trace(function, quantity, inputs, outputs, parameters=tuple(symbols), labels=named, shorten=True)

@@ -22,6 +22,7 @@ from linkwise.expr.node import Expr, parameter, text
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.parameters import parameter_names, parameter_values
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, array
 
@@ -179,7 +180,9 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
 
 def solved(tree: Tree, bodies: Bodies, problem: RegressorProblem, resting: bool) -> tuple[Array, npt.NDArray[np.int64]]:
     """The matrix (b, P) of the combinations, and the columns (b,) that they take."""
-    loaded = () if resting else tuple({drive.speed for drive in problem.columns.drives})
+    first = tree.nv - tree.n  # (Coulomb friction that changes steadily is none of a load's)
+    steady = {first + drive.coordinate for drive in tree.drives if any_nonzero(drive.motor.transition_speed)}
+    loaded = () if resting else tuple({drive.speed for drive in problem.columns.drives} - steady)
     plain = not symbolic_geometry(tree, bodies)
     point = {} if plain else points_for(tree)[0]
     conditions = _conditions(tree, problem, loaded, plain)

@@ -200,6 +200,8 @@ MOTOR = Schema(
     Field("gear_ratio", schema.NUMBER, doc="motor speed / joint speed"),
     Field("viscous", schema.NUMBER, "N m s/rad", doc="viscous friction, motor side"),
     Field("coulomb", schema.NUMBERS, "N m", doc="Coulomb friction: one number, or one for each direction of motion"),
+    Field("transition_speed", schema.NUMBER, "rad/s", doc="of the motor, at which Coulomb friction has 71 %; 0: it jumps"),
+    Field("breakaway", schema.NUMBERS, "N m", doc="greatest friction at rest, as for coulomb; that of coulomb if missing"),
     Field("friction_rule", schema.TEXT, default="reflected", doc='"reflected" or "toolbox7"'),
     Field("carrier", schema.TEXT_OR_WHOLE, doc="the link that carries the rotor"),
     Field("axis", schema.VECTOR, doc="direction of the spin, carrier's axes; with a carrier"),

@@ -1,4 +1,4 @@
-"""A Rosenbrock method of order 2 that is L-stable: implicit in springs, dampers and viscous friction."""
+"""A Rosenbrock method of order 2 that is L-stable: implicit in springs, dampers and steady friction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from linkwise.algorithm import refuse_loops
 from linkwise.dynamics.derivatives import with_springs
 from linkwise.dynamics.mass_matrix import mass_matrix
-from linkwise.dynamics.recursions import viscous
+from linkwise.dynamics.recursions import friction_slope
 from linkwise.kinematics.configuration import configuration_rate
 from linkwise.simulation.integrators.declaration import Phase, Stage, integrator
 from linkwise.simulation.plant import Plant
@@ -34,8 +34,10 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     if tree.loops:
         refuse_loops(tree, "simulate with method 'ros2'")
     second = 1.5 - weight / step
-    efforts = blank(tree.nv, tree.nv), np.diag(np.array(viscous(tree), dtype=object)), mass_matrix(tree, begin.q)
-    stiffness, damping, mass = with_springs(tree, begin.q, begin.qd, efforts)
+    slope = np.diag(np.array(friction_slope(tree, begin.qd), dtype=object))
+    stiffness, damping, mass = with_springs(
+        tree, begin.q, begin.qd, (blank(tree.nv, tree.nv), slope, mass_matrix(tree, begin.q))
+    )
     qdd = plant.accelerations(*now, tau)
     before = now.qd - begin.qd  # h k_1 in the second stage, 0 in the first
     velocity = now.qd - 2.0 * (second * begin.qd + GAMMA * before)

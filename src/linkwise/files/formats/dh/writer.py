@@ -59,6 +59,8 @@ def _link_obstacles(link: Link, dialect: Dialect) -> Iterator[str]:
     rubs = motor is not None and bool(motor.viscous or any(motor.coulomb))
     if motor is not None and rubs and motor.friction_rule != dialect.friction_rule and dialect.has("Jm"):
         yield f"its motor's friction by the rule {motor.friction_rule!r} (here it would count by {dialect.friction_rule!r})"
+    if motor is not None and dialect.has("Jm") and (motor.transition_speed or motor.breakaway is not None):
+        yield "its motor's transition speed and breakaway friction"
 
 
 def _weighs(mechanism: Mechanism) -> bool:

@@ -533,6 +533,8 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
         "its gear ratio (inertia and friction are written as the joint feels them)": motor.gear_ratio != 1,
         "its carrier": motor.carrier is not None,
         "its friction rule": motor.friction_rule != "reflected",
+        "its transition speed": motor.transition_speed != 0,
+        "its breakaway friction": motor.breakaway is not None,
         "its Coulomb friction by direction (the mean of both is written)": up != -down,
     }
     return (part for part, is_lost in tests.items() if is_lost)

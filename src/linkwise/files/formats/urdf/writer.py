@@ -373,6 +373,8 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
         "its motor's gear ratio": motor.gear_ratio != 1,
         "its motor's carrier": motor.carrier is not None,
         "its motor's friction rule": motor.friction_rule != "reflected",
+        "its motor's transition speed": motor.transition_speed != 0,
+        "its motor's breakaway friction": motor.breakaway is not None,
         "its Coulomb friction by direction (the mean of both is written)": up != -down,
     }
     return (part for part, lost in tests.items() if lost)
