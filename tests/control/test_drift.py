@@ -99,7 +99,7 @@ def test_time_is_counted_without_losing_any() -> None:
 
 @pytest.mark.parametrize("make", [crane, redundant])
 def test_no_memory_is_taken(make) -> None:
-    """As many blocks of memory after 4,000 cycles as before: with limits, a target that moves and is out of reach too."""
+    """As many blocks of memory after 1,500 cycles as before: with limits, a target that moves and is out of reach too."""
     chain = make()
     if make is crane:
         for what, value in (("speed", 0.5), ("acceleration", 1.0), ("deceleration", 1.0)):
@@ -118,7 +118,7 @@ def test_no_memory_is_taken(make) -> None:
         cycles(200)
         gc.collect()
         before = measure()
-        cycles(4_000)
+        cycles(1_500)
         gc.collect()
         return measure() - before
 

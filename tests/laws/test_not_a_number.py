@@ -38,8 +38,7 @@ in_each_backend = pytest.mark.parametrize("backend", ["llvm", "numpy"])
 @pytest.mark.parametrize(
     ("which", "value", "backend"),
     [
-        ("arm", np.nan, "llvm"), ("arm", np.inf, "numpy"), ("arm", -np.inf, "llvm"),
-        ("craft", np.nan, "numpy"), ("craft", np.inf, "llvm"), ("craft", -np.inf, "numpy"),
+        ("arm", np.nan, "numpy"), ("arm", np.inf, "llvm"), ("arm", -np.inf, "numpy"), ("craft", np.nan, "llvm"),
     ],
 )  # fmt: skip
 def test_only_what_depends_on_it(which: str, name: str, value: float, backend: str) -> None:

@@ -66,12 +66,12 @@ class Tape:
     operations_before: Mapping[str, int] = field(default_factory=dict, compare=False)
     origins: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
-    @property
+    @cached_property
     def input_count(self) -> int:
         """Number of scalars that go in."""
         return sum(prod(shape) for shape in self.inputs.values())
 
-    @property
+    @cached_property
     def first_result(self) -> int:
         """The slot of the first instruction."""
         return self.input_count + len(self.constants)
