@@ -48,6 +48,30 @@ def test_special_mechanisms(seed: int) -> None:
     check(special_mechanism(seed), resting=seed % 3 > 0)
 
 
+def of_joints(*kinds: str, **options: object) -> Mechanism:
+    """Equal links one after the other on joints of these kinds."""
+    more = {"screw": {"pitch": 0.1}, "universal": {"axis": ((1, 0, 0), (0, 1, 0))}}
+    body = {"mass": 1.0, "com": (0.1, 0.02, 0.03), "inertia": (0.02, 0.03, 0.025)}
+    links = [Link(joint=kind, before=transform(np.eye(3), (0.3, 0, 0.1)), **body, **more.get(kind, {})) for kind in kinds]
+    return Mechanism(links, **options)
+
+
+WITH_BALLS = [
+    of_joints("ball"),
+    of_joints("revolute", "ball"),
+    of_joints("prismatic", "ball", "ball"),
+    of_joints("planar", "ball", "revolute"),
+    of_joints("ball", "prismatic", gravity=(0, 0, 0)),
+    of_joints("ball", "revolute", floating=True),
+    of_joints("revolute", "universal", "ball", "cylindrical", "planar", "prismatic", "screw"),
+]
+
+
+@pytest.mark.parametrize("mech", WITH_BALLS, ids=lambda mech: "-".join(link.joint for link in mech.links))
+def test_ball_joints(mech: Mechanism) -> None:
+    check(mech)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_general_mechanisms(name: str) -> None:
     check(variant(name))
@@ -100,7 +124,7 @@ def at_values(made: BaseBodies) -> BaseBodies:
     return replace(made, bodies=replace(made.bodies, bodies=bodies, rotors=rotors), reflected=reflected)
 
 
-@pytest.mark.parametrize("mech", [*(special_mechanism(seed) for seed in range(8)), *map(variant, NAMES)])
+@pytest.mark.parametrize("mech", [*(special_mechanism(seed) for seed in range(8)), *map(variant, NAMES), *WITH_BALLS[2::2]])
 @pytest.mark.parametrize("second", [False, True])
 def test_efforts_in_base_parameters(mech: Mechanism, second: bool) -> None:
     made = at_values(base_bodies(mech, second_moments=second))

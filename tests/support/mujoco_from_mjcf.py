@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import mujoco
 import numpy as np
 
@@ -12,10 +14,13 @@ CLOSE = 2e-12
 """Relative to the largest element: rounding, and MuJoCo's principal axes, which its compiler finds to 1e-12."""
 
 
-def assert_close(ours: np.ndarray, theirs: np.ndarray, what: str) -> None:
-    """Equal up to rounding, measured by the largest element."""
-    size = max(np.abs(theirs).max(initial=0.0), 1e-3)
-    assert np.abs(np.asarray(ours) - theirs).max(initial=0.0) <= CLOSE * size, what
+Residual = tuple[str, float]
+
+
+def residual(what: str, ours: np.ndarray, theirs: np.ndarray, least: float = 1e-3) -> Residual:
+    """The largest difference, relative to the largest element."""
+    size = max(np.abs(theirs).max(initial=0.0), least)
+    return what, float(np.abs(np.asarray(ours) - theirs).max(initial=0.0) / size)
 
 
 class MujocoTwin:
@@ -45,17 +50,22 @@ class MujocoTwin:
         return {"": unnamed, "base": "base_link"}.get(names[body], names[body])
 
     def compare(self, seed: int) -> None:
+        """Assert that everything agrees."""
+        for what, difference in self.residuals(seed):
+            assert difference <= CLOSE, f"{what}: {difference:.1e}"
+
+    def residuals(self, seed: int) -> Iterator[Residual]:
         """Everything that both know, at random coordinates, speeds and accelerations."""
-        self._compare_bodies()
+        yield from self._of_bodies()
         self._compare_limits()
         rng = np.random.default_rng(seed)
         for _ in range(3):
             q, qd, qdd = (rng.uniform(-1.5, 1.5, size) for size in (self.mech.nq, self.mech.nv, self.mech.nv))
             for at in self.mech.manifold_joints:
                 q[at.quaternion] /= np.linalg.norm(q[at.quaternion])
-            self._compare_at(q, qd, qdd)
+            yield from self._of_state(q, qd, qdd)
 
-    def _compare_bodies(self) -> None:
+    def _of_bodies(self) -> Iterator[Residual]:
         for k in range(1, self.model.nbody):
             if self.link_of(k) not in self.mech.link_names:
                 assert self.mech.floating  # what stands beside a floating base is left out
@@ -63,11 +73,11 @@ class MujocoTwin:
                 continue
             body = self.mech.links[self.mech.link_index(self.link_of(k))].body
             turn = np.asarray(quaternion_rotation(self.model.body_iquat[k]), dtype=float)
-            assert_close(body.mass, self.model.body_mass[k], f"mass of body {k}")
+            yield residual(f"mass of body {k}", body.mass, self.model.body_mass[k])
             if body.mass:
-                assert_close(body.com, self.model.body_ipos[k], f"centre of mass of body {k}")
+                yield residual(f"centre of mass of body {k}", body.com, self.model.body_ipos[k])
             tensor = turn @ np.diag(self.model.body_inertia[k]) @ turn.T
-            assert np.abs(body.tensor - tensor).max() <= CLOSE * max(tensor.max(), 1e-12), f"tensor of body {k}"
+            yield residual(f"tensor of body {k}", body.tensor, tensor, 1e-12)
 
     def _compare_limits(self) -> None:
         joints = [j for j, k in enumerate(self.moving) if k >= 0 and not self.mech.links[k].has_quaternion]
@@ -77,7 +87,7 @@ class MujocoTwin:
                 np.column_stack([self.mech.q_min, self.mech.q_max]), np.reshape(ranges, (-1, 2)), rtol=1e-15, atol=0
             )
 
-    def _compare_at(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
+    def _of_state(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Iterator[Residual]:
         mech, model, data = self.mech, self.model, self.data
 
         springs: list[Spring | LinearSpringDamper] = []
@@ -113,7 +123,7 @@ class MujocoTwin:
         mujoco.mj_forward(model, data)
         loss = model.dof_frictionloss * np.sign(data.qvel)
         passive = ours("friction_torque", qd) + ours("spring_torque", q, qd)
-        assert_close(passive, spread.T @ (loss - data.qfrc_passive), "friction and springs")
+        yield residual("friction and springs", passive, spread.T @ (loss - data.qfrc_passive))
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_DAMPER)
         data.qacc[:] = spread @ qdd + lag
         mujoco.mj_inverse(model, data)
@@ -121,10 +131,16 @@ class MujocoTwin:
         for k in range(1, model.nbody):
             if self.link_of(k) in mech.link_names:
                 pose = poses[mech.link_index(self.link_of(k))]
-                assert_close(pose[:3, 3], data.xpos[k], f"position of body {k}")
-                assert_close(pose[:3, :3], data.xmat[k].reshape(3, 3), f"orientation of body {k}")
+                yield residual(f"position of body {k}", pose[:3, 3], data.xpos[k])
+                yield residual(f"orientation of body {k}", pose[:3, :3], data.xmat[k].reshape(3, 3))
         mass = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
-        assert_close(ours("mass_matrix", q), spread.T @ mass @ spread, "mass matrix")
-        assert_close(ours("bias_torque", q, qd), spread.T @ (data.qfrc_bias + mass @ lag), "bias")
-        assert_close(ours("inverse_dynamics", q, qd, qdd), spread.T @ data.qfrc_inverse, "inverse dynamics")
+        yield residual("mass matrix", ours("mass_matrix", q), spread.T @ mass @ spread)
+        yield residual("bias", ours("bias_torque", q, qd), spread.T @ (data.qfrc_bias + mass @ lag))
+        chosen = [k for k in range(1, model.nbody) if self.link_of(k) in mech.link_names]
+        for k in chosen[:: max(1, len(chosen) // 4)]:
+            there = np.zeros((6, model.nv))
+            mujoco.mj_jacBody(model, data, there[:3], there[3:], k)
+            own = mech.kernel("jacobian", link=self.link_of(k), frame="world", backend="numpy")(q)
+            yield residual(f"Jacobian of body {k}", own, there @ spread)
+        yield residual("inverse dynamics", ours("inverse_dynamics", q, qd, qdd), spread.T @ data.qfrc_inverse)

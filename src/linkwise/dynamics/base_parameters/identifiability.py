@@ -5,16 +5,16 @@ kinetic energy that they bring vanishes, and their potential energy is constant,
 the last body of a branch, with the speed v = X(q) v_p + S qd, that splits by powers of qd. Parameters of the body act as if
 they were fixed to its parent exactly if they bring
 
-- in S S, no energy: none from the speed of the joint alone;
+- in S S, no energy: none from the speeds of the joint alone;
 - in S v, no momentum along the joint, whatever motions v_p the parent can have, and at all q;
 - in v v, an energy in the motions of the parent that does not depend on q, so that they move with it at any q;
 - in g, a potential energy that does not depend on q either.
 
-X(q) is the exponential of a constant matrix, so "at all q" means: closed under that matrix. Taken from the base to the tips,
-the spans of v, of v v and of gravity are finite and exact, and no joint is a special case: not one that is parallel to the
-first axis, nor one that slides, nor one that screws. Where the parent can move in every way the conditions are those of
-M. Gautier, W. Khalil, "Direct calculation of minimum set of inertial parameters of serial robots", IEEE Trans. Robotics and
-Automation 6(3), 1990.
+X(q) is the exponential of a constant matrix, or a product of some, so "at all q" means: closed under these matrices. Taken
+from the base to the tips, the spans of v, of v v and of gravity are finite and exact, and no joint is a special case: not
+one that is parallel to the first axis, nor one that slides, nor one that screws. Where the parent can move in every way the
+conditions are those of M. Gautier, W. Khalil, "Direct calculation of minimum set of inertial parameters of serial robots",
+IEEE Trans. Robotics and Automation 6(3), 1990.
 
 The rotors that links carry join in with v u, products of a speed u with the motion of the carrier, and with u u.
 """
@@ -28,7 +28,6 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from linkwise.dynamics.base_parameters.row_reduction import INDEPENDENT, Point, at, independent
-from linkwise.errors import ArgumentError
 from linkwise.model.body import Bodies, Body
 from linkwise.model.parameters import LINK, numbers_of, pseudo_of, to_body
 from linkwise.spatial.matrix_method import velocity_matrix
@@ -153,11 +152,6 @@ def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence
     results: list[Felt] = []
     for body in bodies.bodies:
         parent = reaches[body.parent] if body.parent >= 0 else ground
-        if len(body.freedoms) not in {1, 6}:
-            kind = "" if body.joint is None else body.joint.kind
-            raise ArgumentError(
-                f"base parameters: link {body.link + 1} has a {kind} joint; expected joints of one freedom or six"
-            )
         one, reach = (_unconstrained if len(body.freedoms) == 6 else _jointed)(
             known, body, parent, body.speed in loaded, point
         )
@@ -186,36 +180,36 @@ def _unconstrained(known: Quantities, body: Body, parent: _Reach, loaded: bool, 
 
 def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
     """A body on a joint: see the module's text."""
-    (freedom,) = body.freedoms
     m, place = len(known.rotors), known.rotors.index(body.speed) if body.speed in known.rotors else None
     down, six = passed_on(known, body).T, _seen(body.placement)
-    turning, turned = _rates(freedom.screw)
-    rate = known.moved(turning.T, turned) - known.kept()
-    motions, screw = np.array(parent.motions), np.concatenate([freedom.screw, np.zeros(m)])
+    screws = [np.concatenate([freedom.screw, np.zeros(m)]) for freedom in body.freedoms]
+    turns = [_rates(freedom.screw) for freedom in body.freedoms]
+    rates = [known.moved(turning.T, turned) - known.kept() for turning, turned in turns]
+    motions = np.array(parent.motions)
     motions = np.concatenate([motions[:, :6] @ six.T, motions[:, 6:]], axis=1)
     if place is not None:
-        motions = np.concatenate([motions[:, :6] + np.outer(motions[:, 6 + place], screw[:6]), motions[:, 6:]], axis=1)
-    step = np.pad(turned, ((0, m), (0, m)))
-    motions = _closed(motions, step, point)
-    held = _closed(parent.quantities @ down.T, rate, point)
-    weight, changes = down @ parent.weight, _closed(parent.changes @ down.T, rate, point)
-    pull = rate @ weight
-    constant = pull if loaded and _any(pull, point) else None
-    pulls = _closed((pull if constant is None else rate @ pull)[None], rate, point)
-    rows = [held @ rate.T, changes @ rate.T, pulls]
-    alone: list[Array] = []
+        motions = np.concatenate([motions[:, :6] + np.outer(motions[:, 6 + place], screws[0][:6]), motions[:, 6:]], axis=1)
+    motions = _closed(motions, [np.pad(turned, ((0, m), (0, m))) for _, turned in turns], point)
+    held = _closed(parent.quantities @ down.T, rates, point)
+    weight, changes = down @ parent.weight, _closed(parent.changes @ down.T, rates, point)
+    pull = np.stack([rate @ weight for rate in rates])
+    constant = pull[0] if loaded and _any(pull, point) else None
+    pulls = _closed(pull if constant is None else pull @ rates[0].T, rates, point)
+    rows = [*(held @ rate.T for rate in rates), *(changes @ rate.T for rate in rates), pulls]
+    own = np.zeros((0, known.count))  # of the joint's own motion
     if place is None:
-        alone = [known.product(screw, screw)[None]]
-        rows.append(_products(known, screw, motions))
+        own = np.stack([known.product(x, y) for x, y in combinations_with_replacement(screws, 2)])
+        rows += [products := np.concatenate([_products(known, screw, motions) for screw in screws])]
     conditions = np.pad(np.concatenate(rows), ((0, 0), (0, 1)))
     if place is None:
-        conditions = np.concatenate([conditions, np.append(alone[0][0], 1.0)[None]])
-        motions = np.concatenate([motions, screw[None]])
+        alone = np.pad(own, ((0, 0), (0, 1)), constant_values=1.0 if len(screws) == 1 else 0.0)
+        conditions = np.concatenate([conditions, alone])
+        motions, own = np.concatenate([motions, np.stack(screws)]), np.concatenate([products, own])
     reach = _Reach(
         independent(motions, point),
-        independent(np.concatenate([held, *rows[3:], *alone]), point),
+        independent(np.concatenate([held, own]), point),
         weight,
-        independent(np.concatenate([changes, pulls, pull[None]]), point),
+        independent(np.concatenate([changes, pulls, pull]), point),
     )
     return Felt(independent(conditions, point), constant), reach
 
@@ -236,11 +230,11 @@ def _products(known: Quantities, local: Array, motions: Array) -> Array:
     return np.stack(results) if results else np.zeros((0, known.count))
 
 
-def _closed(rows: Array, rate: Array, point: Point) -> Array:
+def _closed(rows: Array, rates: Sequence[Array], point: Point) -> Array:
     """What spans the rows and all that they become as the joint moves: the rows, their rates, the rates of those."""
     span = newest = independent(rows, point)
     while len(newest) and len(span) < span.shape[1]:
-        further = newest @ rate.T
+        further = np.concatenate([newest @ rate.T for rate in rates])
         if all(part.dtype != object for part in (span, further)):
             newest = independent(further - (further @ span.T) @ span, point)
             span = independent(np.concatenate([span, newest]), point)

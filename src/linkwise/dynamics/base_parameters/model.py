@@ -232,7 +232,7 @@ def _labels(
     for row, column in zip(rows, columns.tolist(), strict=True):
         if column < start:
             body, k = divmod(column, len(LINK))
-            plain = f"{symbols[k]}{_number(bodies.bodies[body])}"
+            plain = f"{symbols[k]}{_number(bodies.bodies, body)}"
         else:
             plain = names[column + moved]
         kind = plain.rstrip("0123456789'")
@@ -241,9 +241,10 @@ def _labels(
     return result
 
 
-def _number(body: Body) -> int:
-    """Of the link that the joint moves, counted from 1; 0 for a floating base."""
-    return body.link + 1
+def _number(bodies: Sequence[Body], k: int) -> str:
+    """Of the link that the joint moves, counted from 1, 0 for a floating base; primed where the joint has more bodies."""
+    link = bodies[k].link
+    return f"{link + 1}{sum(body.link == link for body in bodies[k + 1 :]) * chr(39)}"
 
 
 def _pseudo(ten: Array, second: bool) -> Array:

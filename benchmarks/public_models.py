@@ -1,0 +1,287 @@
+"""Public models held against Pinocchio (URDF, xacro) and MuJoCo (MJCF): ``python benchmarks/public_models.py FOLDER ...``.
+
+Each folder is a checkout of a repository. Every model in it is read by us and by the peer, each in a process of its own that
+may take a minute; poses, Jacobians, mass matrix, inverse and forward dynamics are compared at random states, relative to the
+largest number. Printed: a count for each outcome, then the models that differ, and those that the peer reads and we refuse,
+by reason; with ``--all`` every model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+BOUND = 1e-10
+"""Relative difference up to which a model agrees."""
+
+SECONDS = 60.0
+"""How long a model may take."""
+
+SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
+
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_free_armature": True})
+"""What the errors recommend; each is added to those before."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a model: in which format it is, a word, the largest difference, and why, if it was refused."""
+
+    kind: str
+    word: str
+    residual: float = 0.0
+    reason: str = ""
+
+
+def main() -> None:
+    """Compare all models below the folders of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--all", action="store_true", help="print every model")
+    chosen = parser.parse_args()
+    models = [(root, path) for root in chosen.folders for path in candidates(root)]
+    report([(path, outcome) for (_, path), outcome in zip(models, all_compared(models), strict=True)], everything=chosen.all)
+
+
+def candidates(root: Path) -> Iterator[Path]:
+    """The files that may be models."""
+    for path in sorted(root.rglob("*")):
+        if path.suffix.lower() in SUFFIXES and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if path.suffix.lower() in {".xml", ".mjcf"} and not re.search(r"<mujoco[\s>]", text):
+                continue
+            if path.suffix.lower() == ".xacro" and not re.search(r"<robot[^>]*\sname\s*=", text):
+                continue  # (macros for others to include)
+            yield path
+
+
+class Worker:
+    """A process that compares one model after the other; another takes its place where it crashes or takes too long."""
+
+    def __init__(self) -> None:
+        self.pipe: Connection
+        self._start()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=_serve, args=(there,), daemon=True)
+        self.process.start()
+        there.close()
+
+    def __call__(self, root: Path, path: Path) -> Outcome:
+        """Compare a model."""
+        self.pipe.send((root, path))
+        try:
+            if self.pipe.poll(SECONDS):
+                return self.pipe.recv()
+            outcome = Outcome(_kind(path), "too slow", reason=f"more than {SECONDS:g} s")
+        except EOFError:
+            outcome = Outcome(_kind(path), "crashed", reason="the process ended")
+        self.process.kill()
+        self._start()
+        return outcome
+
+
+def _serve(pipe: Connection) -> None:
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    while True:
+        root, path = pipe.recv()
+        try:
+            outcome = compare(root, path)
+        except Exception as error:  # noqa: BLE001  (whatever it is, it is the result)
+            outcome = Outcome(_kind(path), "failed", reason=f"{type(error).__name__}: {error}"[:300])
+        pipe.send(outcome)
+
+
+def all_compared(models: list[tuple[Path, Path]]) -> list[Outcome]:
+    """Compare models, several at a time."""
+    count = os.cpu_count() or 1
+    idle: Queue[Worker] = Queue()
+    for _ in range(count):
+        idle.put(Worker())
+
+    def compared(job: tuple[Path, Path]) -> Outcome:
+        worker = idle.get()
+        try:
+            return worker(*job)
+        finally:
+            idle.put(worker)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(compared, models))
+
+
+def _kind(path: Path) -> str:
+    return {".urdf": "URDF", ".xacro": "xacro", ".sdf": "SDF"}.get(path.suffix.lower(), "MJCF")
+
+
+# ── one model ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def compare(root: Path, path: Path) -> Outcome:
+    """Read a model by both, and compare what they compute."""
+    kind = _kind(path)
+    peer, why_not = (None, "no peer reads it") if kind == "SDF" else _peer(kind, root, path)
+    mechanism, refused, options = _ours(root, path)
+    if mechanism is None:
+        return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=refused if peer else why_not)
+    if peer is None:
+        return Outcome(kind, "read by us alone", reason=why_not)
+    if "drop_free_armature" in options:
+        _drop_free_armature(peer)
+    residuals = list(_mujoco(mechanism, peer) if kind == "MJCF" else _pinocchio(mechanism, peer))
+    what, worst = max(residuals, key=lambda one: one[1] if np.isfinite(one[1]) else np.inf)
+    return Outcome(kind, "agrees" if worst <= BOUND else "differs", worst, what)
+
+
+def _ours(root: Path, path: Path) -> tuple[Any, str, dict[str, Any]]:
+    from linkwise import files
+    from linkwise.errors import LinkwiseError
+
+    options: dict[str, Any] = {"package_dirs": [root, *(p for p in root.iterdir() if p.is_dir())]}
+    if _kind(path) == "MJCF":
+        options = {"include_root": root}
+    if _kind(path) == "xacro":
+        options["xacro"] = {}
+    refused = ""
+    for more in OPTIONS:
+        options |= more
+        try:
+            read = files.read(path, **options)
+        except LinkwiseError as error:
+            refused = str(error)
+        else:
+            return read.mechanism, "", options
+    return None, refused, options
+
+
+def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
+    """What a peer makes of a file, and what it says where it refuses it."""
+    try:
+        if kind == "MJCF":
+            import mujoco
+
+            return mujoco.MjModel.from_xml_path(str(path)), ""
+        import pinocchio as pin
+
+        text = path.read_text(encoding="utf-8") if kind == "URDF" else _expanded(root, path)
+        pin.buildModelFromXML(text)
+    except Exception as error:  # noqa: BLE001
+        return None, f"{type(error).__name__}: {error}"[:300]
+    return text, ""
+
+
+def _expanded(root: Path, path: Path) -> str:
+    from linkwise.files.formats.xacro import expand
+
+    return expand(path, {}, [root, *(p for p in root.iterdir() if p.is_dir())])[0]
+
+
+def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
+    from support.pinocchio_from_urdf import UrdfTwin
+    from support.random_mechanisms import direct, random_state
+
+    mechanism = mechanism.without_friction().replace(springs=(), loops=())
+    twin = UrdfTwin(text, mechanism)
+    theirs, ours = set(twin.links()), set(mechanism.link_names)
+    names = {name: name for name in theirs & ours} | dict(zip(sorted(theirs - ours), sorted(ours - theirs), strict=False))
+    if len(theirs - ours) > 1:
+        raise AssertionError(f"links that we do not have: {sorted(theirs - ours)}")
+    for seed in range(2):
+        q, qd, qdd = random_state(mechanism, seed)
+        poses, wanted = direct(mechanism, "link_poses", q), twin.poses(q)
+        size = max(1.0, *(np.abs(pose[:3, 3]).max() for pose in wanted.values()))
+        for there, here in names.items():
+            yield f"pose of {there}", float(np.abs(poses[mechanism.link_index(here)] - wanted[there]).max() / size)
+        mass = twin.mass_matrix(q)
+        yield "mass matrix", _relative(direct(mechanism, "mass_matrix", q), mass)
+        if "planar" not in {link.joint for link in mechanism.links}:
+            tau = twin.inverse_dynamics(q, qd, qdd)
+            yield "inverse dynamics", _relative(direct(mechanism, "inverse_dynamics", q, qd, qdd), tau)
+            yield from _forward(mechanism, q, qd, qdd, tau, mass)
+        for there in sorted(names)[:: max(1, len(names) // 4)]:
+            yield (
+                f"Jacobian of {there}",
+                _relative(direct(mechanism, "jacobian", q, link=names[there]), twin.jacobian(q, there)),
+            )
+
+
+def _drop_free_armature(model: Any) -> None:
+    """Leave out what the option of that name leaves out: a free joint's armature, and damping and friction with it."""
+    for k in np.flatnonzero(model.jnt_type == 0):
+        freedoms = slice(model.jnt_dofadr[k], model.jnt_dofadr[k] + 6)
+        for table in (model.dof_armature, model.dof_damping, model.dof_frictionloss):
+            table[freedoms] = 0.0
+
+
+def _mujoco(mechanism: Any, model: Any) -> Iterator[tuple[str, float]]:
+    from support.mujoco_from_mjcf import MujocoTwin
+    from support.random_mechanisms import direct, random_state
+
+    yield "nothing", 0.0
+    if model.nbody > 1:
+        yield from MujocoTwin(mechanism, model).residuals(1)
+    q, qd, qdd = random_state(mechanism.replace(loops=()), 3)
+    bare = mechanism.replace(loops=())
+    if len(qd):
+        yield from _forward(bare, q, qd, qdd, direct(bare, "inverse_dynamics", q, qd, qdd), direct(bare, "mass_matrix", q))
+
+
+def _forward(mechanism: Any, q: Any, qd: Any, qdd: Any, tau: Any, mass: Any) -> Iterator[tuple[str, float]]:
+    """The efforts that the error of the accelerations would take, where every motion has a mass."""
+    from support.random_mechanisms import direct
+
+    if len(qd) and np.linalg.eigvalsh(mass)[0] > 1e-12 * np.abs(mass).max():
+        error = direct(mechanism, "forward_dynamics", q, qd, tau) - qdd
+        yield "forward dynamics", float(np.abs(mass @ error).max() / max(np.abs(tau).max(), np.abs(mass @ qdd).max(), 1e-9))
+
+
+def _relative(found: Any, wanted: Any) -> float:
+    if np.shape(found) != np.shape(wanted):
+        raise AssertionError(f"shape {np.shape(found)}, but {np.shape(wanted)} there")
+    return float(np.abs(found - wanted).max(initial=0.0) / max(np.abs(wanted).max(initial=0.0), 1e-9))
+
+
+# ── the report ────────────────────────────────────────────────────────────────────────────────────
+
+
+def report(named: list[tuple[Path, Outcome]], *, everything: bool) -> None:
+    """Print the counts, what differs, and why we refuse what a peer reads."""
+    table: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, outcome in named:
+        table[outcome.word][outcome.kind] += 1
+    kinds = sorted({outcome.kind for _, outcome in named})
+    print(f"{'models':20s}" + "".join(f"{kind:>8s}" for kind in [*kinds, "all"]))
+    for word, counts in sorted(table.items(), key=lambda item: -item[1].total()):
+        print(f"{word:20s}" + "".join(f"{counts[kind]:8d}" for kind in kinds) + f"{counts.total():8d}")
+    agreeing = [outcome.residual for _, outcome in named if outcome.word == "agrees"]
+    if agreeing:
+        print(f"largest relative difference of those that agree: {max(agreeing):.1e}; median {np.median(agreeing):.1e}")
+    for path, outcome in sorted(named, key=lambda one: (one[1].word, one[1].reason)):
+        if everything or outcome.word in {"differs", "failed", "crashed", "too slow", "refused by us"}:
+            first = " ".join(outcome.reason.split())
+            print(f"{outcome.word}: {path} ({outcome.kind}) {outcome.residual:.1e} {first[:240]}")
+
+
+if __name__ == "__main__":
+    main()
