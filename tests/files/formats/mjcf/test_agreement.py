@@ -200,6 +200,9 @@ TEXTS = {
     "free joint as a joint": "<mujoco><worldbody><body><joint type='free'/><geom size='1'/></body></worldbody></mujoco>",
     "free joint beside what stands": "<mujoco><worldbody><body name='table'><geom size='1'/><body><geom size='1'/></body></body>"
     f"<body name='hull'><freejoint/>{BOX}<body><joint/>{BALL}</body></body></worldbody></mujoco>",
+    "a spring that ties a free body to the ground": "<mujoco><worldbody><site name='w' pos='0 0 2'/><body><freejoint/>"
+    "<geom size='1'/><site name='s' pos='0.3 0 0'/></body></worldbody><tendon><spatial stiffness='50' damping='2'>"
+    "<site site='w'/><site site='s'/></spatial></tendon></mujoco>",
     # ── joints that follow ──
     "follows": arm().replace(
         "</mujoco>", '<equality><joint joint1="elbow" joint2="shoulder" polycoef="0.2 -1.5 0 0 0"/></equality></mujoco>'

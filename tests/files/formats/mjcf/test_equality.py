@@ -127,10 +127,63 @@ def test_loops_of_a_floating_base() -> None:
     )
     assert read(text.format("l", "r")).loops[0].second == "r"
     for ground in ("world", "table"):
-        reading = mjcf.parse(text.format("l", ground))
-        assert [problem.message for problem in reading.problems] == [
-            "equality <connect>: it ties to the ground, which a floating base cannot say; active = 'false' leaves it out"
-        ]
+        tied = read(text.format("l", ground))
+        assert not tied.floating  # nothing of a floating base stands still: the free body is a link on a floating joint
+        assert [link.joint for link in tied.links if link.moves] == ["floating", "revolute", "revolute"]
+        assert tied.loops[0].second == ("base" if ground == "world" else "table")
+
+
+TENDONS = """<mujoco><worldbody><body><joint name="a" ref="20"/><geom size="1"/>
+<body pos="1 0 0"><joint name="b" axis="0 1 0"/><geom size="1"/>
+<body pos="1 0 0"><joint name="c" type="slide" ref="0.2"/><geom size="1"/></body></body></body></worldbody>
+<tendon><fixed name="one"><joint joint="a" coef="0.5"/><joint joint="b" coef="-2"/></fixed>
+<fixed name="two"><joint joint="b" coef="3"/><joint joint="c" coef="-4"/></fixed>
+<fixed name="three"><joint joint="c" coef="0.7"/></fixed>{none}</tendon>
+<equality>{equality}</equality></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("equality", "freedoms"),
+    [
+        ('<tendon tendon1="one"/>', 2),
+        ('<tendon tendon1="one" polycoef="0.3"/>', 2),
+        ('<tendon tendon1="three" polycoef="0.3"/>', 2),
+        ('<tendon tendon1="three" tendon2="two" polycoef="0.1 0.25"/>', 2),
+        ('<tendon tendon1="one"/><tendon tendon1="two" polycoef="-0.1"/>', 1),
+        ('<tendon tendon1="one"/><tendon tendon1="three"/>', 1),
+    ],
+)
+def test_fixed_tendons_couple_joints(equality: str, freedoms: int) -> None:
+    """At any coordinates of ours the residual of MuJoCo's equality is zero."""
+    text = TENDONS.format(none="", equality=equality)
+    mech, model = read(text), mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    assert mech.n == freedoms
+    places = {link.coordinate_name: k for k, link in enumerate(mech.links) if link.moves}
+    stays = {"c": 0.2 + 0.3 / 0.7 if "0.3" in equality else 0.2}
+    worst = 0.0
+    for q in np.random.default_rng(0).normal(size=(5, mech.n)):
+        data.qpos[:] = [mech.joint_coordinates(places[name], q) if name in places else stays[name] for name in "abc"]
+        mujoco.mj_forward(model, data)
+        assert data.ne == len(model.eq_type)
+        worst = max(worst, np.abs(data.efc_pos[: data.ne]).max())
+    print(worst)
+    assert worst < 1e-14  # some sums of numbers of the size of one
+
+
+@pytest.mark.parametrize(
+    ("equality", "expected"),
+    [
+        ('<tendon tendon1="one" tendon2="two"/>', "3 joints"),
+        ('<tendon tendon1="none"/>', "no joint"),
+        ('<tendon tendon1="four"/>', "'four'"),
+        ('<tendon tendon1="one" tendon2="three" polycoef="0 1 1"/>', "polycoef"),
+        ('<tendon tendon1="three"/><joint joint1="c"/>', "bound already"),
+    ],
+)
+def test_tendons_that_couple_nothing(equality: str, expected: str) -> None:
+    problems = mjcf.parse(TENDONS.format(none='<fixed name="none"/>', equality=equality)).problems
+    assert expected in " ".join(problem.message for problem in problems)
 
 
 def test_a_long_chain_of_followers_stays_with_its_end() -> None:

@@ -397,7 +397,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "eq what": (
         tied("<conect/>"),
         [
-            "line 6: there is no equality <conect>; expected 'joint', 'connect', 'weld', 'tendon', 'flex', 'flexvert', 'flexstrain' or 'distance'"
+            "line 6: there is no equality <conect>; expected 'joint', 'tendon', 'connect', 'weld', 'flex', 'flexvert', 'flexstrain' or 'distance'"
         ],
     ),
     "eq joint1": (
@@ -427,13 +427,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "line 4: joint 'b': mimic.joint is 'b'; expected a joint that does not follow this one in turn (a ring)",
         ],
     ),
-    "eq tendon": (
-        tied('<tendon tendon1="t"/>'),
-        ["line 6: equality <tendon>: only joints, points and frames can be tied here; active = 'false' leaves it out"],
-    ),
     "eq flex": (
         tied('<flex flex="t"/>'),
-        ["line 6: equality <flex>: only joints, points and frames can be tied here; active = 'false' leaves it out"],
+        [
+            "line 6: equality <flex>: only joints, tendons, points and frames can be tied here; active = 'false' leaves it out"
+        ],
     ),
     "eq neither": (
         tied('<connect anchor="0 0 0"/>'),

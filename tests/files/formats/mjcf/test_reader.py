@@ -150,10 +150,6 @@ REMARKS = {
         world(f'<body name="b"><joint/>{BALL}<site name="s"/><site name="r"/></body>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="r"/><site site="s"/></spatial></tendon>'),
         "line 2: tendon 't': its spring and damper are left out, for its sites are on one body",
     ),
-    "a tendon to the ground of what floats": (
-        world(f'<body name="b"><freejoint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><site site="s"/></spatial></tendon>'),
-        "line 2: tendon 't': its spring and damper are left out, for it pulls at the ground or at a body that is left out",
-    ),
     "cameras": (world("<body><camera/></body>"), "line 1: <camera> is not used: it is for pictures"),
     "a site": (world("<body><site/></body>"), "line 1: <site> is not used: a frame that nothing here is tied to"),
     "mocap": (world('<body mocap="true"/>'), "line 1: the attribute 'mocap' of <body> is not used: such a body stands still here"),

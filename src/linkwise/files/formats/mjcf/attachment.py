@@ -40,7 +40,7 @@ class Attacher:
         self._models: dict[str, Element] = {}
         for model in (model for asset in root.all("asset") for model in asset.all("model")):
             check_known(model, "<model>", log, ("name", "file", "content_type"))
-            self._models[model.get("name") or Path(model.get("file") or "").stem] = model
+            self._models[model.get("name") or includer.model_name(model, model.get("file") or "")] = model
         self._read: dict[str, tuple[Element, Settings, list[Element]]] = {}
 
     def expand(self, element: Element) -> None:

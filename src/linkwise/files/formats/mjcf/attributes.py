@@ -68,6 +68,7 @@ ENDS = ("body1", "body2", "site1", "site2", "anchor")
 #: The equality constraints that can be read.
 EQUALITIES = {
     "joint": (*SHARED, "joint1", "joint2", "polycoef"),
+    "tendon": (*SHARED, "tendon1", "tendon2", "polycoef"),
     "connect": (*SHARED, *ENDS),
     "weld": (*SHARED, *ENDS, "relpose", "torquescale"),
 }
@@ -114,7 +115,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "compiler": ("lengthrange",),
     "option": ("flag",),
     "geom": ("plugin",),
-    **dict.fromkeys((*ACTUATORS, "flag", "joint", "freejoint", "site", "inertial", "equality", *EQUALITIES), ()),
+    **dict.fromkeys((*ACTUATORS, "flag", "joint", "freejoint", "site", "inertial", "equality", "connect", "weld"), ()),
 }
 
 

@@ -86,6 +86,14 @@ class Includer:
         self.expand(top, depth)
         return top.children
 
+    def model_name(self, element: Element, name: str) -> str:
+        """What the model of a file calls itself; the name of the file where it cannot be read or says nothing."""
+        try:
+            said = read_xml(read_text(self.path(element, name), LARGEST_DESCRIPTION)).get("model")
+        except (FileError, XmlError):
+            said = None
+        return said or Path(name).stem
+
     def _read(self, path: Path) -> Element:
         """The root element of a file that is not included already."""
         if path in self.seen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import count, pairwise
 from pathlib import Path
@@ -89,7 +89,7 @@ class Actuators:
             self.motors.append((said, motor))
 
 
-OTHERS = ("tendon", "flex", "flexvert", "flexstrain", "distance")
+OTHERS = ("flex", "flexvert", "flexstrain", "distance")
 
 
 #: One side of a loop: the place of its body and T_body_frame.
@@ -107,6 +107,8 @@ class Equalities:
         Joints that stay at a coordinate, rad or m.
     loops : list of (Attributes, Loop)
         Loops, by the names of the links.
+    floats : bool
+        Whether the base floats: not a free body that something ties to the ground, which is a link on a floating joint.
     """
 
     def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
@@ -119,6 +121,7 @@ class Equalities:
         for k, body in enumerate(bodies.elements):
             self.reference[k] = self.reference[body.parent] @ body.frame
         self.floats = one_floats(bodies.elements)
+        self.tendons: dict[str, Element] = {}
         self.used: set[str] = set()
         self.follows: dict[str, Mimic] = {}
         self.stays: dict[str, float] = {}
@@ -139,9 +142,11 @@ class Equalities:
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
                 self.log.remark(element, f"{said.item} is not active, and left out")
             elif element.tag in OTHERS:
-                said.report("only joints, points and frames can be tied here; active = 'false' leaves it out")
+                said.report("only joints, tendons, points and frames can be tied here; active = 'false' leaves it out")
             elif element.tag == "joint":
                 self._joint(said)
+            elif element.tag == "tendon":
+                self._tendon(said)
             else:
                 self._loop(said, element.tag)
 
@@ -163,26 +168,58 @@ class Equalities:
         """q1 - ref1 = a0 + a1 (q2 - ref2): MuJoCo counts from the pose that the file describes."""
         first = said.lookup("joint1", self.joints, "hinges and slides")
         second = said.lookup("joint2", self.joints, "hinges and slides", needed=False)
-        coefficients = said.numbers("polycoef", 1, 5) or []
-        poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if first is None or (second is None and "joint2" in said):
             return
-        name = str(first.name)
-        if name in self._bound:
-            said.report(f"joint {shown(name)} is bound already, in {place(self._bound[name])}", "joint1")
+        if second is first:
+            said.report(f"joint {shown(first.name)} follows itself", "joint2")
             return
-        self._bound[name] = said.element
-        if second is None or second is first:
-            if second is first:
-                said.report(f"joint {shown(name)} follows itself", "joint2")
-            self.stays[name] = first.ref + poly[0]
+        shift, ratio = self._line(said, second is not None)
+        self._bind(said, first, second, ratio, shift, "joint1")
+
+    def _tendon(self, said: Attributes) -> None:
+        """The same of the lengths of fixed tendons, sums of joint coordinates, where that leaves one joint or two."""
+        keys = ("tendon1", "tendon2")
+        lengths = [said.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
+        if lengths[0] is None or (lengths[1] is None and "tendon2" in said):
             return
-        if any(poly[2:]):
+        shift, slope = self._line(said, lengths[1] is not None)
+        factors: dict[str, float] = {}
+        for tendon, share in zip(lengths, (1.0, -slope), strict=True):
+            for part in () if tendon is None else tendon.all("joint"):
+                wrap = Attributes(part, f"{said.item}: <joint>", self.log, ("joint", "coef"))
+                if (joint := wrap.lookup("joint", self.joints, "hinges and slides")) is None:
+                    return
+                factors[str(joint.name)] = factors.get(str(joint.name), 0.0) + share * wrap.number("coef")
+        tied = sorted((name for name, factor in factors.items() if factor), key=lambda name: name in self._bound)
+        if not 1 <= len(tied) <= 2:
+            count = f"{len(tied)} joints" if tied else "no joint"
+            said.report(f"it ties {count}; only one or two can be tied here; active = 'false' leaves it out")
+            return
+        first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
+        ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
+        self._bind(said, first, second, ratio, shift / factors[tied[0]], "tendon1")
+
+    def _line(self, said: Attributes, follows: bool) -> tuple[float, float]:
+        """The coefficients a0 and a1 of what follows."""
+        coefficients = said.numbers("polycoef", 1, 5) or []
+        poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
+        if follows and any(poly[2:]):
             why = "only a0 + a1 x can be followed here; active = 'false' leaves it out"
             said.report(f"polycoef is {poly!r}, a polynomial of higher degree; {why}", "polycoef")
+        return poly[0], poly[1]
+
+    def _bind(
+        self, said: Attributes, first: MjcfJoint, second: MjcfJoint | None, ratio: float, shift: float, key: str
+    ) -> None:
+        """q1 - ref1 = shift + ratio (q2 - ref2), or without a second joint the shift alone."""
+        name = str(first.name)
+        if name in self._bound:
+            said.report(f"joint {shown(name)} is bound already, in {place(self._bound[name])}", key)
             return
-        offset = first.ref + poly[0] - poly[1] * second.ref
-        if mimic := said.build(lambda: Mimic(str(second.name), poly[1], offset)):
+        self._bound[name] = said.element
+        if second is None:
+            self.stays[name] = first.ref + shift
+        elif mimic := said.build(lambda: Mimic(str(second.name), ratio, first.ref + shift - ratio * second.ref)):
             self.follows[name] = mimic
 
     # ── loops ─────────────────────────────────────────────────────────────────────────────────────
@@ -196,14 +233,19 @@ class Equalities:
         ends = self._of_sites(said) if by_sites else self._of_bodies(said, tag)
         if ends is None:
             return
-        if self.floats and any(self.stands(body) for body, _ in ends):
-            said.report("it ties to the ground, which a floating base cannot say; active = 'false' leaves it out")
-            return
+        self.floats = self.floats and not any(self.stands(body) for body, _ in ends)
         kind = "point" if tag == "connect" or said.number("torquescale", 1.0) == 0 else "full"
         first, second = ("base" if body == WORLD else self.links[body] for body, _ in ends)
         frames = ends[0][1], ends[1][1]
         if loop := said.build(lambda: Loop(kind, first, second, *frames, said.text("name"))):
             self.loops.append((said, loop))
+
+    def untie(self, paths: Iterable[Attributes]) -> None:
+        """Let no base float that a spatial tendon with a spring or damper ties to the ground."""
+        for path in paths:
+            sites = [self.sites.get(part.get("site") or "") for part in path.element.children]
+            if _pulls(path) and any(site is not None and self.stands(site.body) for site in sites):
+                self.floats = False
 
     def stands(self, body: int) -> bool:
         """Whether a body stands in the world, beside the one that floats."""
@@ -546,13 +588,16 @@ class _Reader:
         self._check(bodies)
         names = LinkNames(self.log, bodies.elements)
         equalities = Equalities(self.log, self.defaults, self.settings, bodies, names.bodies)
+        tendons = [element for section in self.root.all("tendon") for element in section.children]
+        equalities.tendons = {name: tendon for tendon in tendons if tendon.tag == "fixed" and (name := tendon.get("name"))}
         for element in self.root.all("equality"):
             equalities.read(element)
         equalities.settle()
+        equalities.untie(_tendon(element, self.log, self.defaults) for element in tendons if element.tag == "spatial")
         actuators = Actuators(self.log, self.defaults, self.settings, equalities.joints, equalities.stays)
         for element in self.root.all("actuator"):
             actuators.read(element)
-        floats = one_floats(bodies.elements)
+        floats = equalities.floats
         links = Links(names, equalities.follows, equalities.stays, physical=self.physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
@@ -613,8 +658,8 @@ class _Reader:
         if len(ends) < len(sites):
             return
         bodies = [site.body for site in ends]
-        if not {*bodies} - {WORLD} <= {*kept} or (equalities.floats and any(map(equalities.stands, bodies))):
-            said.remark("its spring and damper are left out, for it pulls at the ground or at a body that is left out")
+        if not {*bodies} - {WORLD} <= {*kept}:
+            said.remark("its spring and damper are left out, for it pulls at a body that is left out")
             return
         if len({*bodies}) < 2:
             said.remark("its spring and damper are left out, for its sites are on one body")
