@@ -27,6 +27,11 @@ LOOP = 4_000
 """Configurations in one pass of a Python loop over Pinocchio."""
 
 
+def nothing(data: pin.Data, made: Any) -> tuple[np.ndarray, ...]:
+    """No results, where both sides order or define them differently: the tests compare these."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Row:
     """An algorithm and Pinocchio's: how many of q, qd and a third vector it takes, the call, and how its result is read."""
@@ -60,9 +65,33 @@ ROWS = {
         lambda data, made: made[1],
         {"frame": "body"},
     ),
-    "gravity_regressor": Row(1, "pin.computeStaticRegressor(m, d, q)", lambda data, made: ()),
+    "frame_acceleration_derivatives": Row(
+        3,
+        "pin.computeForwardKinematicsDerivatives(m, d, q, v, a),"
+        "pin.getFrameAccelerationDerivatives(m, d, frame, pin.ReferenceFrame.LOCAL)",
+        nothing,
+        {"frame": "body"},
+    ),
+    "kinematic_hessian": Row(
+        1,
+        "pin.computeJointJacobians(m, d, q), pin.computeJointKinematicHessians(m, d),"
+        "pin.getJointKinematicHessian(m, d, m.njoints - 1, pin.LOCAL_WORLD_ALIGNED)",
+        nothing,
+    ),
+    "jacobian_dot": Row(
+        2,
+        "pin.computeJointJacobiansTimeVariation(m, d, q, v),"
+        "pin.getFrameJacobianTimeVariation(m, d, frame, pin.LOCAL_WORLD_ALIGNED)",
+        nothing,
+    ),
+    "coriolis_matrix": Row(2, "pin.computeCoriolisMatrix(m, d, q, v)", nothing),
+    "centroidal_momentum_derivatives": Row(3, "pin.computeCentroidalDynamicsDerivatives(m, d, q, v, a)", nothing),
+    "regressor": Row(3, "pin.computeJointTorqueRegressor(m, d, q, v, a)", nothing),
+    "gravity_regressor": Row(1, "pin.computeStaticRegressor(m, d, q)", nothing),
+    "energy_regressor": Row(
+        2, "pin.computeKineticEnergyRegressor(m, d, q, v), pin.computePotentialEnergyRegressor(m, d, q)", nothing
+    ),
 }
-"""No results where both sides order them differently: the tests compare these."""
 
 
 class Pair:

@@ -6,15 +6,16 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment, some_mass
+from linkwise.dynamics.derivatives import Composites
 from linkwise.dynamics.recursions import composite_inertias
 from linkwise.kinematics.body_transform import joint_transforms
-from linkwise.kinematics.configuration import tangent_derivative, time_derivative
+from linkwise.kinematics.configuration import time_derivative
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.spatial_vectors import inertia_times, on_body
+from linkwise.spatial.spatial_vectors import force_cross, inertia_times, momentum_of, on_body
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": "6 nv"})
@@ -69,6 +70,11 @@ SHAPES = {"dh_dq": "6 nv", "dhd_dq": "6 nv", "dhd_dqd": "6 nv", "dhd_dqdd": "6 n
 def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
     """Derivatives (6, nv) of the momentum h by q, and of its rate by q, qd and qdd, the last of these A.
 
+    The rate of momentum is the force on all bodies without gravity; what a step, a velocity and an acceleration of each
+    joint add to it is what its composite body passes on (`linkwise.dynamics.derivatives`), as in J. Carpentier, N. Mansard,
+    "Analytical derivatives of rigid body dynamics algorithms", RSS 2018. With a floating base dq is a small motion in the
+    base's own axes.
+
     Examples
     --------
     >>> from linkwise import robots
@@ -77,17 +83,32 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
     >>> by_q[0].round(3)
     array([-2. , -0.5])
     """
-
-    def momentum(x: Array) -> Array:
-        return np.asarray(centroidal_momentum_matrix(tree, x) @ qd)
-
-    def rate(x: Array) -> Array:
-        matrix = centroidal_momentum_matrix(tree, x)
-        return np.asarray(matrix @ qdd + centroidal_momentum_matrix_dot(tree, x, qd) @ qd)
-
-    by_qd = [
-        centroidal_momentum_matrix_dot(tree, q, unit) @ qd + centroidal_momentum_matrix_dot(tree, q, qd) @ unit
-        for unit in np.eye(tree.nv)
-    ]
-    matrix = centroidal_momentum_matrix(tree, q)
-    return tangent_derivative(tree, momentum, q), tangent_derivative(tree, rate, q), np.stack(by_qd, axis=1), matrix
+    bodies = moving_bodies(tree)
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    composites = Composites.of(bodies, joints, qd, qdd, np.zeros(3))
+    moment = first_moment(tree, bodies, joints)
+    per_mass = 1.0 / some_mass(tree, moment[3])
+    center = moment[:3] * per_mass
+    roots = [k for k, body in enumerate(bodies.bodies) if body.parent < 0]
+    whole = [sum((on_body(momentum_of(composites.momentum[k]), poses[k])[:3] for k in roots), np.zeros(3))]
+    whole.append(sum((poses[k][:3, :3] @ composites.force[k][:3] for k in roots), np.zeros(3)))
+    tables = tuple(blank(6, tree.nv) for _ in range(4))
+    for k, joint in enumerate(joints):
+        for freedom in joint.freedoms:
+            along, by_speed, by_step = composites.forces(k, freedom)
+            turned = force_cross(freedom.screw, momentum_of(composites.momentum[k]))
+            carried = turned + inertia_times(composites.inertia[k], composites.effects[freedom.speed].velocity)
+            for table, force in zip(tables, (carried, by_step, by_speed, along), strict=True):
+                table[:, freedom.speed] = on_body(force, poses[k])
+    for rotor in (*bodies.rotors, *bodies.ground_rotors):
+        turn, j = poses[rotor.body][:3, :3], rotor.speed
+        tables[3][3:, j] = tables[3][3:, j] + turn @ rotor.spin
+        if rotor in bodies.rotors:
+            tables[2][3:, j] = tables[2][3:, j] + turn @ cross(composites.moved[rotor.body].velocity[3:], rotor.spin)
+    for j in range(tree.nv):
+        step = tables[3][:3, j] * per_mass  # of the centre of mass
+        for table, moved in zip(tables, (*whole, None, None), strict=True):
+            table[3:, j] = table[3:, j] - cross(center, table[:3, j])
+            if moved is not None:
+                table[3:, j] = table[3:, j] - cross(step, moved)
+    return tables[0], tables[1], tables[2], tables[3]

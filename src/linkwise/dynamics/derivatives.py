@@ -84,7 +84,7 @@ def inverse_dynamics_external_derivatives(
 
 
 @dataclass(frozen=True)
-class _Change:
+class StepEffect:
     """What the bodies beyond a joint feel of a small step of it: psi' and psi'' of Singh et al., and S' = v x S."""
 
     velocity: Array
@@ -92,37 +92,67 @@ class _Change:
     rate: Array
 
 
+@dataclass(frozen=True)
+class Composites:
+    """Each body with all that it carries, taken as one, in motion.
+
+    Attributes
+    ----------
+    moved : list of BodyMotion
+        The motion of each body.
+    inertia, momentum, force : list of ndarray (4, 4), (3, 4), (6,)
+        Pseudo-inertia and momentum matrix W J of each composite, and the force that it takes.
+    effects : dict of int to StepEffect
+        Of a step of each joint coordinate, by its index into qd.
+    """
+
+    moved: list[BodyMotion]
+    inertia: list[Array]
+    momentum: list[Array]
+    force: list[Array]
+    effects: dict[int, StepEffect]
+
+    @classmethod
+    def of(cls, bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array, gravity: Array) -> Composites:
+        """Those of bodies whose joint transforms are known."""
+        moved = motions(bodies, joints, qd, qdd, gravity)
+        each = momenta(bodies, [motion.velocity for motion in moved], qd)
+        inertia = composite_inertias(bodies, joints)
+        momentum = summed_inward(bodies, joints, each, JointTransform.momentum_to_parent)
+        force = _composite_forces(bodies, joints, moved, each, qd, qdd)
+        effects = {f.speed: _effect(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
+        return cls(moved, inertia, momentum, force, effects)
+
+    def forces(self, k: int, freedom: Freedom) -> tuple[Array, Array, Array]:
+        """What bodies before a joint of body k feel (6,): per unit of its acceleration, of its velocity, and of a step."""
+        screw, step = freedom.screw, self.effects[freedom.speed]
+        along = inertia_times(self.inertia[k], screw)
+        by_speed = 2.0 * coriolis_times(self.momentum[k], screw) + inertia_times(self.inertia[k], step.velocity + step.rate)
+        by_step = 2.0 * coriolis_times(self.momentum[k], step.velocity) + inertia_times(self.inertia[k], step.acceleration)
+        return along, by_speed, by_step + force_cross(screw, self.force[k])
+
+
 def effort_derivatives(
     tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array
 ) -> tuple[Array, Array, Array]:
     """The three derivatives (nv, nv) of bodies whose joint transforms are known."""
-    moved = motions(bodies, joints, qd, qdd, tree.gravity)
-    momentum_of_each = momenta(bodies, [motion.velocity for motion in moved], qd)
-    inertia, momentum = (
-        composite_inertias(bodies, joints),
-        summed_inward(bodies, joints, momentum_of_each, JointTransform.momentum_to_parent),
-    )
-    force = _composite_forces(bodies, joints, moved, momentum_of_each, qd, qdd)
-    change = {f.speed: _change(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
+    composites = Composites.of(bodies, joints, qd, qdd, tree.gravity)
+    effects = composites.effects
     by_q, by_qd, mass = blank(tree.nv, tree.nv), blank(tree.nv, tree.nv), blank(tree.nv, tree.nv)
     for k, joint in enumerate(joints):
         for freedom in joint.freedoms:
-            j, screw, step = freedom.speed, freedom.screw, change[freedom.speed]
-            along = inertia_times(inertia[k], screw)
-            turning = 2.0 * coriolis_transposed_times(momentum[k], screw)
-            by_speed = 2.0 * coriolis_times(momentum[k], screw) + inertia_times(inertia[k], step.velocity + step.rate)
-            by_step = 2.0 * coriolis_times(momentum[k], step.velocity) + inertia_times(inertia[k], step.acceleration)
-            by_step = by_step + force_cross(screw, force[k])
+            j, (along, by_speed, by_step) = freedom.speed, composites.forces(k, freedom)
+            turning = 2.0 * coriolis_transposed_times(composites.momentum[k], freedom.screw)
             for carrier, other, (row, couple, for_speed, for_step) in pairs(
                 bodies, joints, k, [along, turning, by_speed, by_step]
             ):
-                i, there = other.speed, change[other.speed]
+                i, there = other.speed, effects[other.speed]
                 mass[i, j] = mass[j, i] = other.screw @ row
                 by_q[j, i] = couple @ there.velocity[3:] + row @ there.acceleration
                 by_qd[j, i] = couple @ other.angular + row @ (there.velocity + there.rate)
                 if carrier != k:
                     by_q[i, j], by_qd[i, j] = other.screw @ for_step, other.screw @ for_speed
-    _add_spin(bodies, joints, moved, change, (by_q, by_qd))
+    _add_spin(bodies, joints, composites, (by_q, by_qd))
     add_rotors(tree, bodies, joints, mass)
     for j, damping in enumerate(friction_slope(tree, qd)):
         by_qd[j, j] = by_qd[j, j] + damping
@@ -141,10 +171,10 @@ def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Ar
     return by_q, by_qd + by_speed, mass
 
 
-def _change(freedom: Freedom, moved: BodyMotion) -> _Change:
+def _effect(freedom: Freedom, moved: BodyMotion) -> StepEffect:
     velocity = motion_cross(moved.carried_velocity, freedom.screw)
     acceleration = motion_cross(moved.carried_acceleration, freedom.screw) + motion_cross(moved.carried_velocity, velocity)
-    return _Change(velocity, acceleration, motion_cross(moved.velocity, freedom.screw))
+    return StepEffect(velocity, acceleration, motion_cross(moved.velocity, freedom.screw))
 
 
 def _composite_forces(
@@ -169,16 +199,15 @@ def _composite_forces(
 def _add_spin(
     bodies: Bodies,
     joints: Sequence[JointTransform],
-    moved: Sequence[BodyMotion],
-    change: dict[int, _Change],
+    composites: Composites,
     derivatives: tuple[Array, Array],
 ) -> None:
     """Add what rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
     by_q, by_qd = derivatives
     for rotor in bodies.rotors:
-        j, turned = rotor.speed, cross(moved[rotor.body].velocity[3:], rotor.spin)
+        j, turned = rotor.speed, cross(composites.moved[rotor.body].velocity[3:], rotor.spin)
         for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):
-            i, there = other.speed, change[other.speed]
+            i, there = other.speed, composites.effects[other.speed]
             shared = couple @ other.angular
             by_q[j, i] = by_q[j, i] + spin @ there.acceleration[3:] + couple @ there.velocity[3:]
             by_qd[j, i] = by_qd[j, i] + spin @ (there.velocity + there.rate)[3:] + shared

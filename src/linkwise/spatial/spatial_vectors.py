@@ -62,6 +62,12 @@ def momentum_matrix(inertia: Array, v: Array) -> Array:
     return np.concatenate([second, (mass * linear + cross(angular, first))[:, None]], axis=1)
 
 
+def momentum_of(matrix: Array) -> Array:
+    """Momentum (6,) of bodies with the momentum matrix W J (3, 4)."""
+    block = matrix[:, :3] - matrix[:, :3].T
+    return np.array([*matrix[:, 3], block[2, 1], block[0, 2], block[1, 0]], dtype=matrix.dtype)
+
+
 def coriolis_times(momentum: Array, u: Array) -> Array:
     """B u (6,), where B is the Coriolis matrix of bodies with the momentum matrix W J (3, 4), and u is a motion.
 
