@@ -226,7 +226,7 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
 
     mechanism = mechanism.without_friction().replace(springs=(), loops=())
     twin = UrdfTwin(text, mechanism)
-    theirs, ours = set(twin.links()), set(mechanism.link_names)
+    theirs, ours = set(twin.links()) - {"world"}, set(mechanism.link_names) - {"world"}
     names = {name: name for name in theirs & ours} | dict(zip(sorted(theirs - ours), sorted(ours - theirs), strict=False))
     if len(theirs - ours) > 1:
         raise AssertionError(f"links that we do not have: {sorted(theirs - ours)}")
@@ -253,6 +253,7 @@ def _drop_free_armature(model: Any) -> None:
     """Leave out what the option of that name leaves out: a free joint's armature, and damping and friction with it."""
     for k in np.flatnonzero(model.jnt_type == 0):
         freedoms = slice(model.jnt_dofadr[k], model.jnt_dofadr[k] + 6)
+        model.dof_M0[freedoms] -= model.dof_armature[freedoms]
         for table in (model.dof_armature, model.dof_damping, model.dof_frictionloss):
             table[freedoms] = 0.0
 
@@ -263,7 +264,7 @@ def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, flo
 
     yield "nothing", 0.0
     if model.nbody > 1:
-        still = {f"of body {k}" for k in range(1, model.nbody) if model.body_weldid[k] == 0}
+        still = {f"of body {k}" for k in range(1, model.nbody) if model.body_weldid[k] == 0 or model.body_mocapid[k] >= 0}
         for what, difference in MujocoTwin(mechanism, model).residuals(1):
             of_mass = what.partition(" of ")[0] in {"mass", "tensor", "centre"} and f"of body {what.split()[-1]}" in still
             if not (of_mass and "read without mass" in remarks):

@@ -173,6 +173,12 @@ def kernel_of(tree: Tree, name: str, backend: str | None = None, options: Mappin
     ArgumentError
         Naming the algorithms, or the options, there are.
     """
+    if options and all(type(value) in {str, int} for value in options.values()):  # (a second call looks up what was asked)
+        return tree.memo("kernel as asked", (name, backend, *options.items()), lambda: _kernel(tree, name, backend, options))
+    return _kernel(tree, name, backend, options)
+
+
+def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any] | None) -> Kernel:
     declared = find(name)
     chosen = _chosen(tree, declared, options) if options else {}
     key = (name, backend, *chosen.items())
