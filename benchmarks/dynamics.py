@@ -32,6 +32,11 @@ def nothing(data: pin.Data, made: Any) -> tuple[np.ndarray, ...]:
     return ()
 
 
+LARGE, MOST_BYTES = 2_000, 1 << 20
+"""Results of so many bytes each are computed for as many configurations as fit into a core's cache: beyond, what is timed is
+how fast the memory takes them."""
+
+
 @dataclass(frozen=True)
 class Row:
     """An algorithm and Pinocchio's: how many of q, qd and a third vector it takes, the call, and how its result is read."""
@@ -87,7 +92,7 @@ ROWS = {
     "coriolis_matrix": Row(2, "pin.computeCoriolisMatrix(m, d, q, v)", nothing),
     "centroidal_momentum_derivatives": Row(3, "pin.computeCentroidalDynamicsDerivatives(m, d, q, v, a)", nothing),
     "regressor": Row(3, "pin.computeJointTorqueRegressor(m, d, q, v, a)", nothing),
-    "gravity_regressor": Row(1, "pin.computeStaticRegressor(m, d, q)", nothing),
+    "gravity_regressor": Row(1, "pin.computeJointTorqueRegressor(m, d, q, still, still)", nothing),
     "energy_regressor": Row(
         2, "pin.computeKineticEnergyRegressor(m, d, q, v), pin.computePotentialEnergyRegressor(m, d, q)", nothing
     ),
@@ -104,6 +109,7 @@ class Pair:
         rng = np.random.default_rng(0)
         self.arrays = [rng.uniform(-2, 2, (batch, mech.n)) for _ in range(3)]
         self.names: dict[str, object] = {"pin": pin, "m": self.model, "d": self.data, "frame": self.frame, "mech": self.mech}
+        self.names["still"] = np.zeros(mech.n)
 
     def inputs(self, name: str) -> list[np.ndarray]:
         return self.arrays[: ROWS[name].inputs]
@@ -146,10 +152,13 @@ class Pair:
 def batches(pair: Pair, label: str, *, large: bool = False) -> None:
     for name, asked in ROWS.items():
         kernel, inputs = pair.kernel(name), pair.inputs(name)
+        of_one = sum(array.nbytes for array in pair.ours(name, [array[0] for array in inputs]))
+        count = min(pair.batch, MOST_BYTES // of_one if of_one >= LARGE else pair.batch)
+        inputs = [array[:count] for array in inputs]
         out = pair.ours(name, inputs)
         whole = out if len(out) > 1 else out[0]
         times = in_turn(seconds(pair.loop(name)), seconds(lambda k=kernel, i=inputs, o=whole: k.ufunc(*i, out=o)), rounds=9)
-        row(f"{label}: {name}, batch", times[0] / LOOP, times[1] / pair.batch, *(asked.large if large else asked.batch))
+        row(f"{label}: {name}, batch", times[0] / LOOP, times[1] / count, *(asked.large if large else asked.batch))
         print(f"    operations {kernel.operations}")
 
 

@@ -173,14 +173,19 @@ def kernel_of(tree: Tree, name: str, backend: str | None = None, options: Mappin
     ArgumentError
         Naming the algorithms, or the options, there are.
     """
-    if options and all(type(value) in {str, int} for value in options.values()):  # (a second call looks up what was asked)
-        return tree.memo("kernel as asked", (name, backend, *options.items()), lambda: _kernel(tree, name, backend, options))
-    return _kernel(tree, name, backend, options)
+    if options:  # (what was asked before is looked up as it was asked)
+        asked = (name, backend, *options.items(), *map(type, options.values()))
+        try:
+            known: Kernel | None = tree.recall("kernel as asked", asked)
+        except TypeError:  # (what has no hash)
+            return _kernel(tree, name, backend, options)
+        return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options))
+    return _kernel(tree, name, backend, {})
 
 
-def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any] | None) -> Kernel:
+def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any]) -> Kernel:
     declared = find(name)
-    chosen = _chosen(tree, declared, options) if options else {}
+    chosen = _chosen(tree, declared, options)
     key = (name, backend, *chosen.items())
     return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen))
 

@@ -9,7 +9,7 @@ from linkwise.dynamics.center_of_mass import first_moment, some_mass
 from linkwise.dynamics.derivatives import Composites
 from linkwise.dynamics.recursions import composite_inertias
 from linkwise.kinematics.body_transform import joint_transforms
-from linkwise.kinematics.configuration import time_derivative
+from linkwise.kinematics.configuration import tangent_derivative, time_derivative
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
@@ -84,6 +84,8 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
     array([-2. , -0.5])
     """
     bodies = moving_bodies(tree)
+    if not bodies.constant_subspaces:
+        return _differentiated(tree, q, qd, qdd)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
     composites = Composites.of(bodies, joints, qd, qdd, np.zeros(3))
     moment = first_moment(tree, bodies, joints)
@@ -112,3 +114,17 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
             if moved is not None:
                 table[3:, j] = table[3:, j] - cross(step, moved)
     return tables[0], tables[1], tables[2], tables[3]
+
+
+def _differentiated(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+    """The same from graphs, where motion subspaces depend on coordinates."""
+
+    def momentum(x: Array) -> Array:
+        return np.asarray(centroidal_momentum_matrix(tree, x) @ qd)
+
+    def rate(x: Array) -> Array:
+        return np.asarray(centroidal_momentum_matrix(tree, x) @ qdd + centroidal_momentum_matrix_dot(tree, x, qd) @ qd)
+
+    by_q = tangent_derivative(tree, momentum, q)
+    matrix, along = centroidal_momentum_matrix(tree, q), centroidal_momentum_matrix_dot(tree, q, qd)
+    return by_q, tangent_derivative(tree, rate, q), by_q + along, matrix

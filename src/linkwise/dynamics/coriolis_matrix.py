@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward, velocities
+from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward
+from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree

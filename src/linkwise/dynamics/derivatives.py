@@ -19,19 +19,11 @@ from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import (
-    BodyMotion,
-    composite_inertias,
-    friction_slope,
-    momenta,
-    motions,
-    pairs,
-    spring_efforts,
-    summed_inward,
-)
+from linkwise.dynamics.recursions import composite_inertias, friction_slope, momenta, pairs, spring_efforts, summed_inward
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
+from linkwise.kinematics.body_motion import BodyMotion, StepEffect, motions, step_effect
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.model.body import Bodies, Freedom, moving_bodies
@@ -44,7 +36,6 @@ from linkwise.spatial.spatial_vectors import (
     coriolis_transposed_times,
     force_cross,
     inertia_times,
-    motion_cross,
 )
 
 SHAPES = {"dtau_dq": "nv nv", "dtau_dqd": "nv nv", "dtau_dqdd": "nv nv"}
@@ -84,15 +75,6 @@ def inverse_dynamics_external_derivatives(
 
 
 @dataclass(frozen=True)
-class StepEffect:
-    """What the bodies beyond a joint feel of a small step of it: psi' and psi'' of Singh et al., and S' = v x S."""
-
-    velocity: Array
-    acceleration: Array
-    rate: Array
-
-
-@dataclass(frozen=True)
 class Composites:
     """Each body with all that it carries, taken as one, in motion.
 
@@ -120,7 +102,7 @@ class Composites:
         inertia = composite_inertias(bodies, joints)
         momentum = summed_inward(bodies, joints, each, JointTransform.momentum_to_parent)
         force = _composite_forces(bodies, joints, moved, each, qd, qdd)
-        effects = {f.speed: _effect(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
+        effects = {f.speed: step_effect(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
         return cls(moved, inertia, momentum, force, effects)
 
     def forces(self, k: int, freedom: Freedom) -> tuple[Array, Array, Array]:
@@ -169,12 +151,6 @@ def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Ar
     by_speed = substitute(derivative(list(efforts), list(speeds)), dict(zip(speeds, qd, strict=True)))
     by_q = by_q + tangent_derivative(tree, lambda x: spring_efforts(tree, x, qd), q)
     return by_q, by_qd + by_speed, mass
-
-
-def _effect(freedom: Freedom, moved: BodyMotion) -> StepEffect:
-    velocity = motion_cross(moved.carried_velocity, freedom.screw)
-    acceleration = motion_cross(moved.carried_acceleration, freedom.screw) + motion_cross(moved.carried_velocity, velocity)
-    return StepEffect(velocity, acceleration, motion_cross(moved.velocity, freedom.screw))
 
 
 def _composite_forces(

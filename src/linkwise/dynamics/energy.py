@@ -8,7 +8,8 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment
-from linkwise.dynamics.recursions import reflected_inertias, spring_energy, velocities
+from linkwise.dynamics.recursions import reflected_inertias, spring_energy
+from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree

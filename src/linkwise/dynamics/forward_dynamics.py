@@ -14,8 +14,9 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, spring_efforts, velocities
+from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, spring_efforts
 from linkwise.expr.count import operation_count
+from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.symbolic import any_nonzero

@@ -6,8 +6,9 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moment, some_mass
-from linkwise.dynamics.recursions import summed_inward, velocities
+from linkwise.dynamics.recursions import summed_inward
 from linkwise.errors import ArgumentError, choices
+from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import JointTransform, joint_transforms
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree

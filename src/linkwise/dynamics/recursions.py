@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,49 +16,7 @@ from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank, root, sign
-from linkwise.spatial.spatial_vectors import momentum_matrix, motion_cross
-
-
-@dataclass(frozen=True)
-class BodyMotion:
-    """Velocity and acceleration of one body, six-vectors in its own axes about its own origin.
-
-    Attributes
-    ----------
-    velocity, acceleration : ndarray (6,)
-        The body's own. Accelerations are spatial ones, less gravity.
-    carried_velocity, carried_acceleration : ndarray (6,)
-        Those that it would have if it were fixed to its parent.
-    """
-
-    velocity: Array
-    acceleration: Array
-    carried_velocity: Array
-    carried_acceleration: Array
-
-
-def velocities(bodies: Bodies, joints: Sequence[JointTransform], qd: Array) -> list[Array]:
-    """Velocity (6,) of every body in its own axes."""
-    still = np.zeros(6)
-    results: list[Array] = []
-    for body, joint in zip(bodies.bodies, joints, strict=True):
-        carrier = results[body.parent] if body.parent >= 0 else still
-        results.append(joint.motion_from_parent(carrier) + joint.rate(qd))
-    return results
-
-
-def motions(bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array, gravity: Array) -> list[BodyMotion]:
-    """The motion of every body; the ground accelerates upward by what gravity would pull."""
-    still, falling = np.zeros(6), np.concatenate([-np.asarray(gravity), np.zeros(3)])
-    results: list[BodyMotion] = []
-    for body, joint in zip(bodies.bodies, joints, strict=True):
-        carrier = results[body.parent] if body.parent >= 0 else BodyMotion(still, falling, still, falling)
-        carried_v = joint.motion_from_parent(carrier.velocity)
-        carried_a = joint.motion_from_parent(carrier.acceleration)
-        rate = joint.rate(qd)
-        acceleration = carried_a + joint.rate(qdd) + motion_cross(carried_v, rate) + joint.bias(qd)
-        results.append(BodyMotion(carried_v + rate, acceleration, carried_v, carried_a))
-    return results
+from linkwise.spatial.spatial_vectors import momentum_matrix
 
 
 def summed_inward(

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.recursions import BodyMotion, joint_friction, motions, pairs
+from linkwise.dynamics.recursions import joint_friction, pairs
+from linkwise.kinematics.body_motion import BodyMotion, motions
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies

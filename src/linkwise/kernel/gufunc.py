@@ -139,8 +139,9 @@ class _HandOver(tuple[Any, ...]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self[0](*args, **kwargs)
-        for question in self[3][:1]:  # (another thread may have had its answer)
-            self._take(question(args, kwargs))
+        if not kwargs:
+            for question in self[3][:1]:  # (another thread may have had its answer)
+                self._take(question(args, kwargs))
         return result
 
     def _take(self, entry: Entry | None) -> None:

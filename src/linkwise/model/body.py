@@ -225,6 +225,11 @@ class Bodies:
     rotors: tuple[Rotor, ...] = ()
     ground_rotors: tuple[Rotor, ...] = ()
 
+    @property
+    def constant_subspaces(self) -> bool:
+        """Whether no motion subspace depends on coordinates."""
+        return all(body.joint is None or body.joint.screws is not None for body in self.bodies)
+
     def path(self, body: int) -> tuple[int, ...]:
         """Indices of the bodies from the ground to a body, itself included."""
         results: list[int] = []

@@ -225,6 +225,10 @@ class LinkTree(Record):
                     results[place] = make()
         return results[place]
 
+    def recall(self, owner: str, key: Hashable) -> Any:
+        """The result that `memo` keeps under an owner and a key; None where there is none yet."""
+        return self.__dict__["_memo"].get((owner, key))
+
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
     def replace(self, **changes: Any) -> Self:
