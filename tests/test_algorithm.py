@@ -143,7 +143,7 @@ def test_threads_take_the_entry_at_the_same_time() -> None:
     sys.setswitchinterval(1e-7)  # threads take turns wherever they can
     try:
         for _ in range(300):
-            held = make_callable(lambda q: q, "held", "held(q)\n--\n\n", later=lambda args, keywords: compiled)
+            held = make_callable(lambda q: q, "held", "held(q)\n--\n\n", later=lambda args: compiled)
             barrier = threading.Barrier(6)
 
             def work(held: Any = held, barrier: threading.Barrier = barrier) -> None:
@@ -170,3 +170,21 @@ def test_an_error_of_the_first_call_leaves_the_next_one_free(arm: Mechanism, mon
         held(Q)
     monkeypatch.undo()
     assert np.array_equal(held(Q), arm.kernel("forward_kinematics")(Q))
+
+
+def test_calls_with_words_as_options(arm: Mechanism) -> None:
+    """The second call goes straight to the kernel: the same numbers, and the same errors."""
+    wanted = arm.kernel("jacobian", frame="body")(Q)
+    inner = arm.kernel("jacobian", frame="body", link=0)(Q)
+    for _ in range(3):
+        assert np.array_equal(arm.jacobian(Q, frame="body"), wanted)
+        assert np.array_equal(arm.jacobian(Q, link="tool", frame="body"), wanted)
+        assert np.array_equal(arm.jacobian(q=Q, frame="body"), wanted)
+        assert np.array_equal(arm.jacobian(Q, 0, frame="body"), inner)
+        assert np.array_equal(arm.jacobian(np.stack([Q, Q]), frame="body")[1], wanted)
+        with pytest.raises(ArgumentError, match="frame"):
+            arm.jacobian(Q, frame="front")
+        with pytest.raises(ArgumentError, match="q"):
+            arm.jacobian(np.zeros(7), frame="body")
+        with pytest.raises(TypeError, match="way"):
+            arm.jacobian(Q, way="body")

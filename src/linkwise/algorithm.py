@@ -174,7 +174,7 @@ def kernel_of(tree: Tree, name: str, backend: str | None = None, options: Mappin
         Naming the algorithms, or the options, there are.
     """
     if options:  # (what was asked before is looked up as it was asked)
-        asked = (name, backend, *options.items(), *map(type, options.values()))
+        asked = (name, backend, *options.items())
         try:
             known: Kernel | None = tree.recall("kernel as asked", asked)
         except TypeError:  # (what has no hash)
@@ -304,18 +304,30 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         """The one function of a mechanism; where the method is not overridden, also under the method's name."""
         bound: Callable[P, R] = MethodType(self.method, owner)
         if usable():
-            bound = make_callable(bound, self.name, self._doc, later=partial(self._entry, owner))
+            bound = make_callable(
+                bound, self.name, self._doc, later=partial(self._entry, owner), kernel_of=partial(self._kernel_of, owner)
+            )
         bound = owner.__dict__.setdefault(self.own_name, bound)
         if getattr(type(owner), self.name) is self:
             owner.__dict__[self.name] = bound
         return bound
 
-    def _entry(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
+    def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kernel | None:
+        """The kernel that calls with words as options go to."""
+        if (
+            len(args) != len(self.inputs)
+            or (owner.loops and self.name in CLOSED)
+            or not kwargs.keys() <= find(self.name).options.keys()
+        ):
+            return None
+        return kernel_of(owner, self.name, None, kwargs)
+
+    def _entry(self, owner: Any, args: tuple[Any, ...]) -> Entry | None:
         """What to call from now on: None before the first plain call with vectors, after which the kernel is there.
 
         It stays None where the method has another way than the kernel to keep loops closed.
         """
-        if kwargs or len(args) != len(self.inputs) or not is_single(args) or (owner.loops and self.name in CLOSED):
+        if len(args) != len(self.inputs) or not is_single(args) or (owner.loops and self.name in CLOSED):
             return None
         return owner.kernel(self.name).machine_entry() or no_entry()
 

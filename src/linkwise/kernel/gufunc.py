@@ -9,7 +9,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,7 +129,10 @@ class Entry(NamedTuple):
 
 
 class _HandOver(tuple[Any, ...]):
-    """What a function of `make_callable` is bound to: fallback, method definition, what to keep, what to ask for an entry.
+    """What a function of `make_callable` is bound to.
+
+    The fallback, the method definition, what to keep, what to ask for an entry, kernels by the words that they were called
+    with, and what gives the kernel of some words.
 
     A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
     which it does not look into. Pickling the function leads back to the method.
@@ -138,15 +141,29 @@ class _HandOver(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        result = self[0](*args, **kwargs)
+        fallback, _, _, questions, kernels, kernel_of = self
         if not kwargs:
-            for question in self[3][:1]:  # (another thread may have had its answer)
-                self._take(question(args, kwargs))
+            result = fallback(*args)
+            for question in questions[:1]:  # (another thread may have had its answer)
+                self._take(question(args))
+            return result
+        if kernel_of is None:
+            return fallback(*args, **kwargs)
+        words = (len(args), *kwargs.items())
+        try:
+            kernel = kernels.get(words)
+        except TypeError:  # (what has no hash)
+            return fallback(*args, **kwargs)
+        if kernel is not None:
+            return kernel(*args)
+        result = fallback(*args, **kwargs)
+        if all(type(value) is str for value in kwargs.values()):
+            kernels[words] = kernel_of(args, kwargs) or partial(fallback, **kwargs)
         return result
 
     def _take(self, entry: Entry | None) -> None:
         """Put the machine code in its place where there is some; what was asked is forgotten then."""
-        _, method, kept, questions = self
+        _, method, kept, questions, *_ = self
         if entry is not None:
             kept[0] = entry.keep
             method.function = entry.address
@@ -168,7 +185,8 @@ def make_callable(
     name: str,
     doc: str,
     entry: Entry | None = None,
-    later: Callable[[tuple[Any, ...], dict[str, Any]], Entry | None] | None = None,
+    later: Callable[[tuple[Any, ...]], Entry | None] | None = None,
+    kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
 ) -> Any:
     """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
 
@@ -181,14 +199,18 @@ def make_callable(
     entry : Entry, optional
         What is called. Without, all calls go to the fallback, until `later` gives it.
     later : callable, optional
-        Asked after each call, with its arguments and keywords, until it gives the entry; then the function, whoever holds
-        it, calls that.
+        Asked after each call without keywords, with its arguments, until it gives the entry; then the function, whoever
+        holds it, calls that.
+    kernel_of : callable, optional
+        Asked once for each choice of words as keywords: what takes the arguments of such calls from then on, None for the
+        fallback.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
     kept[0] = keep
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
-    return _function_maker()(ctypes.addressof(method), _HandOver((fallback, method, kept, [later] if later else [])), None)
+    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of))
+    return _function_maker()(ctypes.addressof(method), bound, None)
 
 
 def documentation(function: Callable[..., Any], name: str, doc: str) -> str:

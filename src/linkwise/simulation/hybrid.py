@@ -243,7 +243,7 @@ class HybridRollout(ModalRollout):
             if i in released:
                 room = BEYOND * (1.0 + np.abs(tau).max(initial=0.0))
                 within[:, k] += np.where(np.isfinite(bounds[:, k]), [room, -room], 0.0)
-        active = np.ones(len(still))
+        active = np.ones(len(still), dtype=np.intp)
         while active.any():  # what slips is held back less than before, so that others may break away too
             qdd, per_unit = self._response(q, qd, tau + laws.slipping(direction), still)
             _, active = complementary(per_unit[still], qdd[still], within)
