@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import sympy
 
-from linkwise import Link, Loop, Mechanism, Motor, robots
+import linkwise as lw
+from linkwise import EndStop, LinearSpringDamper, Link, Loop, Mechanism, Motor, Spring, robots
 from linkwise.equations import equations_of_motion as module
 from linkwise.errors import ArgumentError, MissingExtraError, ModelError
 from support.messages import unnamed
@@ -105,6 +106,29 @@ def test_tree_with_rotors_and_friction(seed: int) -> None:
     q, qd, qdd = random_state(arm, seed)
     assert relative(numeric(e, e.tau, q, qd, qdd)[:, 0], direct(arm, "inverse_dynamics", q, qd, qdd)) < SAME
     assert relative(numeric(e, e.friction, q, qd, qdd)[:, 0], direct(arm, "friction_torque", qd)) < SAME
+
+
+PULLED = [("base", (0.5, 0.2, 0)), ("link2", (0.1, 0, 0))]
+SPRINGS = {
+    "on joints": [
+        Spring("link1", stiffness=2.0, rest=0.1, damping=0.3),
+        Spring({"link1": 1.0, "link2": -2.0}, stiffness=3.0),
+    ],
+    "between links": [LinearSpringDamper(PULLED, stiffness=5.0, rest=0.2, damping=0.4)],
+    "end stop": [EndStop("link1", stiffness=10.0, damping=1.0, limits=(-0.2, 0.2))],
+}
+
+
+@pytest.mark.parametrize("name", SPRINGS)
+def test_springs_are_a_term_of_their_own(name: str) -> None:
+    arm = elbow(springs=SPRINGS[name])
+    e, (q, qd, qdd) = arm.equations(), np.random.default_rng(0).normal(size=(3, 2))
+    assert relative(numeric(e, e.tau, q, qd, qdd).ravel(), arm.inverse_dynamics(q, qd, qdd)) < SAME
+    assert relative(numeric(e, e.springs, q, qd, qdd).ravel(), arm.spring_torque(q, qd)) < SAME
+    assert elbow().equations().M == e.M
+    assert r"s_{1}" in e.to_latex()
+    k = lw.symbols("k")
+    assert elbow(springs=[Spring("link2", stiffness=k)]).equations().springs[1] == sympy.Symbol("k", real=True) * e.q[1]
 
 
 def test_graph_form_is_for_what_has_no_harmonics() -> None:

@@ -32,11 +32,12 @@ STATES, REGULAR = 4, 1e-2
 
 
 class MultiplierEquations(Equations):
-    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau + J(q)' lambda, J qdd + bias = 0, with Lagrange's multipliers.
+    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + springs(q, qd) = tau + J(q)' lambda, with J qdd + bias = 0.
 
-    M, C, g and friction are those of the tree, cut open. A multiplier acts on the second link of its loop from the first, as
-    `Mechanism.constraint_forces` tells: a force (N), or a moment (N m), in the axes of the loop's first frame (J. L.
-    Lagrange, *Mécanique analytique*, 1788; R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 8.2).
+    The lambda are Lagrange's multipliers. M, C, g, friction and springs are those of the tree, cut open. A multiplier acts
+    on the second link of its loop from the first, as `Mechanism.constraint_forces` tells: a force (N), or a moment (N m), in
+    the axes of the loop's first frame (J. L. Lagrange, *Mécanique analytique*, 1788; R. Featherstone, *Rigid Body Dynamics
+    Algorithms*, 2008, section 8.2).
 
     Parameters
     ----------
@@ -271,9 +272,16 @@ class MinimalEquations(MultiplierEquations):
         return self._reduced(self._open.friction.subs(speeds, simultaneous=True))
 
     @cached_property
+    def springs(self) -> Any:
+        """What springs, dampers and end stops take, as the driven coordinates feel it (m, 1)."""
+        speeds = dict(zip(self._columns["qd"], self.G * self.qd, strict=True))
+        return self._reduced(self._open.springs.subs(speeds, simultaneous=True))
+
+    @cached_property
     def tau(self) -> Any:
-        """M udd + C ud + g + friction (m, 1): the efforts G' tau of the motors, those of passive joints counted."""
-        return sympy_module().ImmutableDenseMatrix(self.M * self.qdd + self.C * self.qd + self.g + self.friction)
+        """M udd + C ud + g + friction + springs (m, 1): the efforts G' tau of motors, those of passive joints counted."""
+        total = self.M * self.qdd + self.C * self.qd + self.g + self.friction + self.springs
+        return sympy_module().ImmutableDenseMatrix(total)
 
     @property
     def residual(self) -> float:

@@ -38,8 +38,9 @@ MOST_OPERATIONS = 200_000
 
 
 class Equations:
-    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) = tau, explicit, in symbols for the motion and the mechanism's own.
+    """M(q) qdd + C(q, qd) qd + g(q) + friction(qd) + springs(q, qd) = tau, explicit, in symbols.
 
+    They are those of the motion and the mechanism's own.
     Every matrix is worked out when it is first asked for. Numbers have 53 bits, exact small fractions are Rationals. The
     symbols are real: ``q1``, ``qd1``, ``qdd1`` for the first joint coordinate, whatever the joint is called, and so on.
     The mechanism's own SymPy symbols come back with their assumptions; those of `linkwise.symbols` are real symbols of their
@@ -88,7 +89,6 @@ class Equations:
     def __init__(self, tree: Tree, form: str | None = None) -> None:
         if form is not None and not (isinstance(form, str) and form in FORMS):
             raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}, or nothing")
-        tree.require_no_springs("equations")
         self.parameters: tuple[Any, ...] = parameter_symbols(tree.parameters_used)
         self._closed: dict[str, ClosedFormResult] = {}
         self.tree = tree
@@ -149,6 +149,14 @@ class Equations:
         return to_sympy(tape, [*self.qd, *self.parameters], evaluate=True)["tau"]
 
     @cached_property
+    def springs(self) -> Any:
+        """What springs, dampers and end stops take (nv, 1), which the efforts must overcome."""
+        if not self.tree.springs:
+            return sympy_module().ImmutableDenseMatrix.zeros(self.tree.nv, 1)
+        tape = kernel_of(self.tree, "spring_torque", "numpy", {}).tape
+        return to_sympy(tape, [*self.q, *self.qd, *self.parameters], evaluate=True)["tau"]
+
+    @cached_property
     def tau(self) -> Any:
         """The whole left side (nv, 1): what the motors must supply. SymPy arranges nothing in it."""
         sympy = sympy_module()
@@ -157,7 +165,7 @@ class Equations:
             pairs = [(self.M[i, j], self.qdd[j]) for j in range(self.qdd.rows)]
             pairs += [(self.C[i, j], self.qd[j]) for j in range(self.qd.rows)]
             products = [sympy.Mul(*pair, evaluate=False) for pair in pairs if pair[0] != 0]
-            parts = [*products, *(part for part in (self.g[i], self.friction[i]) if part != 0)]
+            parts = [*products, *(part for part in (self.g[i], self.friction[i], self.springs[i]) if part != 0)]
             return sympy.Add(*parts, evaluate=False) if parts else sympy.Integer(0)
 
         return sympy.ImmutableDenseMatrix([[total(i)] for i in range(self.qd.rows)])
@@ -307,6 +315,7 @@ class Equations:
 
     def _heading(self) -> str:
         rub = r" + f(\dot{q})" if any(part != 0 for part in self.friction) else ""
+        rub += r" + s(q, \dot{q})" if self.tree.springs else ""
         return rf"M(q)\,\ddot{{q}} + C(q, \dot{{q}})\,\dot{{q}} + g(q){rub} &= \tau"
 
     def _entries(self) -> list[tuple[str, Any]]:
@@ -314,7 +323,7 @@ class Equations:
         size = range(self.qd.rows)
         entries = [(_same("M", i, j), self.M[i, j]) for i in size for j in size if j >= i]
         entries += [(f"C_{_index(i, j)}", self.C[i, j]) for i in size for j in size]
-        columns = {"g": self.g, "f": self.friction}
+        columns = {"g": self.g, "f": self.friction} | ({"s": self.springs} if self.tree.springs else {})
         return entries + [(f"{letter}_{_index(i)}", column[i]) for letter, column in columns.items() for i in size]
 
 
