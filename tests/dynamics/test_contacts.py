@@ -11,7 +11,7 @@ from linkwise import Link, Mechanism, robots
 from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.rotation import rotation_about
-from support.random_mechanisms import random_state, relative, variant
+from support.random_mechanisms import column_by_column, random_state, relative, variant
 
 ROUNDING = 1e-10
 """Times the condition of M and of the Delassus matrix, some 1e4 together; seen: 2e-13."""
@@ -256,6 +256,56 @@ def test_a_point_sticks_and_leaves_along_its_normal() -> None:
     before, left = (contacts.jacobian(q) @ rates for rates in (qd, after))
     wanted = np.concatenate([-0.3 * (part @ UP) * UP for part in np.split(before, 2)])
     assert np.abs(left - wanted).max() < 1e-12
+
+
+DERIVATIVES = 1e-9
+"""Of Richardson's differences: their rounding, times the condition; seen: 2e-11."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("joints 0", "normal"),
+        ("joints 3", "point"),
+        *((name, kind) for name in NAMES[2:] for kind in ("point", "normal", "frame")),
+        ("quadruped", "point"),
+    ],
+)
+def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
+    """Richardson's differences of accelerations and forces, with the tip and a second link held."""
+    mech = quadruped() if name == "quadruped" else variant(name).without_friction()
+    points = feet()[:2] if name == "quadruped" else on_tip(mech, kind)
+    held = Contacts(mech, points)
+    q, qd, tau = random_state(mech, 5)
+    exact = held.forward_dynamics_derivatives(q, qd, tau, damping=3.0)
+    integrate = mech.kernel("integrate")
+
+    def at(step: np.ndarray, speed: np.ndarray, effort: np.ndarray) -> np.ndarray:
+        return np.concatenate(held.forward_dynamics(integrate(q, step, 1.0), qd + speed, tau + effort, damping=3.0))
+
+    still = np.zeros(mech.nv)
+    ways = {"dq": lambda x: at(x, still, still), "dqd": lambda x: at(still, x, still), "dtau": lambda x: at(still, still, x)}
+    for by, function in ways.items():
+        wanted = column_by_column(function, mech.nv)
+        for of, rows in (("dqdd", slice(mech.nv)), ("df", slice(mech.nv, None))):
+            error = relative(getattr(exact, f"{of}_{by}"), wanted[rows])
+            print(f"{of}_{by}: {error:.1e}")
+            assert error < DERIVATIVES
+    batch = held.forward_dynamics_derivatives(*(np.stack([x, x]) for x in (q, qd, tau)), damping=3.0)
+    assert all(relative(table[1], vars(exact)[field]) < ROUNDING for field, table in vars(batch).items())
+
+
+def test_efforts_accelerate_by_the_projected_inverse_of_the_mass_matrix() -> None:
+    mech = variant("joints 3").without_friction()
+    tip = mech.links[-1].name
+    held = Contacts(mech, [Contact("tip", tip)])
+    q, qd, tau = random_state(mech, 2)
+    exact = held.forward_dynamics_derivatives(q, qd, tau)
+    residual = held.jacobian(q) @ exact.dqdd_dtau
+    assert np.abs(residual).max() < 1e-9 * np.abs(exact.dqdd_dtau).max()  # what is held is not accelerated by efforts
+    assert np.abs(exact.dqdd_dtau - exact.dqdd_dtau.T).max() < 1e-9 * np.abs(exact.dqdd_dtau).max()  # projected inverse mass
+    with pytest.raises(ArgumentError, match="two links"):
+        Contacts(quadruped(), [Contact("grip", "shank0", to="shank1")]).forward_dynamics_derivatives(*rest(quadruped()))
 
 
 def test_batches_are_loops_over_their_rows() -> None:

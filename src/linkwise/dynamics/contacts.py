@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -98,6 +98,26 @@ class Contact:
     def rows(self) -> int:
         """How many equations it is."""
         return KINDS[self.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class ContactDerivatives:
+    """Derivatives of accelerations and contact forces with contacts held.
+
+    Attributes
+    ----------
+    dqdd_dq, dqdd_dqd, dqdd_dtau : ndarray (..., nv, nv)
+        Of the accelerations.
+    df_dq, df_dqd, df_dtau : ndarray (..., k, nv)
+        Of the contact forces.
+    """
+
+    dqdd_dq: FloatArray
+    dqdd_dqd: FloatArray
+    dqdd_dtau: FloatArray
+    df_dq: FloatArray
+    df_dqd: FloatArray
+    df_dtau: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +267,89 @@ class Contacts:
         response = self._response(q, jac)
         forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
         return free + _product(response, forces), forces
+
+    def forward_dynamics_derivatives(
+        self,
+        q: npt.ArrayLike,
+        qd: npt.ArrayLike,
+        tau: npt.ArrayLike,
+        active: Sequence[str] | None = None,
+        damping: float = 0.0,
+    ) -> ContactDerivatives:
+        """Derivatives of what `forward_dynamics` returns, by q, qd and tau, exact.
+
+        With the forces held, the efforts of the inverse dynamics and of J' f and the accelerations at the contacts change;
+        M dqdd - J' df = dtau - d(inverse dynamics - J' f), J dqdd = -d(J qdd + dJ/dt qd) (J. Carpentier, N. Mansard,
+        "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section V). dq is a small motion, as
+        `integrate` takes it.
+
+        Raises
+        ------
+        ArgumentError
+            As in `forward_dynamics`; for a contact between two links.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.planar_2r()
+        >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
+        >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).df_dtau.round(3)
+        array([[-0.5  ,  0.57 ]])
+        """
+        qdd, forces = self.forward_dynamics(q, qd, tau, active, damping)
+        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        jac = self.jacobian(q, active)
+        by_q, by_qd, mass = kernel_of(self.tree, "inverse_dynamics_derivatives")(q, qd, qdd)
+        held, at_q, at_qd = by_q.copy(), np.zeros(jac.shape), np.zeros(jac.shape)
+        for contact, rows in self._rows(active):
+            pulled, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, forces[..., rows], damping)
+            held -= pulled
+        response = self._response(q, jac)
+        delassus = (jac @ response)[..., None, :, :]
+
+        def solved(efforts: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
+            """The changes (..., nv, m) and (..., k, m) for efforts (..., nv, m) and accelerations (..., k, m)."""
+            free = np.linalg.solve(mass, efforts)
+            right = -change - jac @ free
+            terms = np.abs(change) + np.abs(jac) @ np.abs(free)
+            df = np.swapaxes(_least_squares(delassus, *(np.swapaxes(part, -1, -2) for part in (right, terms))), -1, -2)
+            return free + response @ df, df
+
+        of_q, of_qd = solved(-held, at_q), solved(-by_qd, at_qd)
+        of_tau = solved(np.broadcast_to(np.eye(self.tree.nv), mass.shape), np.zeros(jac.shape))
+        return ContactDerivatives(of_q[0], of_qd[0], of_tau[0], of_q[1], of_qd[1], of_tau[1])
+
+    def _changes(
+        self, contact: Contact, q: FloatArray, qd: FloatArray, qdd: FloatArray, force: FloatArray, damping: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of one contact d(J' f)/dq (..., nv, nv), and d(J qdd + dJ/dt qd + damping J qd) (..., k, nv) by q and by qd."""
+        if contact.to is not None:
+            raise ArgumentError(f"contact {contact.name!r} holds two links together; expected contacts with the world")
+        link, columns = contact.link, partial(np.swapaxes, axis1=-1, axis2=-2)
+        arm = self._arm(contact, link, q)
+        jac, hessian = self._kernel("jacobian", link)(q), self._kernel("kinematic_hessian", link)(q)
+        angular = self._kernel("frame_acceleration", link)(q, qd, qdd)[..., None, 3:]
+        spin, r = self._kernel("frame_velocity", link)(q, qd)[..., None, 3:], arm[..., None, :]
+        v_by_q = columns(self._kernel("frame_velocity_derivatives", link)(q, qd)[0])
+        a_by_q, a_by_qd = (columns(part) for part in self._kernel("frame_acceleration_derivatives", link)(q, qd, qdd)[:2])
+        turning, turned = columns(jac[..., 3:, :]), np.cross(columns(jac[..., 3:, :]), r)  # the arm's change
+        at_q, at_qd = a_by_q.copy(), a_by_qd.copy()  # (..., nv, 6)
+        spun = np.cross(v_by_q[..., 3:], r) + np.cross(spin, turned)
+        at_q[..., :3] += np.cross(a_by_q[..., 3:], r) + np.cross(angular, turned)
+        at_q[..., :3] += np.cross(v_by_q[..., 3:], np.cross(spin, r)) + np.cross(spin, spun)
+        at_qd[..., :3] += np.cross(a_by_qd[..., 3:], r) + np.cross(turning, np.cross(spin, r)) + np.cross(spin, turned)
+        at_q += damping * np.concatenate([v_by_q[..., :3] + spun, v_by_q[..., 3:]], axis=-1)
+        at_qd += damping * np.concatenate([columns(jac[..., :3, :]) + turned, turning], axis=-1)
+        steps = np.moveaxis(hessian, -3, -1).copy()  # of column i by joint j: (..., i, j, 6)
+        steps[..., :3] += np.cross(steps[..., 3:], arm[..., None, None, :])
+        steps[..., :3] += np.cross(turning[..., :, None, :], turned[..., None, :, :])
+        if contact.kind == "normal":
+            normal = np.asarray(contact.normal)
+            pulled = (steps[..., :3] @ normal) * force[..., None, :]
+            return pulled, (at_q[..., :3] @ normal)[..., None, :], (at_qd[..., :3] @ normal)[..., None, :]
+        k = contact.rows
+        pulled = np.einsum("...ijk,...k->...ij", steps[..., :k], force)
+        return pulled, columns(at_q[..., :k]), columns(at_qd[..., :k])
 
     def impact(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None, restitution: float = 0.0
