@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.recursions import joint_friction, pairs
-from linkwise.kinematics.body_motion import BodyMotion, motions
+from linkwise.kinematics.body_motion import BodyMotion, motions, velocities
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
@@ -17,6 +17,7 @@ from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.spatial_vectors import energies
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
@@ -95,14 +96,24 @@ def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     >>> bool(abs(kinetic @ arm.parameters - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0])) < 1e-12)
     True
     """
-    kinetic = 0.5 * (np.asarray(qd) @ momentum_regressor(tree.replace(loops=()) if tree.loops else tree, q, qd))
-    potential, down = blank(kinetic.size), -np.asarray(tree.gravity)
-    bodies = moving_bodies(tree)
-    poses = body_poses(bodies, q)
+    ten, first = len(LINK), len(LINK) * len(tree.links)
+    kinetic, potential = blank(2, first + len(MOTOR) * len(tree.drives))
+    bodies, down = moving_bodies(tree), -np.asarray(tree.gravity)
+    poses, velocity = body_poses(bodies, q), velocities(bodies, joint_transforms(bodies, q), qd)
     for k, (body, t) in enumerate(bodies.frames):
         pose = poses[body] @ t
-        potential[len(LINK) * k] = down @ pose[:3, 3]
-        potential[len(LINK) * k + 1 : len(LINK) * k + 4] = down @ pose[:3, :3]
+        potential[ten * k] = down @ pose[:3, 3]
+        potential[ten * k + 1 : ten * k + 4] = down @ pose[:3, :3]
+        if body >= 0:
+            back, moved = t[:3, :3].T, velocity[body]
+            seen = np.concatenate([back @ (moved[:3] + cross(moved[3:], t[:3, 3])), back @ moved[3:]])
+            kinetic[ten * k : ten * (k + 1)] = 0.5 * energies(seen, seen)
+    for k, drive in enumerate(tree.drives):
+        speed = drive.motor.gear_ratio * qd[tree.nv - tree.n + drive.coordinate]
+        kinetic[first + len(MOTOR) * k] = 0.5 * speed * speed
+    for rotor in bodies.rotors:
+        carried = qd[rotor.speed] * (rotor.turning @ velocity[rotor.body][3:])
+        kinetic[first + len(MOTOR) * rotor.drive] = kinetic[first + len(MOTOR) * rotor.drive] + carried
     return kinetic, potential
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, array
 
 
 def motion_cross(v: Array, u: Array) -> Array:
@@ -83,3 +83,14 @@ def coriolis_transposed_times(momentum: Array, u: Array) -> Array:
     """The couple (3,) of B' u; its force is zero."""
     linear, angular = u[:3], u[3:]
     return np.asarray(cross(momentum[:, 3], linear) + around(momentum[:, :3]).T @ angular)
+
+
+def energies(v: Array, w: Array) -> Array:
+    """The ten quantities of two motions (6,), linear part first, by which the inertial parameters are multiplied.
+
+    On v and v: twice the kinetic energy is M v v + 2 MX (v x w)_x + ... + XX w_x w_x + ... + 2 XY w_x w_y + ...
+    """
+    first = cross(v[:3], w[3:]) + cross(w[:3], v[3:])
+    a, b = v[3:], w[3:]
+    tensor = [a[0] * b[0], a[1] * b[1], a[2] * b[2], *(a[i] * b[j] + a[j] * b[i] for i, j in ((0, 1), (1, 2), (0, 2)))]
+    return array([v[:3] @ w[:3], *first, *tensor])

@@ -31,8 +31,9 @@ from linkwise.dynamics.base_parameters.row_reduction import INDEPENDENT, Point, 
 from linkwise.model.body import Bodies, Body
 from linkwise.model.parameters import LINK, numbers_of, pseudo_of, to_body
 from linkwise.spatial.matrix_method import velocity_matrix
-from linkwise.spatial.rotation import cross, skew
+from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, FloatArray, array, blank
+from linkwise.spatial.spatial_vectors import energies
 
 TEN = len(LINK)
 
@@ -243,17 +244,6 @@ def _closed(rows: Array, rates: Sequence[Array], point: Point) -> Array:
             newest = wider if len(wider) > len(span) else wider[:0]
             span = wider
     return span
-
-
-def energies(v: Array, w: Array) -> Array:
-    """The ten quantities of two motions (6,), linear part first, by which the inertial parameters are multiplied.
-
-    On v and v: twice the kinetic energy is M v v + 2 MX (v x w)_x + ... + XX w_x w_x + ... + 2 XY w_x w_y + ...
-    """
-    first = cross(v[:3], w[3:]) + cross(w[:3], v[3:])
-    a, b = v[3:], w[3:]
-    tensor = [a[0] * b[0], a[1] * b[1], a[2] * b[2], *(a[i] * b[j] + a[j] * b[i] for i, j in ((0, 1), (1, 2), (0, 2)))]
-    return array([v[:3] @ w[:3], *first, *tensor])
 
 
 def _seen(placement: Array) -> Array:
