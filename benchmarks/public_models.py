@@ -167,7 +167,7 @@ def compare(root: Path, path: Path) -> Outcome:
     if "drop_free_armature" in options:
         _drop_free_armature(peer)
     residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
-    bound = OF_MESHES if kind == "MJCF" and re.search(r'type="mesh"|mesh=', path.read_text(errors="replace")) else BOUND
+    bound = OF_MESHES if kind == "MJCF" and peer.nmesh else BOUND
     if "left out" in remarks and all(one[1] <= bound for one in residuals if one[0] not in FORCES):
         kept = [one for one in residuals if one[0] not in FORCES]
         if len(kept) < len(residuals) and max(one[1] for one in residuals) > bound:

@@ -258,8 +258,9 @@ def test_a_point_sticks_and_leaves_along_its_normal() -> None:
     assert np.abs(left - wanted).max() < 1e-12
 
 
-DERIVATIVES = 1e-9
-"""Of Richardson's differences: their rounding, times the condition; seen: 2e-11."""
+DERIVATIVES = 1e-7
+"""Of Richardson's differences: their rounding, times the condition; seen: 2e-8 on six joints, of which a point takes three,
+and else 2e-11."""
 
 
 @pytest.mark.parametrize(

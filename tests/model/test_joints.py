@@ -250,7 +250,6 @@ def test_linearisation_follows_small_deviations() -> None:
 REFUSED = [
     lambda mech, q: mech.joint_velocities(q, np.zeros(6)),
     lambda mech, q: mech.workspace(),
-    lambda mech, q: mech.base_parameters(),
     lambda mech, q: lw.compare(mech, mech),
     lambda mech, q: lw.control.Chain(mech),
     lambda mech, q: mech.equations(form="harmonic"),

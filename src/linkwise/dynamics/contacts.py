@@ -294,7 +294,7 @@ class Contacts:
         >>> arm = robots.planar_2r()
         >>> held = Contacts(arm, [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
         >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).df_dtau.round(3)
-        array([[-0.5  ,  0.57 ]])
+        array([[ 0.088, -1.327]])
         """
         qdd, forces = self.forward_dynamics(q, qd, tau, active, damping)
         q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
