@@ -30,7 +30,7 @@ from linkwise import (
 )
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
-from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, Contact, Contacts, SpatialOperators
+from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, Contact, ContactDerivatives, Contacts, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
 from linkwise.equations.derive import Derivation
 from linkwise.kinematics import Workspace
@@ -69,6 +69,7 @@ CLASSES = (
     HarmonicForm,
     Contact,
     Contacts,
+    ContactDerivatives,
     Comparison,
     solve.Solution,
     inverse_kinematics.Solutions,

@@ -23,6 +23,7 @@ from linkwise.dynamics.closed_loops import constraint_forces as constraint_force
 from linkwise.dynamics.closed_loops import project_to_loops as project_to_loops
 from linkwise.dynamics.closed_loops import reduced_mass_matrix as reduced_mass_matrix
 from linkwise.dynamics.contacts import Contact as Contact
+from linkwise.dynamics.contacts import ContactDerivatives as ContactDerivatives
 from linkwise.dynamics.contacts import Contacts as Contacts
 from linkwise.dynamics.coriolis_matrix import coriolis_matrix as coriolis_matrix
 from linkwise.dynamics.derivatives import forward_dynamics_derivatives as forward_dynamics_derivatives
