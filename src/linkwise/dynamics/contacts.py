@@ -110,6 +110,13 @@ class ContactDerivatives:
         Of the accelerations.
     df_dq, df_dqd, df_dtau : ndarray (..., k, nv)
         Of the contact forces.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> held = Contacts(robots.planar_2r(), [Contact("tip", "link2", kind="normal", normal=(0, 1, 0))])
+    >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).dqdd_dtau.shape
+    (2, 2)
     """
 
     dqdd_dq: FloatArray
