@@ -1,0 +1,225 @@
+"""Looped programs as machine code: the gufunc's loop over blocks of configurations, and in each block the phases.
+
+A block has a configuration in each vector lane. Arguments go through memory that holds one vector for each element; tables
+of constants are read as they are, or, where each configuration has its own, are an argument like the others.
+"""
+
+from __future__ import annotations
+
+from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted
+from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
+from linkwise.kernel.backends.llvm.text import Text
+from linkwise.kernel.looped import Header, LinearSolve, LoopedProgram
+
+#: Counts the changes of this lowering.
+LOOPED = "1"
+
+#: Elements of the two states of a walk.
+STATE = 64
+
+
+def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> bytes:
+    """Compile a program to an object file with the symbol ``loop_double`` or ``loop_float``."""
+    return compiled(assembly(program, dtype, lanes, stacked=stacked))
+
+
+def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
+    """LLVM text of a program."""
+    t, header = host().text(SCALARS[dtype], lanes), Header.of(program)
+    phases = PhaseWriter(program, t, header, stacked=stacked)
+    parts = [phases.text(number) for number in range(len(program.phases))]
+    return module([*parts, _pack(t), _unpack(t), _zero(t), _Loop(program, t, header, stacked=stacked).text()])
+
+
+def _pointers(t: Text, start: str) -> list[str]:
+    """A pointer to the row of each lane; spare lanes have the last row."""
+    rows = [start]
+    for lane in range(1, t.width):
+        real = t.emit(f"icmp slt i64 {lane}, %lanes")
+        rows.append(t.at("i8", rows[-1], t.emit(f"select i1 {real}, i64 %row, i64 0")))
+    return rows
+
+
+def _pack(t: Text) -> str:
+    """Emit ``pack``: rows of `count` elements side by side, to lanes."""
+    t.begin()
+    rows = _pointers(t, "%src")
+    pairs = t.emit("udiv i64 %count, 2")
+    with counted(t, "pairs", pairs) as k:
+        column = t.emit(f"mul i64 {k}, 2")
+        pieces = []
+        for row in rows:
+            pieces.append(t.emit(f"load <2 x {t.scalar}>, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
+        even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
+        there = t.at(t.vector, "%dst", column)
+        for offset in (0, 1):
+            t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), there, offset)
+    with counted(t, "last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
+        value = "poison"
+        for lane, row in enumerate(rows):
+            number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
+            value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
+        t.put(value, "%dst", column)
+    t.do("ret void")
+    return t.function(
+        "define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
+    )
+
+
+def _unpack(t: Text) -> str:
+    """Emit ``unpack``: lanes to rows of `count` elements side by side."""
+    t.begin()
+    rows = _pointers(t, "%dst")
+    length = group_length(t)
+    groups = t.emit(f"udiv i64 %count, {length}")
+    with counted(t, "groups", groups) as k:
+        _group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
+    with counted(t, "last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
+        _group_out(t, rows, "%src", column, 1)
+    t.do("ret void")
+    return t.function(
+        "define internal void @unpack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
+    )
+
+
+def _zero(t: Text) -> str:
+    """Emit ``zero``: so many vectors."""
+    t.begin()
+    with counted(t, "all", "%count") as k:
+        t.put(t.number(0.0), "%dst", k)
+    t.do("ret void")
+    return t.function("define internal void @zero(ptr %dst, i64 %count)", kind="noinline #0")
+
+
+class _Loop:
+    """Writes the loop over blocks."""
+
+    def __init__(self, program: LoopedProgram, t: Text, header: Header, *, stacked: bool) -> None:
+        self.program, self.t, self.header, self.stacked = program, t, header, stacked
+        names = [("numbers", (1,)), *program.inputs.items(), *program.outputs.items()]
+        self.arguments = [(name, len(shape)) for name, shape in names]
+
+    def text(self) -> str:
+        """Emit the loop."""
+        t, align = self.t, max(64, self.t.vector_size)
+        t.begin()
+        words = Words(t, self.header)
+        t.do("%count = load i64, ptr %dimensions")
+        few = words["few"]
+        t.do("%short = icmp sle i64 %count, 2")
+        t.do(f"%there = icmp ne i64 {few}, 0")
+        t.do("%other = and i1 %short, %there")
+        t.do("br i1 %other, label %hand, label %begin")
+        t.start("hand")
+        t.do(f"%code = inttoptr i64 {few} to ptr")
+        t.do(f"%data = inttoptr i64 {words['few data']} to ptr")
+        t.do("tail call void %code(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
+        t.do("ret void")
+        t.start("begin")
+        words = Words(t, self.header)
+        size = words["bytes"]
+        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {align}')})")
+        t.do(f"%lacking = icmp eq ptr {memory}, null")
+        t.do("br i1 %lacking, label %stop, label %room, !prof !0")
+        t.start("stop")
+        t.do("call void @llvm.trap()")
+        t.do("unreachable")
+        t.start("room")
+        start = t.emit(f"ptrtoint ptr {memory} to i64")
+        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {align - 1}')}, {-align}")
+        t.do("%work = inttoptr i64 %base to ptr")
+        for name in self.program.outputs:
+            t.do(f"call void @zero(ptr {words.array(name)}, i64 {words[f'clear {name}']})")
+        state = t.emit(f"alloca [{2 * STATE} x {t.vector}], align {align}")
+        other = t.at(t.vector, state, STATE)
+        cores = self._cores(words)
+        blocks = t.emit(f"udiv i64 {t.emit(f'add i64 %count, {t.width - 1}')}, {t.width}")
+        names = {name: words.array(name) for name in self.program.arrays}
+        records = {
+            table: (t.at(t.vector, "%work", words[f"{table} records"]), layout.record)
+            for table, layout in self.program.tables.items()
+        }
+        lengths = {name: self._length(words, name) for name in self.program.cleared}
+        with counted(t, "blocks", blocks) as block:
+            done = t.emit(f"mul i64 {block}, {t.width}")
+            left = t.emit(f"sub i64 %count, {done}")
+            over = t.emit(f"icmp slt i64 {left}, {t.width}")
+            lanes = t.emit(f"select i1 {over}, i64 {left}, i64 {t.width}")
+            for k, (name, _) in enumerate(self.arguments[: 1 + len(self.program.inputs)]):
+                if name != "numbers":
+                    self._move("pack", k, name, names[name], done, lanes, cores[k], words)
+                elif self.stacked:
+                    self._move("pack", k, name, "%numbers.lanes", done, lanes, cores[k], words)
+            for place, length in records.values():
+                t.do(f"call void @zero(ptr {place}, i64 {length})")
+            for name in self.program.cleared:
+                t.do(f"call void @zero(ptr {names[name]}, i64 {lengths[name]})")
+            for number in range(len(self.program.phases)):
+                numbers = "%numbers.lanes" if self.stacked else "%numbers.row"
+                t.do(f"call void @phase{number}(ptr %head, ptr %work, ptr {numbers}, ptr {state}, ptr {other})")
+            for k, (name, _) in enumerate(self.arguments):
+                if name in self.program.outputs:
+                    self._move("unpack", k, name, names[name], done, lanes, cores[k], words)
+        t.do(f"call void {t.runtime('free')}(ptr {memory})")
+        t.do("ret void")
+        head = f"define void @loop_{t.scalar}(ptr %args, ptr %dimensions, ptr %steps, ptr %head)"
+        return t.function(head)
+
+    def _length(self, words: Words, name: str) -> str:
+        """The number of elements of an array."""
+        total: str = ""
+        for size in self.program.arrays[name]:
+            part = str(size) if isinstance(size, int) else words[f"size {size}"]
+            total = part if not total else self.t.emit(f"mul i64 {total}, {part}")
+        return total or "1"
+
+    def _cores(self, words: Words) -> list[tuple[str, str]]:
+        """For each argument its strides within a row, and whether its elements lie side by side."""
+        t, results = self.t, []
+        index = len(self.arguments)
+        t.do("%numbers.row = load ptr, ptr %args")
+        if self.stacked:
+            t.do(f"%numbers.lanes = getelementptr {t.vector}, ptr %work, i64 {words['stacked']}")
+        for name, dimensions in self.arguments:
+            place = t.emit("alloca [3 x i64]")
+            tight: str = "true"
+            expected = str(t.size)
+            for axis in reversed(range(3)):
+                inner = axis - (3 - dimensions)
+                step = "0"
+                if inner >= 0:
+                    step = t.emit(f"load i64, ptr {t.at('i64', '%steps', index + inner)}")
+                    fits = t.emit(f"icmp eq i64 {step}, {expected}")
+                    length = words[f"dims {name} {1 + axis}"]
+                    single = t.emit(f"icmp sle i64 {length}, 1")
+                    tight = t.emit(f"and i1 {tight}, {t.emit(f'or i1 {fits}, {single}')}")
+                    expected = t.emit(f"mul i64 {expected}, {length}")
+                t.do(f"store i64 {step}, ptr {t.at('i64', place, axis)}")
+            results.append((place, tight))
+            index += dimensions
+        return results
+
+    def _move(
+        self, how: str, k: int, name: str, inside: str, done: str, lanes: str, core: tuple[str, str], words: Words
+    ) -> None:
+        """Move one argument of a block."""
+        t, (strides, tight) = self.t, core
+        start = t.emit(f"load ptr, ptr {t.at('ptr', '%args', k)}")
+        row = t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
+        outside = t.at("i8", start, t.emit(f"mul i64 {done}, {row}"))
+        label = f"{how}{k}"
+        dims = t.at("i64", "%head", self.header.words[f"dims {name} 0"])
+        source, target = (outside, inside) if how == "pack" else (inside, outside)
+        t.do(f"br i1 {tight}, label %{label}.tight, label %{label}.loose")
+        t.start(f"{label}.tight")
+        t.do(f"call void @{how}(ptr {source}, i64 {lanes}, i64 {row}, i64 {t.emit(f'load i64, ptr {dims}')}, ptr {target})")
+        t.do(f"br label %{label}.end")
+        t.start(f"{label}.loose")
+        copy = t.runtime("copy_in" if how == "pack" else "copy_out")
+        t.do(f"call void {copy}(ptr {source}, i64 {lanes}, i64 {row}, ptr {strides}, ptr {dims}, ptr {target})")
+        t.do(f"br label %{label}.end")
+        t.start(f"{label}.end")
+
+
+__all__ = ["LOOPED", "LinearSolve", "object_code"]

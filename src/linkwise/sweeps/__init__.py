@@ -1,0 +1,1 @@
+"""Algorithms as steps over bodies, and the kernels that loop over them."""

@@ -1,0 +1,164 @@
+"""The rows of a mechanism: the constants of its bodies, links, frames, wrenches and motors, and what follows what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from linkwise.dynamics.center_of_mass import _moments
+from linkwise.model.body import Bodies, Body, moving_bodies
+from linkwise.model.motor import Motor
+from linkwise.model.symbolic import any_nonzero
+from linkwise.model.tree import TOOL, Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.sweeps.driver import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind
+
+_KINDS = {kind.name: kind for kind in BODY_KINDS}
+
+
+def kind_of(body: Body) -> RowKind | None:
+    """The kind of a body; None for a joint that has none."""
+    if body.joint is not None:
+        return next((kind for kind in BODY_KINDS if kind.joint is not None and type(kind.joint) is type(body.joint)), None)
+    if body.turn:
+        return _KINDS["screw" if any_nonzero(body.pitch) else "turning"]
+    return _KINDS["sliding"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a mechanism, by table, and its constants.
+
+    Attributes
+    ----------
+    tables : dict of str to list of RowData
+        By name.
+    constants : dict of str to ndarray
+        Of the mechanism.
+    parents : list of int
+        Of each velocity the one before it on the way to the ground, -1 for none; where rotors couple others, of all.
+    order : list of int
+        The velocities, parents first.
+    """
+
+    tables: dict[str, list[RowData]]
+    constants: dict[str, Any]
+    parents: list[int]
+    order: list[int]
+
+
+def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bool) -> Rows:
+    """The rows for an algorithm.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of numbers, each joint with a coordinate of its own.
+    options : mapping of str to object
+        The options of the algorithm: "link", "wrenches".
+    regrouped : bool
+        Whether inertias are moved to parents that feel them alike.
+    path : bool
+        Whether only the bodies that carry the frame count.
+    """
+    moving = moving_bodies(tree)
+    bodies = moving.regrouped() if regrouped else moving
+    link = options.get("link", TOOL)
+    end, pose = bodies.tool if link in {TOOL, "base"} else bodies.frames[tree.link_index(link)]
+    kept = bodies.path(end) if path else tuple(range(len(bodies.bodies)))
+    place = {-1: -1, **{k: index for index, k in enumerate(kept)}}
+    tables: dict[str, list[RowData]] = {"bodies": []}
+    for k in kept:
+        body = bodies.bodies[k]
+        kind = kind_of(body)
+        assert kind is not None
+        numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(body.inertia)}
+        tables["bodies"].append(RowData(place[body.parent], kind, numbers, body.position, body.speed))
+    tables["frames"] = [RowData(-1, PLAIN[0], {"pose": pose[:3]}, body=place.get(end, -1))]
+    if not path:
+        tables["links"] = _links(tree, bodies)
+        tables |= _motors(tree, bodies)
+        tables["wrenches"] = []
+        for frame, axes in options.get("wrenches") or ((TOOL, "body"),):
+            body_index, there = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
+            carrier = tree.tool_index if frame == TOOL else int(frame)
+            row = RowData(-1, RowKind(axes), {"pose": there[:3]}, body=body_index, link=carrier)
+            tables["wrenches"].append(row)
+    total, *moments = _moments(tree, bodies, "base")
+    constants = {"gravity": np.asarray(tree.gravity), "mass": sum(moment[3] for moment in (total, *moments)), "held": total}
+    return Rows(tables, constants, *_parents(tree, bodies))
+
+
+def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
+    """The links, with the inertia of all that is fixed to them: rotors and the payload count."""
+    inertias = [np.asarray(link.body.pseudo) for link in tree.links]
+    for drive in tree.drives:
+        if drive.carrier is not None and drive.carrier >= 0:
+            inertias[drive.carrier] = inertias[drive.carrier] + drive.motor.locked.pseudo
+    held = tree.tool_index
+    inertias[held] = inertias[held] + tree.tool @ tree.payload.pseudo @ np.asarray(tree.tool).T
+    return [
+        RowData(tree.parents[k], PLAIN[0], {"pose": t[:3], "inertia": _ten(inertias[k])}, v=k, body=body)
+        for k, (body, t) in enumerate(bodies.frames)
+    ]
+
+
+def _motors(tree: Tree, bodies: Bodies) -> dict[str, list[RowData]]:
+    """Motors, as inertia and friction at their joints; the rotors that links carry; the units of a motor's parameters."""
+    rotors, motors, drives = [], [], []
+    for rotor in (*bodies.rotors, *bodies.ground_rotors):
+        carrier = tree.drives[rotor.drive].carrier
+        numbers = {"turning": rotor.turning, "inertia": rotor.inertia}
+        at = -1 if carrier is None else carrier
+        rotors.append(RowData(-1, PLAIN[0], numbers, v=rotor.speed, body=rotor.body, link=at, drive=rotor.drive))
+    for k, drive in enumerate(tree.drives):
+        motor, speed = drive.motor, tree.nv - tree.n + drive.coordinate
+        coulomb, asymmetry = _both_ways(motor)
+        felt = {"reflected": motor.reflected_inertia, "viscous": motor.reflected_viscous, "coulomb": coulomb}
+        felt |= {"asymmetry": asymmetry, "width": motor.joint_transition_speed}
+        motors.append(RowData(-1, PLAIN[0], felt, v=speed))
+        bare = motor.replace(viscous=0.0, coulomb=0.0, breakaway=None)
+        up, down = (_both_ways(bare.replace(coulomb=sides)) for sides in ((1.0, 0.0), (0.0, -1.0)))
+        viscous = bare.replace(viscous=1.0).reflected_viscous
+        width = motor.joint_transition_speed
+        units = np.array([motor.gear_ratio**2, viscous, width, *up, -down[0], -down[1]])
+        drives.append(RowData(-1, PLAIN[0], {"units": units}, v=speed, drive=k))
+    return {"rotors": rotors, "motors": motors, "drives": drives}
+
+
+def _both_ways(motor: Motor) -> tuple[float, float]:
+    """Coulomb friction as half the difference and half the sum of that for positive and for negative speeds."""
+    positive, negative = motor.reflected_coulomb
+    return 0.5 * (positive - negative), 0.5 * (positive + negative)
+
+
+def _ten(inertia: FloatArray) -> FloatArray:
+    return np.array([inertia[i, j] for i, j in PSEUDO])
+
+
+def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:
+    """Of each velocity the one before it, and the velocities, parents first."""
+    parents, order, last = [-1] * tree.nv, [], {-1: -1}
+    for k, body in enumerate(bodies.bodies):
+        before = last[body.parent]
+        for speed in range(body.speed, body.speed + body.nv):
+            parents[speed], before = before, speed
+            order.append(speed)
+        last[k] = before
+    if bodies.rotors:
+        for before, speed in pairwise([-1, *order]):
+            parents[speed] = before
+    return parents, order
+
+
+def flat_numbers(rows: Sequence[RowData], table: str) -> FloatArray:
+    """The constants of all rows of a table, one behind the other."""
+    names = NUMBERS[table]
+    parts = [np.ravel(np.asarray(row.numbers[name], dtype=np.float64)) for row in rows for name in names]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
