@@ -1,4 +1,4 @@
-"""What this package computes graphs by: its own sources, and whose work they do. Part of the key of whatever is kept of it."""
+"""The modules that graphs come from, by their text: part of the key under which a kernel is found without tracing it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ import numpy as np
 
 from linkwise.kernel import cache as disk
 
-_ROOT = Path(__file__).parents[1]
+#: The folders, beside the modules at the top, of algorithms and of all that they import.
+FOLDERS = ("dynamics", "expr", "kernel", "kinematics", "loops", "model", "solve", "spatial")
 
-#: When this process began to read the sources, s; they are known to be what runs here if they are older by more than that.
-_STARTED, _IMPORT = time.time(), 1.0
+ROOT = Path(__file__).parents[1]
+
+#: When this process began, s; what has changed since, or so shortly before, need not be the text that runs here.
+_STARTED, _IMPORTING = time.time(), 1.0
 
 #: For so long a look at the files holds, s.
 _HOLDS = 1.0
@@ -26,16 +29,19 @@ _seen: tuple[float, str | None] | None = None
 
 
 def is_own(item: Any) -> bool:
-    """Whether a class or a function is defined by this package, and stands where its name says, not replaced by another."""
+    """Whether a class or a function is defined in these modules, and stands there under its name, not replaced by another."""
     module = sys.modules.get(item.__module__)
-    path = getattr(module, "__file__", None) or ""
-    return path.startswith(f"{_ROOT}{os.sep}") and getattr(module, item.__qualname__, None) is item
+    try:
+        parts = Path(getattr(module, "__file__", None) or "").relative_to(ROOT).parts
+    except ValueError:
+        return False
+    return (len(parts) == 1 or parts[0] in FOLDERS) and getattr(module, item.__qualname__, None) is item
 
 
 def sources_digest(*, again: bool = False) -> str | None:
-    """A digest of the text of all modules of this package, and of the Python, NumPy and processor that they run on.
+    """A digest of the text of these modules, and of the Python, NumPy and processor that they run on.
 
-    A look at the times and sizes of the files tells whether they are those whose text was read last.
+    Times and sizes of the files tell whether the text is one that was read before.
 
     Parameters
     ----------
@@ -45,7 +51,7 @@ def sources_digest(*, again: bool = False) -> str | None:
     Returns
     -------
     str or None
-        None where the text is not there, or has changed since this process began, which then may run an older one.
+        None where there is no text, or it has changed since this process began, which may run the older one.
     """
     global _seen
     now = time.monotonic()
@@ -56,20 +62,16 @@ def sources_digest(*, again: bool = False) -> str | None:
 
 def _digest() -> str | None:
     try:
-        rows = _status(str(_ROOT))
+        files = _files()
+        if not files or max(max(times) for _, _, *times in files) > 1e9 * (_STARTED - _IMPORTING):
+            return None
+        key = _hash("sources", str(ROOT), files).decode()
+        text = disk.load(key)
+        if text is None:
+            text = _hash(*[(path, hashlib.sha256((ROOT / path).read_bytes()).digest()) for path, *_ in files])
+            disk.store(key, text)
     except OSError:
         return None
-    if not rows or max(max(times) for _, _, *times in rows) > 1e9 * (_STARTED - _IMPORT):
-        return None
-    rows.sort()
-    key = _hash("sources", rows).decode()
-    text = disk.load(key)
-    if text is None:
-        try:
-            text = _hash([(path[len(str(_ROOT)) :], hashlib.sha256(Path(path).read_bytes()).digest()) for path, *_ in rows])
-        except OSError:
-            return None
-        disk.store(key, text)
     return _hash(text, sys.version, np.__version__, _features()).decode()
 
 
@@ -79,18 +81,20 @@ def _features() -> list[tuple[str, bool]]:
     return sorted(np._core._multiarray_umath.__cpu_features__.items())  # type: ignore[attr-defined]
 
 
-def _status(folder: str) -> list[tuple[str, int, int, int]]:
-    """Path, size and times of modification and of change, ns, of every module below a folder."""
-    rows, waiting = [], [folder]
+def _files() -> list[tuple[str, int, int, int]]:
+    """Path, size and times of modification and of change, ns, of each module, sorted."""
+    files, waiting = [], ["", *FOLDERS]
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
+        folder = waiting.pop()
+        with os.scandir(ROOT / folder) as entries:
             for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.name.endswith(".py"):
                     status = entry.stat()
-                    rows.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-                elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
-                    waiting.append(entry.path)
-    return rows
+                    files.append((path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+                elif folder and "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+                    waiting.append(path)
+    return sorted(files)
 
 
 def _hash(*parts: Any) -> bytes:
