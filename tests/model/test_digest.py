@@ -23,7 +23,9 @@ def rich() -> Mechanism:
     """A mechanism with something of everything: joints of all kinds, motors, rotors, springs, a follower, a loop."""
     kinds = ["revolute", "prismatic", "screw", "universal", "cylindrical", "planar", "ball", "fixed", "floating", "revolute"]
     links = random_mechanism(3, kinds).links
-    second = links[1].replace(mimic=Mimic("part0", -0.7, 0.1), limits=(-9.0, 9.0), joint_name="slide", qd_max=2.0, tau_max=9.0)
+    second = links[1].replace(
+        mimic=Mimic("part0", -0.7, 0.1), limits=(-9.0, 9.0), joint_name="slide", qd_max=2.0, tau_max=9.0
+    )
     mechanism = random_mechanism(3, kinds).replace(links=[links[0], second, *links[2:]])
     mechanism = sprung(afloat(with_rotors(mechanism, 2))).with_payload(0.3, (0.1, 0.2, 0.3), (0.01, 0.02, 0.02))
     line = LinearSpringDamper([("part0", (0.1, 0.2, 0.3)), ("part3", (0.0, 0.1, 0.0))], stiffness=3.0, damping=0.2)
@@ -117,6 +119,15 @@ def test_equal_content_has_equal_digests(make: Any) -> None:
     for other in (make(), mechanism.replace(), pickle.loads(pickle.dumps(mechanism)), mechanism.unshared()):
         assert digest(other) == digest(mechanism) is not None
         assert other == mechanism
+
+
+def test_use_changes_no_digest() -> None:
+    mechanism = rich()
+    before = digest(mechanism)
+    assert [drive.motor.locked for drive in mechanism.drives]
+    mechanism.replace(loops=()).forward_kinematics(mechanism.neutral)
+    mechanism.kernel("forward_kinematics", backend="numpy")
+    assert digest(mechanism) == before
 
 
 def test_kinds_do_not_run_into_each_other() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ _Emit = Callable[[bytes], None]
 
 
 def digest(*values: Any) -> str | None:
-    """SHA-256 of all that the values are made of: every field of every object, numbers to the last bit.
+    """SHA-256 of all that the values are made of: what every object holds, numbers to the last bit.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def _put(emit: _Emit, value: Any) -> None:
     elif isinstance(value, np.generic):
         _put(emit, value.item())
     else:
-        _put(emit, _field_values(value, kind))
+        _put(emit, _attributes(value, kind))
 
 
 def _step(op: str, content: Any) -> tuple[Any, ...]:
@@ -76,24 +77,26 @@ def _step(op: str, content: Any) -> tuple[Any, ...]:
     return (op, content[0] if op == "symbol" and isinstance(content, tuple) else content)
 
 
-def _field_values(value: Any, kind: type) -> tuple[Any, ...]:
-    """The name of a class of this package, and names and values of all fields.
+def _attributes(value: Any, kind: type) -> tuple[Any, ...]:
+    """The name of a class of this package, and all that an object of it holds, by name; of a mechanism its attributes.
 
     Raises
     ------
     TypeError
         For everything else.
     """
-    names = _names.get(kind)
-    if names is None:
+    name = _names.get(kind)
+    if name is None:
         if not is_own(kind) or not (is_dataclass(kind) or issubclass(kind, Tree)):
             raise TypeError(f"{kind.__name__} is not known by its content")
-        names = tuple(Tree.__annotations__) if issubclass(kind, Tree) else tuple(field.name for field in fields(kind))
-        _names[kind] = names
-    return (f"{kind.__module__}.{kind.__qualname__}", names, *[getattr(value, name) for name in names])
+        name = _names[kind] = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, Tree):
+        return (name, *[getattr(value, attribute) for attribute in Tree.__annotations__])
+    held = (pair for pair in vars(value).items() if not isinstance(getattr(kind, pair[0], None), cached_property))
+    return (name, *sorted(held))
 
 
-_names: dict[type, tuple[str, ...]] = {}
+_names: dict[type, str] = {}
 
 
 def _text(value: str) -> bytes:

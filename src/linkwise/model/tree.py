@@ -149,6 +149,7 @@ def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Followe
 
 T = TypeVar("T")
 
+
 class LinkTree(Record):
     """Links with names, each with a parent; subclasses hold the fields and say which of them may have symbols."""
 
