@@ -132,9 +132,9 @@ def test_use_changes_no_digest() -> None:
 
 def test_kinds_do_not_run_into_each_other() -> None:
     values = [
-        (), ((),), ("",), ("", ""), ("ab",), ("a", "b"), (1,), (1.0,), (True,), ("1",), (None,), ("n",), ((1, 2), 3), (1, (2, 3)),
-        (np.array([1.0]),), (np.array([[1.0]]),), (np.array([1]),), (np.array([1.0], dtype=object),), (np.float32(0.1),), (0.1,),
-        (parameter("a"),), ("a",), (0.0,), (-0.0,),
+        (), ((),), ("",), ("", ""), ("ab",), ("a", "b"), (1,), (1.0,), (True,), ("1",), (None,), ("n",), ((1, 2), 3),
+        (1, (2, 3)), (np.array([1.0]),), (np.array([[1.0]]),), (np.array([1]),), (np.array([1.0], dtype=object),),
+        (np.float32(0.1),), (0.1,), (parameter("a"),), ("a",), (0.0,), (-0.0,),
     ]  # fmt: skip
     assert len({digest(*value) for value in values}) == len(values)
     assert digest(np.float64(0.1), np.int64(3)) == digest(0.1, 3)

@@ -25,11 +25,11 @@ _STARTED, _IMPORTING = time.time(), 1.0
 #: For so long a look at the files holds, s.
 _HOLDS = 1.0
 
-_seen: tuple[float, str | None] | None = None
+_seen: list[tuple[float, str | None]] = []
 
 
 def is_own(item: Any) -> bool:
-    """Whether a class or a function is defined in these modules, and stands there under its name, not replaced by another."""
+    """Whether a class or a function is defined in these modules, and stands there under its own name."""
     module = sys.modules.get(item.__module__)
     try:
         parts = Path(getattr(module, "__file__", None) or "").relative_to(ROOT).parts
@@ -53,11 +53,11 @@ def sources_digest(*, again: bool = False) -> str | None:
     str or None
         None where there is no text, or it has changed since this process began, which may run the older one.
     """
-    global _seen
     now = time.monotonic()
-    if again or _seen is None or now - _seen[0] > _HOLDS:
-        _seen = (now, _digest())
-    return _seen[1]
+    last = _seen[:]  # (another thread may look at the same time)
+    if again or not last or now - last[0][0] > _HOLDS:
+        last[:] = _seen[:] = [(now, _digest())]
+    return last[0][1]
 
 
 def _digest() -> str | None:
