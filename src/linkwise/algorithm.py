@@ -20,10 +20,15 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, over
 import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members, shown
-from linkwise.kernel import Kernel, trace
+from linkwise.kernel import Kernel, Tape, trace
+from linkwise.kernel.backend import default_backend
+from linkwise.kernel.cache import directory
+from linkwise.kernel.deferred_tape import kept_tape
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable, no_entry, usable
+from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.kernel.tape import Shape
 from linkwise.model.coupling import coupling
+from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
@@ -210,10 +215,25 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
 
 
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
+    alone = tree.memo("kernel", "alone", tree.unshared)
+    tape = kept_tape(
+        _key(tree, declared, options), lambda: _trace(tree, declared, options), lambda: _trace(alone, declared, options)
+    )
+    return Kernel(tape, backend, declared.function.__doc__ or "")
+
+
+def _key(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None:
+    """Another one for every tape that the algorithm may be traced into; None where what it depends on is not all known."""
+    mechanism = digest_of(tree) if directory() is not None and is_own(declared.function) else None
+    sources = None if mechanism is None else sources_digest()
+    return None if sources is None else digest(mechanism, sources, declared.name, *options.items(), default_backend())
+
+
+def _trace(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> Tape:
     function = partial(declared.function, tree, **options)
     inputs, outputs = (declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs))
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(tree, name, shape))}
-    tape = trace(
+    return trace(
         function,
         declared.name,
         inputs,
@@ -222,7 +242,6 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
         labels=named,
         shorten=not tree.loops,  # what closes loops refines its results for the sake of rounding
     )
-    return Kernel(tape, backend, declared.function.__doc__ or "")
 
 
 def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -81,6 +81,14 @@ def store(key: str, code: bytes) -> None:
         prune(place, f"{key}.o")
 
 
+def remove(key: str) -> None:
+    """Forget what is kept under a key."""
+    place = directory()
+    if place is not None and _is_private(place):
+        with contextlib.suppress(OSError):
+            (place / f"{key}.o").unlink()
+
+
 def limit() -> float:
     """How many bytes may be kept."""
     with contextlib.suppress(ValueError):

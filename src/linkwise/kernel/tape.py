@@ -72,6 +72,16 @@ class Tape:
         return sum(prod(shape) for shape in self.inputs.values())
 
     @cached_property
+    def output_count(self) -> int:
+        """Number of scalars that come out."""
+        return sum(prod(shape) for shape in self.outputs.values())
+
+    @cached_property
+    def length(self) -> int:
+        """Number of instructions."""
+        return len(self.code)
+
+    @cached_property
     def first_result(self) -> int:
         """The slot of the first instruction."""
         return self.input_count + len(self.constants)

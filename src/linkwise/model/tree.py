@@ -149,8 +149,6 @@ def check_limits(check: Checker, links: Sequence[Link], joints: Sequence[Followe
 
 T = TypeVar("T")
 
-_memo_lock = threading.RLock()
-
 
 class LinkTree(Record):
     """Links with names, each with a parent; subclasses hold the fields and say which of them may have symbols."""
@@ -220,7 +218,7 @@ class LinkTree(Record):
         results: dict[Hashable, T] = self.__dict__["_memo"]
         place = (owner, key)
         if place not in results:
-            with _memo_lock:
+            with self.__dict__["_lock"]:
                 if place not in results:
                     results[place] = make()
         return results[place]
@@ -228,6 +226,10 @@ class LinkTree(Record):
     def recall(self, owner: str, key: Hashable) -> Any:
         """The result that `memo` keeps under an owner and a key; None where there is none yet."""
         return self.__dict__["_memo"].get((owner, key))
+
+    def _hold(self, values: Mapping[str, object]) -> None:
+        """Take the values of all attributes, and nothing that `memo` keeps."""
+        self.__dict__.update(values, _memo={}, _lock=threading.RLock())
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
@@ -508,7 +510,7 @@ class Tree(LinkTree):
         }
         check_limits(check, named, joints)
         check.finish()
-        self.__dict__.update(values, _memo={})
+        self._hold(values)
         replacements = check.one_of_each_name(self.parameters_used)
         check.finish()
         if replacements:
@@ -678,6 +680,12 @@ class Tree(LinkTree):
         return super().path(self.frame(link)[0])
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
+
+    def unshared(self) -> Self:
+        """The same mechanism without what `memo` keeps: for a thread that must wait for no other."""
+        result = object.__new__(type(self))
+        result._hold({name: getattr(self, name) for name in Tree.__annotations__})
+        return result
 
     def replace_link(self, link: int | str, **changes: Any) -> Self:
         """The same mechanism with other values for some fields of one link (any argument of `Link`).

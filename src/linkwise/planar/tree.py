@@ -43,7 +43,7 @@ class PlanarTree(LinkTree):
             "order": order_of(check, named, parents),
         }
         check.finish()
-        self.__dict__.update(values, _memo={})
+        self._hold(values)
         replacements = check.one_of_each_name(self.parameters_used)
         check.finish()
         if replacements:

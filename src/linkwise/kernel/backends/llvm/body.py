@@ -180,7 +180,7 @@ class Plan:
 
 def is_large(tape: Tape) -> bool:
     """Whether the arithmetic is too large for the processor to keep."""
-    return len(tape.code) > LARGE
+    return tape.length > LARGE
 
 
 def _levels(tape: Tape) -> list[int]:

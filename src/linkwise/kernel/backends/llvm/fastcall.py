@@ -35,7 +35,7 @@ DOUBLE = 12
 def has_entry(tape: Tape) -> bool:
     """Whether a kernel gets a compiled entry: vectors in, and not so many numbers that little is gained."""
     vectors = all(len(shape) == 1 and shape[0] for shape in tape.inputs.values())
-    return bool(tape.inputs) and vectors and tape.input_count + len(tape.results) <= MOST_SCALARS
+    return bool(tape.inputs) and vectors and tape.input_count + tape.output_count <= MOST_SCALARS
 
 
 def pooled(tape: Tape) -> list[Shape]:
