@@ -36,7 +36,7 @@ def with_names(links: Sequence[Item]) -> tuple[Item, ...]:
     for k, link in enumerate(links):
         name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
         taken.add(name)
-        results.append(link if link.name else link.replace(name=name))
+        results.append(link if link.name else link.unchecked(name=name))
     return tuple(results)
 
 
@@ -77,23 +77,22 @@ def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tupl
 
 def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
     """The links sorted so that each stands after its parent; reports a cycle."""
-    done: list[int] = []
-    placed = {-1}
-    waiting = list(range(len(links)))
-    while waiting:
-        for k in waiting:
-            if parents[k] in placed:
-                done.append(k)
-                placed.add(k)
-        left = [k for k in waiting if k not in placed]
-        if left == waiting:
-            ring = [links[k].name for k in left]
-            check.report(
-                "links", ring, "a tree; each of these hangs on another of them (a cycle; a loop closure closes one)"
-            )
-            return tuple(range(len(links)))
-        waiting = left
-    return tuple(done)
+    rounds = {-1: 0}  # how often the list is gone through until a link's parent stands before it
+    visited: set[int] = set()
+    for k in range(len(links)):
+        path, at = [], k
+        while at not in rounds and at not in visited:
+            visited.add(at)
+            path.append(at)
+            at = parents[at]
+        for child in reversed(path if at in rounds else ()):
+            rounds[child] = rounds[at] + (at > child)
+            at = child
+    ring = [link.name for k, link in enumerate(links) if k not in rounds]
+    if ring:
+        check.report("links", ring, "a tree; each of these hangs on another of them (a cycle; a loop closure closes one)")
+        return tuple(range(len(links)))
+    return tuple(sorted(range(len(links)), key=rounds.__getitem__))
 
 
 def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
@@ -789,7 +788,7 @@ class Tree(LinkTree):
     # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
 
     def _find_parameters(self) -> tuple[Expr, ...]:
-        links = (value for link in self.links for value in link.numbers)
+        links = (node for link in self.links for node in link.parameters)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
         springs = (value for element in self.springs for value in element.numbers)
@@ -841,15 +840,20 @@ def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | No
     return None if tool_link is None or not names or tool_link == names[-1] else tool_link
 
 
+def _names_of_columns(link: Link) -> set[str]:
+    """Names of the coordinates and velocities of a link's joint."""
+    if not link.has_quaternion:
+        return {*link.coordinate_names}
+    return {f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)}
+
+
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
     """Whether the base floats; its coordinates take some names away from the links, and theirs from each other."""
     result = check.flag("floating", floating)
     taken = dict.fromkeys((*BASE_COORDINATES, *BASE_SPEEDS), "a coordinate of the floating base") if result else {}
+    columns = [(link, _names_of_columns(link)) for link in links]
     for several in (True, False):
-        for link in links:
-            names = {
-                f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)
-            }
+        for link, names in columns:
             if (len(names) > 1) is not several:
                 continue
             for name in sorted(names & taken.keys()):
