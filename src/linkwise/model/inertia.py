@@ -231,7 +231,9 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
     elif tensor.shape == (6,):
         xx, yy, zz, xy, yz, xz = tensor
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=tensor.dtype)
-    if tensor.shape != (3, 3) or not all(isinstance(value, Expr) or math.isfinite(value) for value in tensor.ravel().tolist()):
+    if tensor.shape != (3, 3) or not all(
+        isinstance(value, Expr) or math.isfinite(value) for value in tensor.ravel().tolist()
+    ):
         check.report(field, inertia, expected)
         return NO_TENSOR
     if tensor.dtype == object:
@@ -247,7 +249,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
 
 
 def _has_positive_moments(tensor: FloatArray) -> bool:
-    """Whether the integral of p p' dm, tr(I) / 2 E - I, is positive definite beyond doubt, so that a body can have the tensor.
+    """Whether the integral of p p' dm, tr(I) / 2 E - I, is positive definite beyond doubt: a body can have the tensor.
 
     By Cholesky's factorisation in plain floats; False says nothing.
     """

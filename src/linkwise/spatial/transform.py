@@ -37,10 +37,11 @@ def translation(x: Any = 0.0, y: Any = 0.0, z: Any = 0.0) -> Array:
 
 
 def inverse(t: npt.ArrayLike) -> Array:
-    """The inverse (4, 4) of a rigid transform: T_b_a from T_a_b."""
+    """The inverse (4, 4) of a rigid transform, T_b_a from T_a_b; of many (..., 4, 4) at once if they are numbers."""
     a = np.asarray(t)
-    r = a[:3, :3].T
-    return transform(r, -(r @ a[:3, 3]))
+    r = a[..., :3, :3].swapaxes(-1, -2)
+    position = -(r @ a[..., :3, 3:])[..., 0]
+    return transform(r, position) if a.ndim == 2 else transforms(r, position)
 
 
 def dh_standard(theta: Any, d: Any, a: Any, alpha: Any, b: Any = 0.0) -> Array:
@@ -70,7 +71,9 @@ def is_rigid(t: npt.ArrayLike, tolerance: float = 1e-6) -> bool:
     values = np.asarray(t, dtype=float)
     if values.shape != (4, 4):
         return False
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = values.tolist()  # (in plain floats: NumPy takes ten times as long for so few)
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = (
+        values.tolist()
+    )  # (in plain floats: NumPy takes ten times as long for so few)
     errors = (a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0)
     errors += (a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i)
     return bool(
