@@ -48,7 +48,9 @@ def drives_of(
     check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]
 ) -> tuple[Drive, ...]:
     """The links' own motors in the order of the links, then the others in theirs."""
-    places = {link.name: k for k, link in reversed([*enumerate(links)])}
+    places: dict[str | None, int] = {}
+    for k, link in enumerate(links):
+        places.setdefault(link.name, k)
     return tuple(_own(check, links, coordinates, places)) + tuple(_others(check, links, coordinates, motors, places))
 
 

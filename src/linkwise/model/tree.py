@@ -170,7 +170,12 @@ class LinkTree(Record):
     @property
     def link_names(self) -> tuple[str, ...]:
         """Names of all links, (L,), fixed ones too."""
-        return tuple(str(link.name) for link in self.links)
+        return self.memo("model", "link_names", lambda: tuple(str(link.name) for link in self.links))
+
+    @property
+    def _link_places(self) -> dict[str, int]:
+        """Place of each link in the list by its name."""
+        return self.memo("model", "link_places", lambda: {name: k for k, name in enumerate(self.link_names)})
 
     def link_index(self, link: int | str) -> int:
         """Place of a link in the list, by its name or by an index that may count from the end.
@@ -180,7 +185,7 @@ class LinkTree(Record):
         ArgumentError
             Naming the links there are.
         """
-        index = find_index(link, self.link_names)
+        index = self._link_places.get(link) if isinstance(link, str) else find_index(link, self.link_names)
         if index is not None:
             return index
         last = len(self.links) - 1
@@ -542,17 +547,21 @@ class Tree(LinkTree):
     @property
     def coordinates(self) -> tuple[int, ...]:
         """Index of each link's (first) joint coordinate (L,), from 0 to n - 1; -1 for a link that has none among the n."""
-        return tuple(joint.coordinate for joint in self.followers)
+        return self.memo("model", "coordinates", lambda: tuple(joint.coordinate for joint in self.followers))
 
     @property
     def coupled(self) -> bool:
         """Whether a joint follows another."""
-        return any(link.mimic for link in self.links)
+        return self.memo("model", "coupled", lambda: any(link.mimic for link in self.links))
 
     @property
     def manifold_joints(self) -> tuple[ManifoldJoint, ...]:
         """The joints with quaternions: a floating base, then the others in the order of their links."""
         return self.memo("model", "manifold_joints", self._find_manifold_joints)
+
+    def manifold_joint_of(self, link: int) -> ManifoldJoint | None:
+        """The joint of one link, by its index, where it has a quaternion."""
+        return self.memo("model", "manifold_places", lambda: {at.link: at for at in self.manifold_joints}).get(link)
 
     def _find_manifold_joints(self) -> tuple[ManifoldJoint, ...]:
         joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(self.links) if x.has_quaternion]
@@ -562,12 +571,12 @@ class Tree(LinkTree):
     @property
     def nq(self) -> int:
         """Number of coordinates of the configuration: n, and before them those of joints with quaternions."""
-        return self.n + sum(at.joint.nq for at in self.manifold_joints)
+        return self.memo("model", "nq", lambda: self.n + sum(at.joint.nq for at in self.manifold_joints))
 
     @property
     def nv(self) -> int:
         """Number of velocities, accelerations and efforts: n, and before them those of joints with quaternions."""
-        return self.n + sum(at.joint.nv for at in self.manifold_joints)
+        return self.memo("model", "nv", lambda: self.n + sum(at.joint.nv for at in self.manifold_joints))
 
     def columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
         """Name and unit of each column of "q", "qd", "qdd" or "tau": those of joints with quaternions first."""
@@ -639,11 +648,11 @@ class Tree(LinkTree):
     @property
     def tool_index(self) -> int:
         """Place of the link that the tool is on."""
-        return len(self.links) - 1 if self.tool_link is None else self.link_names.index(self.tool_link)
+        return len(self.links) - 1 if self.tool_link is None else self._link_places[self.tool_link]
 
     def joint_coordinates(self, link: int, q: Any) -> Any:
         """The coordinates of one link's joint at the configuration q (..., nq): one, (..., several), or None without any."""
-        at = next((at for at in self.manifold_joints if at.link == link), None)
+        at = self.manifold_joint_of(link)
         if at is not None:
             return q[..., at.q]
         joint, count = self.followers[link], len(self.links[link].coordinate_names)
