@@ -114,7 +114,7 @@ def of_symbols(case: Case) -> tuple[list[Any], list[Any]]:
     tree: Any = SimpleNamespace(gravity=gravity, nv=robot.n, n=robot.n, drives=())
     q, qd, qdd = (np.array([symbol(f"{name}{k}") for k in range(robot.n)], dtype=object) for name in ("q", "qd", "qdd"))
     ways = {k: tuple((axis, parameter(f"m{k}{axis}")) for axis, _ in way) for k, way in points.ways.items()}
-    taken = PointMasses(named(level_only(points.made), case.symmetric_tip), ways)
+    taken = PointMasses(named(level_only(points.built), case.symmetric_tip), ways)
     inverse = list(recursion_of_points(tree, taken, q, qd, qdd))
     mass = composite_mass_matrix(tree, *carried_axes(named(plain, case.symmetric_tip), q, tips=False))
     return inverse, list(mass[np.triu_indices(robot.n)])

@@ -50,7 +50,7 @@ REPLACEMENTS: dict[str, Any] = {
 class ChainReader(TableReader):
     """Builds the description of a chain from a parsed document."""
 
-    def __init__(self, lines: dict[Place, int], path: Path, xacro: Mapping[str, str] | None = None) -> None:
+    def __init__(self, lines: Mapping[Place, int], path: Path, xacro: Mapping[str, str] | None = None) -> None:
         super().__init__(lines)
         self.path, self.xacro = path, xacro
         self.said: dict[str, Place] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import TypeVar
@@ -23,6 +23,7 @@ from linkwise.model.formatting.table import number
 from linkwise.model.inertia import SLACK, SMALLEST
 from linkwise.model.link import Link
 from linkwise.model.shape import Shape
+from linkwise.model.transmission import Drive
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import inertia_times
@@ -67,7 +68,7 @@ class Reading:
         What the file holds, if nothing was wrong.
     problems : list of FileProblem
         What was wrong, by line.
-    lines : dict
+    lines : mapping
         Where in the text each part of the description stands.
     remarks : list of FileProblem
         What was not used.
@@ -79,7 +80,7 @@ class Reading:
 
     description: Description | None
     problems: list[FileProblem]
-    lines: dict[Place, int]
+    lines: Mapping[Place, int]
     remarks: list[FileProblem] = field(default_factory=list)
     between: frozenset[int] = frozenset()
     lacking: list[FileProblem] = field(default_factory=list)
@@ -248,8 +249,11 @@ def _rotors(mechanism: Mechanism, reading: Reading) -> Iterator[FileProblem]:
     Whatever turns with a link adds to its inertia, so the tensor less Jm a a' of each rotor (a: its axis) must be positive
     semidefinite; else some motion has negative kinetic energy.
     """
+    carriers: dict[int | None, list[Drive]] = {}
+    for drive in mechanism.drives:
+        carriers.setdefault(drive.carrier, []).append(drive)
     for k, link in enumerate(mechanism.links):
-        carried = [drive for drive in mechanism.drives if drive.carrier == k and drive.motor.inertia > 0]
+        carried = [drive for drive in carriers.get(k, ()) if drive.motor.inertia > 0]
         held = [drive for drive in carried if not drive.motor.rotor_inertia.any()]  # (else it is no part of the link's own)
         if not held or not link.body.physical:
             continue
@@ -275,6 +279,10 @@ def _nothing_moved(mechanism: Mechanism, reading: Reading) -> Iterator[FileProbl
 
 def _undefined(mechanism: Mechanism) -> set[int]:
     """The links whose joints move nothing with inertia, in a mechanism that has masses: mostly a tip left without any."""
+    return mechanism.memo("report", "undefined", lambda: _without_inertia(mechanism))
+
+
+def _without_inertia(mechanism: Mechanism) -> set[int]:
     total = total_mass(mechanism)
     if not total or mechanism.loops or not mechanism.nv:
         return set()

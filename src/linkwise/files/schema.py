@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -271,7 +272,7 @@ class TableReader:
 
     Parameters
     ----------
-    lines : dict
+    lines : mapping
         The line of each place, see `linkwise.files.toml_text.toml_lines`.
 
     Attributes
@@ -282,7 +283,7 @@ class TableReader:
         Kind of the joint of the table that is read now: decides what ``"rad or m"`` is.
     """
 
-    def __init__(self, lines: dict[Place, int]) -> None:
+    def __init__(self, lines: Mapping[Place, int]) -> None:
         self.lines = lines
         self.problems: list[FileProblem] = []
         self.degrees = False
@@ -364,6 +365,8 @@ class TableReader:
                 hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'
                 self.report(place, f"{item} is {value:g} {unit}, more than a turn{hint}")
                 return 0.0
+        if not self.degrees:
+            return value
         one = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(_lengths(self.joint)) > 1
         return self.angle(value, field.unit.split(" or ")[0] if one else field.unit)
 
@@ -372,6 +375,7 @@ def _radians(value: Any) -> Any:
     return [_radians(one) for one in value] if isinstance(value, list) else math.radians(value)
 
 
+@cache
 def _lengths(joint: str) -> tuple[bool, ...]:
     """Which coordinates of a kind of joint are lengths."""
     if joint not in JOINTS:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from linkwise.errors import FileProblem
@@ -35,7 +36,7 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 _TO_ESCAPE = re.compile(r'["\\\x00-\x1f\x7f]')
 
 
-def parsed(source: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProblem]]:
+def parsed(source: str) -> tuple[dict[str, Any], Mapping[Place, int], list[FileProblem]]:
     """The document of a TOML text, the lines of its parts, and what is wrong where it is none."""
     lexemes = _LEXEME.finditer(source) if _MAYBE_DEEP.search(source) else ()
     deep = next((lexeme for lexeme in lexemes if lexeme["deep"]), None)
@@ -45,7 +46,7 @@ def parsed(source: str) -> tuple[dict[str, Any], dict[Place, int], list[FileProb
     try:
         document = tomllib.loads(source)
         if not _is_deep(document):
-            return document, toml_lines(source), []
+            return document, Lines(source), []
     except RecursionError:  # some Pythons give up here already
         pass
     except ValueError as error:
@@ -78,7 +79,7 @@ def _syntax_problem(source: str, message: str) -> FileProblem:
 # ── lines ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def line_of(lines: dict[Place, int], place: Place) -> int:
+def line_of(lines: Mapping[Place, int], place: Place) -> int:
     """The line of a place, or of the nearest place around it; 0 for none.
 
     Examples
@@ -105,6 +106,26 @@ def toml_lines(source: str) -> dict[Place, int]:
     {('a',): 1, ('b',): 2, ('b', 0): 2, ('b', 0, 'c'): 3, ('b', 0, 'c', 'd'): 3}
     """
     return _Lines(source).lines
+
+
+class Lines(Mapping[Place, int]):
+    """`toml_lines` of a text, found when the first is asked for: a file without mistakes is read without."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    @cached_property
+    def _lines(self) -> dict[Place, int]:
+        return toml_lines(self._source)
+
+    def __getitem__(self, place: Place) -> int:
+        return self._lines[place]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
 class _Lines:

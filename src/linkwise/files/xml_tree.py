@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -11,8 +11,11 @@ from xml.sax.saxutils import quoteattr
 
 from linkwise.errors import FileProblem, LinkwiseError
 
-#: Elements nested deeper than this are refused.
+#: Elements nested deeper than this are refused; those of `CHAINED` do not count.
 DEEPEST = 300
+
+#: Elements of which each stands in the one that carries it, to any depth: the bodies of MJCF.
+CHAINED = frozenset({"body"})
 
 _CODES = expat.errors.codes
 _MISMATCH = _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]
@@ -81,6 +84,31 @@ class Element:
             element = left.pop()
             yield element
             left.extend(reversed(element.children))
+
+
+def replace_tag(root: Element, tag: str, contents: Callable[[Element], list[Element]]) -> None:
+    """Put in the place of each element of a tag what `contents` gives for it, inner ones first, in the order of the text.
+
+    What is added to the children of an element meanwhile is seen too.
+
+    Examples
+    --------
+    >>> root = read_xml("<a><b><c/><c/></b></a>")
+    >>> replace_tag(root, "b", lambda element: element.children)
+    >>> [child.tag for child in root.children]
+    ['c', 'c']
+    """
+    open_elements: list[tuple[Element, Iterator[Element], list[Element]]] = [(root, iter(root.children), [])]
+    while open_elements:
+        element, left, kept = open_elements[-1]
+        child = next(left, None)
+        if child is not None:
+            open_elements.append((child, iter(child.children), []))
+            continue
+        open_elements.pop()
+        element.children = kept
+        if open_elements:
+            open_elements[-1][2].extend(contents(element) if element.tag == tag else [element])
 
 
 def root_tag(text: str) -> str:
@@ -158,6 +186,7 @@ class _Builder:
         self.open: list[Element] = []
         self.texts: list[list[str]] = []
         self.root: Element | None = None
+        self.depth = 0
 
     def read(self, text: str) -> Element:
         try:
@@ -172,7 +201,8 @@ class _Builder:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         line = self.parser.CurrentLineNumber
-        if len(self.open) >= DEEPEST:
+        self.depth += tag not in CHAINED
+        if self.depth > DEEPEST:
             raise XmlError(FileProblem(line, f"<{tag}> is nested deeper than {DEEPEST} elements"))
         element = Element(tag, attributes, line)
         if self.open:
@@ -183,6 +213,7 @@ class _Builder:
         self.texts.append([])
 
     def _end(self, tag: str) -> None:
+        self.depth -= tag not in CHAINED
         self.open.pop().text = "".join(self.texts.pop())
 
     def _text(self, text: str) -> None:

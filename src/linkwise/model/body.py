@@ -11,23 +11,26 @@ the mechanism was described in.
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
+from linkwise.model.body_frames import body_frames
+from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Joint
+from linkwise.model.stacks import Matrices, cleaned, on_stacks, with_added
 from linkwise.model.symbolic import any_nonzero, has_symbols
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import velocity_matrix
-from linkwise.spatial.rotation import rotation_between, rotation_z
-from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin
-from linkwise.spatial.transform import inverse, transform, translation
-
-#: Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products.
-ROUNDINGS = 4.0
+from linkwise.model.validation import frozen
+from linkwise.spatial.matrix_method import pseudo_inertia
+from linkwise.spatial.scalar import Array, FloatArray, cos_sin
+from linkwise.spatial.transform import transform
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,10 @@ class Bodies:
 
     def regrouped(self) -> Bodies:
         """The same dynamics from fewer numbers: see `regrouped`."""
+        return self._regrouped
+
+    @cached_property
+    def _regrouped(self) -> Bodies:
         return regrouped(self)
 
 
@@ -266,201 +273,78 @@ def regrouped(moving: Bodies) -> Bodies:
     return replace(moving, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
 
 
-def with_added(inertia: Array, t: Array, other: Array) -> Array:
-    """The pseudo-inertia (4, 4) with another one added that is given in the frame to which T leads: X + T Y T'.
-
-    It is exactly symmetric. What is left of numbers that cancel is made zero where it is no more than their rounding.
-    """
-    total = np.array(inertia + t @ other @ t.T)
-    lower = np.tril_indices(4, -1)
-    total[lower] = total.T[lower]
-    if total.dtype == object:
-        return total
-    size = np.abs(inertia) + np.abs(t) @ np.abs(other) @ np.abs(t).T
-    return np.where(np.abs(total) <= ROUNDINGS * np.finfo(np.float64).eps * size, 0.0, total)
-
-
-def unseen(body: Body, inertia: FloatArray) -> FloatArray:
+def unseen(body: Body, inertia: Array) -> Array:
     """The part X (4, 4) of a pseudo-inertia that acts as if it were fixed to the parent: L X = 0, L the screw."""
     if body.joint is not None:
         return np.zeros((4, 4))
-    (freedom,) = body.freedoms
-    velocity = velocity_matrix(freedom.angular, freedom.linear)
-    resting = np.array([not any_nonzero(column) for column in velocity.T])
-    return np.where(np.outer(resting, resting), inertia, 0.0)
+    return np.where(_RESTING[bool(body.turn), body.advances], inertia, 0.0)
 
 
-#: Below this a computed direction cosine is rounding of zero.
-TINY = 1e-15
+def _resting(turns: bool, advances: bool) -> Array:
+    """Which elements (4, 4) of a pseudo-inertia stand in rows and columns that a screw about or along z leaves out."""
+    columns = [not turns, not turns, True, not advances]
+    return np.outer(columns, columns)
 
-#: With symbols for lengths, axes that are nearer to parallel than this are not brought to their common normal.
-SYMBOLIC_SINE = 1e-3
 
-#: How far along its axis a frame may be moved, in distances to the next joint: inertia there grows with the square.
-FAR = 3.0
+#: The same by whether a body turns and advances.
+_RESTING = {(turns, advances): _resting(turns, advances) for turns in (False, True) for advances in (False, True)}
 
 
 def moving_bodies(tree: Tree) -> Bodies:
-    """Reduce a mechanism to its moving bodies (see the module's text), each with a coordinate of its own."""
+    """Reduce a mechanism to its moving bodies (see the module's text), each with a coordinate of its own.
+
+    They are computed once for a mechanism.
+    """
     if tree.coupled:
         raise ArgumentError(f"joints of {tree.name!r} follow others; expected the mechanism coupling(tree).uncoupled")
-    joints, frames = _raw_bodies(tree)
-    reframing = [_reframing(k, joints) for k in range(len(joints))]
-    back = [np.asarray(inverse(g)) for g in reframing]
-    results = []
-    for joint, g in zip(joints, reframing, strict=True):
-        pre = joint.placement if joint.parent < 0 else back[joint.parent] @ joint.placement
-        results.append(_placed(joint, pre, g))
-    moved = [(body, t if body < 0 else cleaned(back[body] @ t)) for body, t in frames]
-    body, on_body = moved[tree.tool_index]
-    result = Bodies(tuple(results), tuple(moved), (body, cleaned(on_body @ tree.tool)))
-    return _with_rotors(tree, _with_inertias(tree, result))
+    return tree.memo("model", "moving_bodies", lambda: _reduced(tree))
 
 
-def cleaned(t: FloatArray) -> FloatArray:
-    """A constant transform with the rounding of exact zeros and ones taken off its rotation."""
-    if t.dtype == object:
-        return _cleaned_numbers(t)
-    result = np.array(t, dtype=float)
-    block = result[:3, :3]
-    block[np.abs(block) < TINY] = 0.0
-    near_one = np.abs(np.abs(block) - 1.0) < TINY
-    block[near_one] = np.round(block[near_one])
-    size = max(1.0, float(np.abs(result[:3, 3]).max()))
-    result[:3, 3][np.abs(result[:3, 3]) < TINY * size] = 0.0
-    return result
+def _reduced(tree: Tree) -> Bodies:
+    motions, placements, frames = body_frames(tree)
+    body, t = frames[tree.tool_index]
+    moving = Bodies((), tuple((body, frozen(t)) for body, t in frames), (body, frozen(cleaned(t @ tree.tool))))
+    rows = zip(motions, placements, _inertias(tree, moving, len(motions)), strict=True)
+    bodies = tuple(Body(*m[:6], frozen(t), m.angle, frozen(inertia), m.joint) for m, t, inertia in rows)
+    return _with_rotors(tree, replace(moving, bodies=bodies))
 
 
-def _cleaned_numbers(t: Array) -> Array:
-    """The same where expressions are among the elements: the numbers beside them are cleaned."""
-    result, numeric = t.copy(), [not isinstance(value, Expr) for value in t.flat]
-    plain = np.where(np.reshape(numeric, t.shape), t, 0.0).astype(np.float64)
-    kept = cleaned(plain)
-    for place in np.ndindex(t.shape):
-        if not isinstance(result[place], Expr):
-            result[place] = float(kept[place])
-    return array(result)
-
-
-def _raw_bodies(tree: Tree) -> tuple[list[Body], list[tuple[int, FloatArray]]]:
-    """Bodies with frames as described, z along the joint axis: the placement of each, and of each link."""
-    joints: list[Body] = []
-    frames: dict[int, tuple[int, FloatArray]] = {-1: (-1, np.asarray(tree.base))}
-    free = {at.link: at for at in tree.manifold_joints}
-    if tree.floating:
-        joints.append(_body_of(free[-1].joint, -1, -1, (0, 0), frames[-1][1], 0.0))
-        frames[-1] = (0, np.eye(4))
-    for k in tree.order:
-        link, (body, t) = tree.links[k], frames[tree.parents[k]]
-        t, parts = np.asarray(t @ link.before), link.joint_model.parts
-        if parts is None:
-            at = (free[k].q.start, free[k].v.start) if k in free else _joint_places(tree, k)
-            joints.append(_body_of(link.joint_model, body, k, at, cleaned(t), link.offset))
-            body, t = len(joints) - 1, np.eye(4)
-        for i, part in enumerate(parts or ()):
-            place, speed = _joint_places(tree, k)
-            upright = transform(rotation_between((0.0, 0.0, 1.0), part.axis), None)
-            offset = link.offset if len(link.coordinate_names) == 1 else 0.0
-            shift = translation(0.0, 0.0, part.advance * offset) if any_nonzero(part.advance) else np.eye(4)
-            angle = offset if part.turn else 0.0
-            placement = cleaned(np.asarray(t @ upright @ shift))
-            none = np.zeros((4, 4))
-            joints.append(Body(body, k, place + i, speed + i, part.turn, part.advance, placement, angle, none))
-            body, t = len(joints) - 1, np.asarray(upright.T)
-        frames[k] = (body, cleaned(np.asarray(t @ link.after)) if parts else np.asarray(t @ link.after))
-    return joints, [frames[k] for k in range(len(tree.links))]
-
-
-def _joint_places(tree: Tree, link: int) -> tuple[int, int]:
-    """Where the (first) joint coordinate of a link stands in q and in qd."""
-    return tree.nq - tree.n + tree.coordinates[link], tree.nv - tree.n + tree.coordinates[link]
-
-
-def _body_of(joint: Joint, parent: int, link: int, at: tuple[int, int], placement: FloatArray, offset: Any) -> Body:
-    """The body of a joint that is not of the first form."""
-    return Body(parent, link, *at, 0.0, 0.0, placement, offset, np.zeros((4, 4)), joint)
-
-
-def _reframing(k: int, joints: list[Body]) -> FloatArray:
-    """Rz(gamma) Tz(delta): from the frame of body k to one with x along the common normal to the next axis.
-
-    Where the axes are so nearly parallel that the normal would be far away, lengths would cancel: then the frame stands
-    beside the next joint, as for parallel axes.
-    """
-    child = next((joint for joint in joints if joint.parent == k), None)
-    if child is None or joints[k].joint is not None:
-        return np.eye(4)
-    axis, origin = child.placement[:3, 2], child.placement[:3, 3]
-    if has_symbols(child.placement):
-        return _reframing_of_symbols(axis, origin)
-    normal, delta = origin[:2], origin[2]
-    sine = math.hypot(axis[0], axis[1])
-    if sine > 1e-9:
-        foot = origin[2] - axis[2] * float(axis[:2] @ origin[:2]) / sine**2
-        if abs(foot) <= FAR * float(np.linalg.norm(origin)):
-            normal, delta = np.array([-axis[1], axis[0]]) / sine, foot
-    if float(np.hypot(*normal)) < 1e-9:
-        return np.eye(4)
-    if normal[0] < -TINY or (abs(normal[0]) <= TINY and normal[1] < 0):
-        normal = -normal
-    gamma = math.atan2(normal[1], normal[0])
-    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
-
-
-def _reframing_of_symbols(axis: Array, origin: Array) -> FloatArray:
-    """The same as far as it is known whatever the values of the symbols: else the frame stays as it was described."""
-    gamma, delta = 0.0, origin[2]
-    if has_symbols(axis):
-        if any_nonzero(axis[0]) or any_nonzero(origin[1]):
-            return np.eye(4)  # a DH row has neither: its frame stands on the common normal already
-    elif math.hypot(axis[0], axis[1]) > SYMBOLIC_SINE:
-        sine = math.hypot(axis[0], axis[1])
-        gamma = math.atan2(axis[0], -axis[1])
-        gamma = gamma - math.copysign(math.pi, gamma) if abs(gamma) > math.pi / 2 else gamma
-        delta = origin[2] - (axis[2] / sine**2) * (axis[:2] @ origin[:2])
-    elif not any_nonzero(origin[0]) and any_nonzero(origin[1]):
-        gamma = math.pi / 2
-    elif any_nonzero(origin[1]):
-        return np.eye(4)
-    return cleaned(np.asarray(transform(rotation_z(gamma), (0.0, 0.0, delta))))
-
-
-def _placed(joint: Body, pre: FloatArray, g: FloatArray) -> Body:
-    """The body in its new frames: pre = C Rz(theta) Tz(d), then the motion, then g, all about and along one axis."""
-    if joint.joint is not None:
-        return replace(joint, placement=cleaned(pre))
-    gamma = math.atan2(g[1, 0], g[0, 0])
-    theta = _free_angle(pre) if joint.turn else 0.0
-    turned = np.asarray(transform(rotation_z(-theta), None))
-    placement = cleaned(pre @ turned @ translation(0.0, 0.0, g[2, 3]))
-    if joint.turn:
-        return replace(joint, placement=placement, angle=_wrapped(joint.angle + theta + gamma))
-    return replace(joint, placement=cleaned(placement @ transform(rotation_z(gamma), None)))
-
-
-def _free_angle(pre: FloatArray) -> float:
-    """The angle theta for which row 0 of the rotation pre Rz(-theta) has no y element, and its x element is not negative."""
-    if has_symbols(pre[0, 0]) or has_symbols(pre[0, 1]) or math.hypot(pre[0, 0], pre[0, 1]) < 1e-9:
-        return 0.0
-    return math.atan2(-pre[0, 1], pre[0, 0])
-
-
-def _wrapped(angle: float) -> float:
-    return angle if has_symbols(angle) else math.remainder(angle, 2 * math.pi)
-
-
-def _with_inertias(tree: Tree, moving: Bodies) -> Bodies:
-    inertias = [np.zeros((4, 4)) for _ in moving.bodies]
+def _inertias(tree: Tree, moving: Bodies, count: int) -> list[Array]:
+    """The pseudo-inertia of each body: that of the links it carries, of their locked motors, and of the payload."""
     carried = [(frame, link.body) for frame, link in zip(moving.frames, tree.links, strict=True)]
     locked = [(carrier_frame(tree, moving, d.carrier), d.motor.locked) for d in tree.drives if d.carrier is not None]
-    for (body, t), inertia in [*carried, *locked, (moving.tool, tree.payload)]:
-        if body >= 0 and not inertia.is_zero:
-            inertias[body] = with_added(inertias[body], t, inertia.pseudo)
-    pairs = zip(moving.bodies, inertias, strict=True)
-    return replace(moving, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
+    parts = [
+        (body, t, inertia)
+        for (body, t), inertia in [*carried, *locked, (moving.tool, tree.payload)]
+        if body >= 0 and not inertia.is_zero
+    ]
+    results, turns, taken = [np.zeros((4, 4)) for _ in range(count)], [], Counter()
+    for row, (body, _, _) in enumerate(parts):  # (each body takes one in a turn, in their order)
+        if taken[body] == len(turns):
+            turns.append([])
+        turns[taken[body]].append(row)
+        taken[body] += 1
+    pseudo = _pseudo_inertias([inertia for _, _, inertia in parts])
+    for rows in turns:
+        bodies = [parts[row][0] for row in rows]
+        totals = on_stacks(
+            with_added, [results[k] for k in bodies], [parts[row][1] for row in rows], [pseudo[row] for row in rows]
+        )
+        for k, total in zip(bodies, totals, strict=True):
+            results[k] = total
+    return results
 
 
-def carrier_frame(tree: Tree, bodies: Bodies, carrier: int) -> tuple[int, FloatArray]:
+def _pseudo_inertias(inertias: Sequence[Inertia]) -> Matrices:
+    if not inertias or any(
+        x.by_moments or has_symbols(x.mass) or has_symbols(x.com) or has_symbols(x.tensor) for x in inertias
+    ):
+        return [inertia.pseudo for inertia in inertias]
+    columns = (np.array([getattr(x, name) for x in inertias], dtype=float) for name in ("mass", "com", "tensor"))
+    return pseudo_inertia(*columns)
+
+
+def carrier_frame(tree: Tree, bodies: Bodies, carrier: int) -> tuple[int, Array]:
     """The body that carries a link's frame, and T_body_link; carrier -1 is the base."""
     if carrier >= 0:
         return bodies.frames[carrier]
@@ -469,10 +353,11 @@ def carrier_frame(tree: Tree, bodies: Bodies, carrier: int) -> tuple[int, FloatA
 
 def _with_rotors(tree: Tree, bodies: Bodies) -> Bodies:
     rotors = []
+    first = tree.nv - tree.n
     for k, drive in enumerate(tree.drives):
         if drive.carrier is not None:
             motor, (body, t) = drive.motor, carrier_frame(tree, bodies, drive.carrier)
             turning = motor.gear_ratio * (t[:3, :3] @ np.asarray(motor.axis))
-            rotors.append(Rotor(body, tree.nv - tree.n + drive.coordinate, k, turning, motor.inertia))
+            rotors.append(Rotor(body, first + drive.coordinate, k, turning, motor.inertia))
     moving, still = ([rotor for rotor in rotors if (rotor.body >= 0) is moves] for moves in (True, False))
     return replace(bodies, rotors=tuple(moving), ground_rotors=tuple(still))

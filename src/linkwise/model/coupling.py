@@ -66,7 +66,11 @@ def _same(a: Any, b: Any) -> bool:
 
 def coupling(tree: Tree) -> Coupling:
     """How the coordinates of a mechanism spread over its joints."""
-    links = [link.replace(mimic=None, dh_row=link.dh_row) if link.mimic else link for link in tree.links]
+    return tree.memo("model", "coupling", lambda: _coupling(tree))
+
+
+def _coupling(tree: Tree) -> Coupling:
+    links = [link.replace(mimic=None) if link.mimic else link for link in tree.links]
     pairs = zip(tree.links, tree.followers, strict=True)
     moving = [(at, joint) for x, joint in pairs for at, _ in enumerate(x.coordinate_names, joint.coordinate)]
     floating = tree.nv - tree.n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,10 @@ SMALLEST = 1e-8
 
 #: Where the six numbers of a tensor stand in it.
 TENSOR = {"XX": (0, 0), "YY": (1, 1), "ZZ": (2, 2), "XY": (0, 1), "YZ": (1, 2), "XZ": (0, 2)}
+
+
+#: The tensor of a body that has none.
+NO_TENSOR = frozen(np.zeros((3, 3)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +205,7 @@ def _checked(
 ) -> tuple[float, FloatArray, FloatArray, bool]:
     tensor = tensor_from(check, inertia, field)
     results = check.number("mass", mass, least=0.0 if physical else None), check.vector("com", com), tensor, bool(physical)
-    if physical and not has_symbols(tensor):
+    if physical and tensor is not NO_TENSOR and not has_symbols(tensor):
         _check_physical(check, tensor, field)
     return results
 
@@ -212,21 +217,25 @@ def _from_moments(mass: Any, first: Array, tensor: Array, physical: bool) -> Ine
 def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatArray:
     """The tensor (3, 3) from any of the accepted forms."""
     expected = "0, 3 diagonal elements, 6 elements Ixx Iyy Izz Ixy Iyz Ixz, or a symmetric 3x3 matrix"
+    if type(inertia) is float and inertia == 0.0:
+        return NO_TENSOR
     try:
         result = with_expressions(inertia)
         tensor = np.array(unmasked("inertia", inertia), dtype=np.float64) if result is None else result
     except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
         tensor = np.full(1, np.nan)
     if tensor.shape == () and not has_symbols(tensor) and tensor == 0:
-        return frozen(np.zeros((3, 3)))
+        return NO_TENSOR
     if tensor.shape == (3,):
         tensor = np.diag(tensor)
     elif tensor.shape == (6,):
         xx, yy, zz, xy, yz, xz = tensor
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], dtype=tensor.dtype)
-    if tensor.shape != (3, 3) or not all(isinstance(value, Expr) or np.isfinite(value) for value in tensor.flat):
+    if tensor.shape != (3, 3) or not all(
+        isinstance(value, Expr) or math.isfinite(value) for value in tensor.ravel().tolist()
+    ):
         check.report(field, inertia, expected)
-        return frozen(np.zeros((3, 3)))
+        return NO_TENSOR
     if tensor.dtype == object:
         if not same(tensor, tensor.T):
             check.report(field, inertia, "a symmetric matrix")
@@ -235,11 +244,27 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
         check.report(field, inertia, "a symmetric matrix")
     if np.abs(tensor).max() > LARGEST:
         check.report(field, inertia, f"elements up to {LARGEST:g}")
-        return frozen(np.zeros((3, 3)))
+        return NO_TENSOR
     return frozen(0.5 * (tensor + tensor.T))
 
 
+def _has_positive_moments(tensor: FloatArray) -> bool:
+    """Whether the integral of p p' dm, tr(I) / 2 E - I, is positive definite beyond doubt: a body can have the tensor.
+
+    By Cholesky's factorisation in plain floats; False says nothing.
+    """
+    (ixx, ixy, ixz), (_, iyy, iyz), (_, _, izz) = tensor.tolist()
+    xx, yy, zz = 0.5 * (iyy + izz - ixx), 0.5 * (ixx + izz - iyy), 0.5 * (ixx + iyy - izz)
+    least = SLACK * (ixx + iyy + izz)
+    if not xx > least > 0.0:
+        return False
+    second, mixed, third = yy - ixy * ixy / xx, -iyz - ixy * ixz / xx, zz - ixz * ixz / xx
+    return second > least and third - mixed * mixed / second > least
+
+
 def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:
+    if _has_positive_moments(tensor):
+        return
     size = 2.0 ** float(np.frexp(np.abs(tensor).max())[1])  # a power of two: dividing by it rounds nothing
     moments = np.linalg.eigvalsh(tensor / size) * size
     slack = SLACK * max(np.abs(moments).max(), SMALLEST)

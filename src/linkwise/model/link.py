@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from linkwise.model.inertia import Inertia
 from linkwise.model.joints import JOINTS, Joint, make_joint
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.symbolic import any_nonzero, same, substituted
+from linkwise.model.symbolic import any_nonzero, parameters_in, same, substituted
 from linkwise.model.validation import Checker, Record, frozen
+from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, array
-from linkwise.spatial.transform import dh_modified, dh_standard, translation
+from linkwise.spatial.transform import transform, translation
 from linkwise.spatial.validation import unmasked
 
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
@@ -46,6 +48,16 @@ class DHRow(Record):
     a: float
     alpha: float
     b: float = 0.0
+
+    @cached_property
+    def parts(self) -> tuple[Array, Array]:
+        """What stands before and after the motion of a joint about or along z, each (4, 4)."""
+        about_z, about_x = rotation_z(self.theta), rotation_x(self.alpha)
+        if self.convention == "standard":
+            parts = transform(about_z), transform(about_x, array([self.a, self.b, self.d]))
+        else:
+            parts = transform(about_x, array([self.a, 0.0, 0.0])) @ transform(about_z), translation(0.0, 0.0, self.d)
+        return parts[0] + 0.0, parts[1] + 0.0  # (without negative zeros)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +168,7 @@ class Link(Record):
             "after": check.rigid("after", after),
             "axis": getattr(model, "axis", direction),
             "pitch": getattr(model, "pitch", advance),
-            "offset": check.angle("offset", offset) if model.periodic else check.number("offset", offset),
+            "offset": _offset(check, model, offset),
             "limits": _limits(check, model, limits),
             "name": _name(check, "name", name),
             "parent": _name(check, "parent", parent),
@@ -262,7 +274,7 @@ class Link(Record):
         """Whether velocities of the joint are not the rates of its coordinates."""
         return self.joint_model.nq != self.joint_model.nv
 
-    @property
+    @cached_property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of its joint coordinates; none of a fixed link, nor of a joint with a quaternion."""
         if not self.moves or self.has_quaternion:
@@ -303,6 +315,13 @@ class Link(Record):
         >>> Link(name="a").replace(mass=1.5).body.mass
         1.5
         """
+        if changes.keys() <= _CHECKED_ALONE.keys():
+            name = changes.get("name", self.name)
+            check = Checker(f"link {name!r}" if isinstance(name, str) and name else "link")
+            fields = {field: _CHECKED_ALONE[field](check, self.joint_model, value) for field, value in changes.items()}
+            _check_together(check, {**self.__dict__, **fields})
+            check.finish()
+            return self.unchecked(**fields)
         body = self.body
         values = {**self._values(), "mass": body.mass, "com": body.com, "inertia": body.tensor, "physical": body.physical}
         if {"joint", "before", "after", "axis"} & changes.keys():
@@ -344,6 +363,11 @@ class Link(Record):
         joint = () if self.joint_model.named_by_link() else self.joint_model.numbers
         return (self.before, self.after, self.pitch, *joint, self.offset, *self.body.numbers, *motor)
 
+    @cached_property
+    def parameters(self) -> tuple[Expr, ...]:
+        """The symbols in these, each once, in their order."""
+        return parameters_in(self.numbers)
+
     def substituted(self, numbers: Mapping[Expr, Any]) -> Link:
         """The same link with numbers, or other expressions, put in for symbols; checked again."""
         motor = None if self.motor is None else self.motor.substituted(numbers)
@@ -363,7 +387,7 @@ class Link(Record):
         """The arguments that make this link, without those for its placement and its axis."""
         return {name: value for name, value in self._values().items() if name not in {*_PLACING, "dh_row"}}
 
-    @property
+    @cached_property
     def coordinate_name(self) -> str:
         """What its joint, and the coordinate of it, is called: the joint's own name, or the link's."""
         return str(self.joint_name or self.name)
@@ -421,12 +445,12 @@ def _axes(check: Checker, joint: Any, axis: Any) -> FloatArray:
 
 def _dh_parts(row: DHRow, moves: bool) -> tuple[Array, Array]:
     """A and B of the general form: all that stands before and after the joint's motion about or along z."""
-    if row.convention == "standard":
-        turned = dh_standard(row.theta, 0.0, 0.0, 0.0)
-        constant = dh_standard(0.0, row.d, row.a, row.alpha, row.b)
-        return (turned, constant) if moves else (turned @ constant, np.eye(4))
-    before, after = dh_modified(row.theta, 0.0, row.a, row.alpha), translation(0.0, 0.0, row.d)
+    before, after = row.parts
     return (before, after) if moves else (before @ after, np.eye(4))
+
+
+def _offset(check: Checker, joint: Joint, offset: Any) -> Any:
+    return check.angle("offset", offset) if joint.periodic else check.number("offset", offset)
 
 
 def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None:
@@ -525,6 +549,22 @@ def _check_together(check: Checker, values: dict[str, Any]) -> None:
         called = values["joint_name"] or values["name"]
         expected = f"{called!r} or nothing" if called else "nothing"
         check.report("motor.joint", motor.joint, f"{expected} (a motor of another joint goes into Mechanism(motors=...))")
+
+
+#: Fields that may change while the joint and its placement stay as they are, and how a value is checked.
+_CHECKED_ALONE: dict[str, Callable[[Checker, Joint, Any], Any]] = {
+    "offset": _offset,
+    "limits": _limits,
+    "name": lambda check, joint, value: _name(check, "name", value),
+    "parent": lambda check, joint, value: _name(check, "parent", value),
+    "body": lambda check, joint, value: _body(check, value, 0.0, (0.0, 0.0, 0.0), 0.0, True),
+    "motor": lambda check, joint, value: value,
+    "joint_name": lambda check, joint, value: _name(check, "joint_name", value),
+    "qd_max": lambda check, joint, value: _greatest(check, joint, "qd_max", value),
+    "qdd_max": lambda check, joint, value: _greatest(check, joint, "qdd_max", value),
+    "tau_max": lambda check, joint, value: _greatest(check, joint, "tau_max", value),
+    "mimic": lambda check, joint, value: value,
+}
 
 
 def links_from_dh(

@@ -96,9 +96,10 @@ def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tupl
     if result is None or not all(isinstance(loop, Loop) for loop in result):
         check.report("loops", loops, "a sequence of Loop")
         return ()
+    known = {BASE, *links}
     for k, loop in enumerate(result):
         item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
         for field in ("first", "second"):
-            if getattr(loop, field) not in {BASE, *links}:
+            if getattr(loop, field) not in known:
                 check.problems.append(Problem(item, field, getattr(loop, field), choices([BASE, *links])))
     return result

@@ -440,17 +440,18 @@ def given_springs(
     if result is None or not all(isinstance(element, ForceElement) for element in result):
         check.report("springs", springs, "a sequence of Spring, LinearSpringDamper and EndStop")
         return ()
+    ends, known = {BASE, *links}, {*places}
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            if name not in places:
+            if name not in known:
                 field = "joint" if isinstance(element, EndStop) else "joints"
                 check.problems.append(Problem(item, field, name, choices(places)))
         for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            if name not in {BASE, *links}:
+            if name not in ends:
                 check.problems.append(Problem(item, "points", name, choices([BASE, *links])))
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in known and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result

@@ -71,7 +71,9 @@ def with_expressions(value: Any) -> Array | None:
 
 def any_nonzero(values: Any) -> bool:
     """Whether anything but zeros is among the elements; an expression is something."""
-    return any(isinstance(value, Expr) or bool(value) for value in np.asarray(values).flat)
+    if isinstance(values, float):
+        return values != 0.0
+    return any(isinstance(value, Expr) or bool(value) for value in np.asarray(values).ravel().tolist())
 
 
 def content(value: Any) -> object:
@@ -88,6 +90,8 @@ def content(value: Any) -> object:
 def same(a: Any, b: Any) -> bool:
     """Whether two arrays have equal numbers and the same expressions at the same places."""
     first, second = np.asarray(a), np.asarray(b)
+    if first.dtype.kind == second.dtype.kind == "f":
+        return np.array_equal(first, second)
     return first.shape == second.shape and [*map(content, first.flat)] == [*map(content, second.flat)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,39 +48,49 @@ def drives_of(
     check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]
 ) -> tuple[Drive, ...]:
     """The links' own motors in the order of the links, then the others in theirs."""
-    return tuple(_own(check, links, coordinates)) + tuple(_others(check, links, coordinates, motors))
+    places: dict[str | None, int] = {}
+    for k, link in enumerate(links):
+        places.setdefault(link.name, k)
+    return tuple(_own(check, links, coordinates, places)) + tuple(_others(check, links, coordinates, motors, places))
 
 
-def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int]) -> Iterator[Drive]:
+#: Where the link of each name stands in the list.
+Places = Mapping[str | None, int]
+
+
+def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int], places: Places) -> Iterator[Drive]:
     for k, link in enumerate(links):
         if link.motor is not None:
-            carrier = _carrier(check, f"link {link.name!r}: motor", link.motor, links)
+            carrier = _carrier(check, f"link {link.name!r}: motor", link.motor, places)
             yield Drive(link.motor, link.coordinate_name, coordinates[k], carrier)
 
 
-def _others(check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]) -> Iterator[Drive]:
-    places = {name: at for k, link in enumerate(links) for at, name in enumerate(link.coordinate_names, coordinates[k])}
-    moving, still = list(places), {link.coordinate_name for link in links if not link.moves}
+def _others(
+    check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor], places: Places
+) -> Iterator[Drive]:
+    if not motors:
+        return
+    driven = {name: at for k, link in enumerate(links) for at, name in enumerate(link.coordinate_names, coordinates[k])}
+    moving, still = list(driven), {link.coordinate_name for link in links if not link.moves}
     for k, motor in enumerate(motors):
         item = f"motors[{k}]"
-        carrier = _carrier(check, item, motor, links)
-        coordinate = places.get(str(motor.joint), -1)
+        carrier = _carrier(check, item, motor, places)
+        coordinate = driven.get(str(motor.joint), -1)
         if coordinate < 0:
             why = "; a fixed link has no joint to drive" if motor.joint in still else ""
             check.problems.append(Problem(item, "joint", motor.joint, choices(moving) + why))
         yield Drive(motor, str(motor.joint), coordinate, carrier)
 
 
-def _carrier(check: Checker, item: str, motor: Motor, links: Sequence[Link]) -> int | None:
+def _carrier(check: Checker, item: str, motor: Motor, places: Places) -> int | None:
     """Index of the link that carries a rotor, -1 for the base."""
-    names = [link.name for link in links]
     carrier = motor.carrier
     if carrier is None or carrier == "base":
         return None if carrier is None else -1
-    if isinstance(carrier, int) and carrier < len(links):
+    if isinstance(carrier, int) and carrier < len(places):
         return carrier
-    if carrier in names:
-        return names.index(str(carrier))
-    expected = f"{choices(['base', *names])}, or an index from 0 to {len(links) - 1}"
+    if carrier in places:
+        return places[str(carrier)]
+    expected = f"{choices(['base', *places])}, or an index from 0 to {len(places) - 1}"
     check.problems.append(Problem(item, "carrier", carrier, expected))
     return None

@@ -36,7 +36,7 @@ def with_names(links: Sequence[Item]) -> tuple[Item, ...]:
     for k, link in enumerate(links):
         name = link.name or next(name for name in (f"link{k + 1}{'_' * more}" for more in count()) if name not in taken)
         taken.add(name)
-        results.append(link if link.name else link.replace(name=name))
+        results.append(link if link.name else link.unchecked(name=name))
     return tuple(results)
 
 
@@ -77,23 +77,22 @@ def parents_of(check: Checker, links: Sequence[Any], base: str = "base") -> tupl
 
 def order_of(check: Checker, links: Sequence[Any], parents: Sequence[int]) -> tuple[int, ...]:
     """The links sorted so that each stands after its parent; reports a cycle."""
-    done: list[int] = []
-    placed = {-1}
-    waiting = list(range(len(links)))
-    while waiting:
-        for k in waiting:
-            if parents[k] in placed:
-                done.append(k)
-                placed.add(k)
-        left = [k for k in waiting if k not in placed]
-        if left == waiting:
-            ring = [links[k].name for k in left]
-            check.report(
-                "links", ring, "a tree; each of these hangs on another of them (a cycle; a loop closure closes one)"
-            )
-            return tuple(range(len(links)))
-        waiting = left
-    return tuple(done)
+    rounds = {-1: 0}  # how often the list is gone through until a link's parent stands before it
+    visited: set[int] = set()
+    for k in range(len(links)):
+        path, at = [], k
+        while at not in rounds and at not in visited:
+            visited.add(at)
+            path.append(at)
+            at = parents[at]
+        for child in reversed(path if at in rounds else ()):
+            rounds[child] = rounds[at] + (at > child)
+            at = child
+    ring = [link.name for k, link in enumerate(links) if k not in rounds]
+    if ring:
+        check.report("links", ring, "a tree; each of these hangs on another of them (a cycle; a loop closure closes one)")
+        return tuple(range(len(links)))
+    return tuple(sorted(range(len(links)), key=rounds.__getitem__))
 
 
 def position_limits(links: Sequence[Link], joints: Sequence[Follower], n: int) -> tuple[FloatArray, FloatArray]:
@@ -169,7 +168,12 @@ class LinkTree(Record):
     @property
     def link_names(self) -> tuple[str, ...]:
         """Names of all links, (L,), fixed ones too."""
-        return tuple(str(link.name) for link in self.links)
+        return self.memo("model", "link_names", lambda: tuple(str(link.name) for link in self.links))
+
+    @property
+    def _link_places(self) -> dict[str, int]:
+        """Place of each link in the list by its name."""
+        return self.memo("model", "link_places", lambda: {name: k for k, name in enumerate(self.link_names)})
 
     def link_index(self, link: int | str) -> int:
         """Place of a link in the list, by its name or by an index that may count from the end.
@@ -179,7 +183,7 @@ class LinkTree(Record):
         ArgumentError
             Naming the links there are.
         """
-        index = find_index(link, self.link_names)
+        index = self._link_places.get(link) if isinstance(link, str) else find_index(link, self.link_names)
         if index is not None:
             return index
         last = len(self.links) - 1
@@ -545,17 +549,21 @@ class Tree(LinkTree):
     @property
     def coordinates(self) -> tuple[int, ...]:
         """Index of each link's (first) joint coordinate (L,), from 0 to n - 1; -1 for a link that has none among the n."""
-        return tuple(joint.coordinate for joint in self.followers)
+        return self.memo("model", "coordinates", lambda: tuple(joint.coordinate for joint in self.followers))
 
     @property
     def coupled(self) -> bool:
         """Whether a joint follows another."""
-        return any(link.mimic for link in self.links)
+        return self.memo("model", "coupled", lambda: any(link.mimic for link in self.links))
 
     @property
     def manifold_joints(self) -> tuple[ManifoldJoint, ...]:
         """The joints with quaternions: a floating base, then the others in the order of their links."""
         return self.memo("model", "manifold_joints", self._find_manifold_joints)
+
+    def manifold_joint_of(self, link: int) -> ManifoldJoint | None:
+        """The joint of one link, by its index, where it has a quaternion."""
+        return self.memo("model", "manifold_places", lambda: {at.link: at for at in self.manifold_joints}).get(link)
 
     def _find_manifold_joints(self) -> tuple[ManifoldJoint, ...]:
         joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(self.links) if x.has_quaternion]
@@ -565,12 +573,12 @@ class Tree(LinkTree):
     @property
     def nq(self) -> int:
         """Number of coordinates of the configuration: n, and before them those of joints with quaternions."""
-        return self.n + sum(at.joint.nq for at in self.manifold_joints)
+        return self.memo("model", "nq", lambda: self.n + sum(at.joint.nq for at in self.manifold_joints))
 
     @property
     def nv(self) -> int:
         """Number of velocities, accelerations and efforts: n, and before them those of joints with quaternions."""
-        return self.n + sum(at.joint.nv for at in self.manifold_joints)
+        return self.memo("model", "nv", lambda: self.n + sum(at.joint.nv for at in self.manifold_joints))
 
     def columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
         """Name and unit of each column of "q", "qd", "qdd" or "tau": those of joints with quaternions first."""
@@ -642,11 +650,11 @@ class Tree(LinkTree):
     @property
     def tool_index(self) -> int:
         """Place of the link that the tool is on."""
-        return len(self.links) - 1 if self.tool_link is None else self.link_names.index(self.tool_link)
+        return len(self.links) - 1 if self.tool_link is None else self._link_places[self.tool_link]
 
     def joint_coordinates(self, link: int, q: Any) -> Any:
         """The coordinates of one link's joint at the configuration q (..., nq): one, (..., several), or None without any."""
-        at = next((at for at in self.manifold_joints if at.link == link), None)
+        at = self.manifold_joint_of(link)
         if at is not None:
             return q[..., at.q]
         joint, count = self.followers[link], len(self.links[link].coordinate_names)
@@ -797,7 +805,7 @@ class Tree(LinkTree):
     # ── symbols in it ─────────────────────────────────────────────────────────────────────────────
 
     def _find_parameters(self) -> tuple[Expr, ...]:
-        links = (value for link in self.links for value in link.numbers)
+        links = (node for link in self.links for node in link.parameters)
         motors = (value for motor in self.motors for value in motor.numbers)
         frames = [value for loop in self.loops for value in (loop.first_frame, loop.second_frame)]
         springs = (value for element in self.springs for value in element.numbers)
@@ -849,15 +857,20 @@ def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | No
     return None if tool_link is None or not names or tool_link == names[-1] else tool_link
 
 
+def _names_of_columns(link: Link) -> set[str]:
+    """Names of the coordinates and velocities of a link's joint."""
+    if not link.has_quaternion:
+        return {*link.coordinate_names}
+    return {f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)}
+
+
 def _floating(check: Checker, floating: Any, links: Sequence[Link]) -> bool:
     """Whether the base floats; its coordinates take some names away from the links, and theirs from each other."""
     result = check.flag("floating", floating)
     taken = dict.fromkeys((*BASE_COORDINATES, *BASE_SPEEDS), "a coordinate of the floating base") if result else {}
+    columns = [(link, _names_of_columns(link)) for link in links]
     for several in (True, False):
-        for link in links:
-            names = {
-                f"{link.coordinate_name}{ending}" for kind in ("q", "qd") for ending, _ in link.joint_model.columns(kind)
-            }
+        for link, names in columns:
             if (len(names) > 1) is not several:
                 continue
             for name in sorted(names & taken.keys()):

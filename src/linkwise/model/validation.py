@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from functools import cache
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,6 +27,12 @@ LARGEST = 1e50
 UNIT_SLACK = 1e-15
 
 
+@cache
+def field_names(kind: type) -> tuple[str, ...]:
+    """Names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
+
+
 class Record:
     """Frozen data of a model, made by keyword from its fields; equal, hashable and picklable by them."""
 
@@ -36,7 +43,13 @@ class Record:
 
     def _values(self) -> dict[str, Any]:
         """The arguments that make this object."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in field_names(type(self))}
+
+    def unchecked(self, **values: object) -> Self:
+        """A copy with other values for fields, which are not checked."""
+        result = object.__new__(type(self))
+        result.__dict__.update({name: getattr(self, name) for name in field_names(type(self))}, **values)
+        return result
 
     def _with(self, changes: Mapping[str, Any], known: Mapping[str, Any], item: str) -> dict[str, Any]:
         """The arguments with changes, which must be among the known ones."""
@@ -95,6 +108,8 @@ class Checker:
         With ``known`` an expression is refused too. The type says float, for whoever reads a number computes with it the
         same way.
         """
+        if type(value) in {float, int} and math.isfinite(value) and abs(value) <= most and (least is None or value >= least):
+            return float(value)
         match = None if known else self._expression(field, value)
         if match is not None:
             return match  # type: ignore[no-any-return]
@@ -132,14 +147,18 @@ class Checker:
         With expressions among the elements it is an array of objects.
         """
         try:
-            match = with_expressions(value)
+            match = None if type(value) is np.ndarray and value.dtype == np.float64 else with_expressions(value)
             result = real(value).copy() if match is None else match
         except (TypeError, ArgumentError):
             result = np.empty(0)
-        if result.shape != shape or not all(map(_is_finite, result.flat)):
+        if result.dtype == object:
+            size = 0.0 if all(map(_is_finite, result.flat)) else math.inf
+        else:
+            size = float(np.abs(result).max(initial=0.0))
+        if result.shape != shape or not math.isfinite(size):
             self.report(field, value, expected)
             result = np.zeros(shape)
-        elif result.dtype != object and result.size and np.abs(result).max() > most:
+        elif size > most:
             self.report(field, value, f"{expected} of magnitude {most:g} at most")
             result = np.zeros(shape)
         return frozen(result)

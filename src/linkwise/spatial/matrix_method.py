@@ -36,13 +36,18 @@ def gravity_matrix(gravity: npt.ArrayLike) -> Array:
 
 
 def pseudo_inertia(mass: object, com: npt.ArrayLike, tensor: npt.ArrayLike) -> Array:
-    """J (4, 4), the integral of p p' dm about the frame origin, from mass, com (3,) and tensor (3, 3) about the com."""
-    c, i = np.asarray(com), np.asarray(tensor)
-    result = np.zeros((4, 4), dtype=object)
-    result[:3, :3] = 0.5 * np.trace(i) * np.eye(3) - i + mass * np.outer(c, c)
-    result[:3, 3] = result[3, :3] = mass * c
-    result[3, 3] = mass
-    return array(result)
+    """J (..., 4, 4), the integral of p p' dm about the frame origin.
+
+    From mass (...,), com (..., 3) and tensor (..., 3, 3) about the com; of many at once if they are numbers.
+    """
+    m, c, i = np.asarray(mass)[..., None, None], np.asarray(com)[..., None], np.asarray(tensor)
+    across = c.swapaxes(-1, -2)
+    trace = np.trace(i, axis1=-2, axis2=-1)[..., None, None]
+    result = np.zeros((*i.shape[:-2], 4, 4), dtype=np.result_type(m, c, i))
+    result[..., :3, :3] = 0.5 * trace * np.eye(3) - i + m * (c * across)
+    result[..., :3, 3:], result[..., 3:, :3] = m * c, m * across
+    result[..., 3:, 3:] = m
+    return array(result) if result.dtype == object else result
 
 
 def action_matrix(force: npt.ArrayLike, moment: npt.ArrayLike) -> Array:

@@ -100,7 +100,7 @@ def rotation_error(matrix: npt.ArrayLike) -> Any:
 
 
 def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
-    """The least rotation (3, 3) that takes one unit vector (3,) to another; a half turn about any normal if opposite.
+    """The least rotations (..., 3, 3) from a unit vector (3,) to others (..., 3); half turns about any normal if opposite.
 
     Examples
     --------
@@ -108,19 +108,31 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     array([1., 0., 0.])
     """
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-    normal, c = np.cross(a, b), float(a @ b)
-    if c >= 0:
-        k = np.asarray(skew(normal), dtype=float)
-        return np.asarray(np.eye(3) + k + k @ k / (1.0 + c))
-    sine = float(np.linalg.norm(normal))
-    if sine < 1e-15:
-        normal = np.eye(3)[int(np.argmin(np.abs(a)))]
+    normal, c = np.cross(a, b), np.asarray(b @ a)[..., None]
+    sine = np.sqrt(_dot(normal, normal))
+    across = np.where(sine < 1e-15, np.eye(3)[int(np.argmin(np.abs(a)))], normal)
     for _ in range(2):  # once for the direction, once more for the rounding
-        normal = normal - a * (a @ normal)
-        normal = normal / np.linalg.norm(normal)
-    size = math.hypot(c, sine)
-    k = np.asarray(skew(normal), dtype=float)
-    return np.asarray(np.eye(3) + sine / size * k + (1.0 - c / size) * (k @ k))
+        across = across - a * _dot(a, across)
+        across = across / np.sqrt(_dot(across, across))
+    size = np.reshape([*map(math.hypot, c.ravel().tolist(), sine.ravel().tolist())], c.shape)
+    k, turned = _skews(normal), _skews(across)
+    c, sine, size = c[..., None], sine[..., None], size[..., None]
+    near = np.eye(3) + k + k @ k / (1.0 + np.maximum(c, 0.0))
+    return np.where(c >= 0, near, np.eye(3) + sine / size * turned + (1.0 - c / size) * (turned @ turned))
+
+
+def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The products (..., 1) of vectors (..., 3)."""
+    return np.asarray(np.broadcast_to(a, b.shape)[..., None, :] @ b[..., :, None])[..., 0]
+
+
+def _skews(v: FloatArray) -> FloatArray:
+    """The matrices (..., 3, 3) with _skews(v) @ u = v x u."""
+    result = np.zeros((*v.shape, 3))
+    x, y, z = np.moveaxis(v, -1, 0)
+    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -z, y, -x
+    result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = z, -y, x
+    return result
 
 
 def nearest_rotation(matrix: npt.ArrayLike) -> tuple[Array, Any]:

@@ -15,6 +15,9 @@ Array = npt.NDArray[Any]
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Types of which an array is plain numbers without a closer look.
+_NUMBERS = frozenset({float, int, bool, np.float64, np.int64})
+
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
@@ -55,7 +58,7 @@ def is_zero(value: Any) -> bool:
 def array(rows: Any) -> Array:
     """An array of scalars: float64 when every element is a plain number, else object."""
     result = np.array(rows, dtype=object)
-    if _expression(*result.flat) is not None:
+    if not _NUMBERS.issuperset(map(type, result.flat)) and _expression(*result.flat) is not None:
         return result  # asked first: the refusal of an expression to be a float writes it out
     try:
         return result.astype(np.float64)

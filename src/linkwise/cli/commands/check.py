@@ -81,7 +81,7 @@ def check(options: Options) -> Output:
         if motion is None and Path(file).suffix.lower() == ".mot" and os.path.exists(Path(file)):
             hint = f"is it a motion? give it second: linkwise check ROBOT {plain(file)}"
         return _wrong(file, read.problems, {"remarks": []}, _possible(file, options.reading), {"hint": hint})
-    model = options.reading.description(file).mechanism
+    model = read.description.mechanism
     remarks = _as_dicts(registry.all_remarks(read))
     lines = _summary(file, model, remarks)
     try:

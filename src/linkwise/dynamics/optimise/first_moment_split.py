@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.dynamics.optimise.nonrotating_frames import level, made_children, parallel
-from linkwise.model.body import Bodies, Body, unseen, with_added
+from linkwise.model.body import Bodies, Body, unseen
+from linkwise.model.stacks import with_added
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
 #: How large the first and second moments of the masses may be, in those of the bodies that carry them, and how large the

@@ -341,7 +341,7 @@ def parse(source: str, name: str = "", physical: bool = True) -> Reading:
     return Reading(None, problems, {}) if problems else described(document, lines, name, physical)
 
 
-def described(document: dict[str, Any], lines: dict[Place, int], name: str = "", physical: bool = True) -> Reading:
+def described(document: dict[str, Any], lines: Mapping[Place, int], name: str = "", physical: bool = True) -> Reading:
     """What a document in the form of a Linkwise .toml describes; `name` and `physical` as for `parse`."""
     form = document.get("format")
     if isinstance(form, str) and form.startswith(CHAIN):
@@ -356,7 +356,7 @@ def described(document: dict[str, Any], lines: dict[Place, int], name: str = "",
 class _Reader(TableReader):
     """Builds a description from a parsed document, gathering the problems of all parts."""
 
-    def __init__(self, lines: dict[Place, int], name: str, physical: bool) -> None:
+    def __init__(self, lines: Mapping[Place, int], name: str, physical: bool) -> None:
         super().__init__(lines)
         self.name = name
         self.physical = physical

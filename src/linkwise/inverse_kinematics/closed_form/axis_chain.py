@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.kinematics.forward_kinematics import frame_of
-from linkwise.model.body import Body, cleaned, moving_bodies
+from linkwise.model.body import Body, moving_bodies
 from linkwise.model.coupling import coupling
+from linkwise.model.stacks import cleaned
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse

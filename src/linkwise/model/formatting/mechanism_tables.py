@@ -136,7 +136,7 @@ def _dh_columns(tree: Tree, convention: str) -> dict[str, Cells]:
 
 def _variable(tree: Tree, link: int) -> str:
     """``q2``; of a joint that follows another ``-0.5 q2``."""
-    free, count = next((at for at in tree.manifold_joints if at.link == link), None), len(tree.links[link].coordinate_names)
+    free, count = tree.manifold_joint_of(link), len(tree.links[link].coordinate_names)
     if free is not None:
         return f"{tree.coordinate_names[free.q.start]} .. {tree.coordinate_names[free.q.stop - 1]}"
     joint = tree.followers[link]

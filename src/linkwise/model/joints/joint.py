@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from linkwise.expr.derivative import derivative, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, symbol
 from linkwise.model.symbolic import any_nonzero, substituted
-from linkwise.model.validation import Record
+from linkwise.model.validation import Record, field_names
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse, transform
@@ -180,7 +180,7 @@ class Joint(Record, ABC):
     @classmethod
     def named_by_link(cls) -> bool:
         """Whether the kind's name, an axis and a pitch describe it, as `Link` takes them."""
-        return {field.name for field in fields(cls)} <= DESCRIBED_BY
+        return DESCRIBED_BY.issuperset(field_names(cls))
 
     @property
     def numbers(self) -> tuple[Any, ...]:
@@ -270,7 +270,7 @@ def make_joint(kind: str, axis: FloatArray, pitch: Any = 0.0) -> Joint:
     if kind not in JOINTS:
         raise ArgumentError(f"no kind of joint {kind!r}; there is {choices(JOINTS)}")
     values = {"axis": axis, "pitch": pitch}
-    return JOINTS[kind](**{field.name: values[field.name] for field in fields(JOINTS[kind])})
+    return JOINTS[kind](**{name: values[name] for name in field_names(JOINTS[kind])})
 
 
 def _symbols(count: int) -> list[Any]:

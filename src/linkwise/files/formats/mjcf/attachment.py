@@ -10,7 +10,7 @@ from linkwise.errors import shown
 from linkwise.files.formats.mjcf.attributes import MAIN, Attributes, ElementLog, check_known, offered
 from linkwise.files.formats.mjcf.document import Includer, Settings, ends, set_name, settings_of
 from linkwise.files.formats.mjcf.replication import SECTIONS, Replicator, kind_and_name
-from linkwise.files.xml_tree import Element
+from linkwise.files.xml_tree import Element, replace_tag
 
 #: Attributes that name classes and meshes of the file itself.
 INNER = ("class", "childclass", "mesh")
@@ -45,11 +45,7 @@ class Attacher:
 
     def expand(self, element: Element) -> None:
         """Replace the attachments in an element by what they attach."""
-        children: list[Element] = []
-        for child in element.children:
-            self.expand(child)
-            children += self._attached(child) if child.tag == "attach" else [child]
-        element.children = children
+        replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
         said = Attributes(element, "<attach>", self.log, ("model", "body", "prefix"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -560,6 +560,18 @@ class Site:
     attributes: Attributes
 
 
+@dataclass
+class _Level:
+    """An element that is being read: what is left of its children, and where these stand."""
+
+    children: Iterator[Element]
+    owner: int
+    outer: FloatArray
+    classes: tuple[str, ...]
+    end: Callable[[], None] = lambda: None
+    framed: bool = False
+
+
 class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
@@ -575,36 +587,49 @@ class BodyTree:
     def read(self, world: Element) -> None:
         """Take in a ``<worldbody>``."""
         Attributes(world, "<worldbody>", self.log, ())
-        self._inside(world, WORLD, np.eye(4), ())
-
-    def _inside(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
-        """What is in a body or a frame; `outer` is T_body_frame."""
-        for child in element.children:
-            tag = child.tag
-            if tag == "body":
-                self._body(child, owner, outer, self._classes(child, classes))
-            elif tag == "frame":
-                said = Attributes(child, named(child), self.log, ("name", "childclass", *FRAME))
-                inner = outer @ pose(said, self.settings.degree, self.settings.sequence)
-                settings = self.settings
-                if isinstance(child, Attached):
-                    outer_flags, total = settings.disabled, settings.total_mass
-                    self.settings = replace(child.settings, disabled=outer_flags, total_mass=total)
-                self._inside(child, owner, inner, self._classes(child, classes))
-                self.settings = settings
-            elif tag == "geom":
-                geom = read_geom(self._said(child, GEOM, classes), self.settings, outer, self.meshes)
-                (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)
-            elif tag == "site":
-                self._site(self._said(child, SITE, classes), owner, outer)
-            elif tag in ("joint", "freejoint", "inertial"):
-                self._mechanics(child, owner, outer, classes, framed=element.tag == "frame")
-            elif tag in REFUSED:
-                self.log.report(child, f"<{tag}> is not read: {REFUSED[tag]}")
-            elif tag in LEFT:
-                self.log.leave(child, f"<{tag}>", LEFT[tag])
+        levels = [_Level(iter(world.children), WORLD, np.eye(4), ())]
+        while levels:  # (the elements that are open: bodies stand in each other to any depth)
+            level = levels[-1]
+            child = next(level.children, None)
+            if child is None:
+                levels.pop().end()
+            elif child.tag == "body":
+                levels.append(self._body(child, level))
+            elif child.tag == "frame":
+                levels.append(self._frame(child, level))
             else:
-                check_tag(child, "a body", self.log, KNOWN)
+                self._part(child, level)
+
+    def _frame(self, element: Element, level: _Level) -> _Level:
+        """What stands in a frame; what was attached has the settings of its own file."""
+        said = Attributes(element, named(element), self.log, ("name", "childclass", *FRAME))
+        inner = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
+        settings = self.settings
+        if isinstance(element, Attached):
+            outer_flags, total = settings.disabled, settings.total_mass
+            self.settings = replace(element.settings, disabled=outer_flags, total_mass=total)
+
+        def end() -> None:
+            self.settings = settings
+
+        return _Level(iter(element.children), level.owner, inner, self._classes(element, level.classes), end, framed=True)
+
+    def _part(self, element: Element, level: _Level) -> None:
+        """What stands in a body or a frame beside these."""
+        tag, owner, outer, classes = element.tag, level.owner, level.outer, level.classes
+        if tag == "geom":
+            geom = read_geom(self._said(element, GEOM, classes), self.settings, outer, self.meshes)
+            (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)
+        elif tag == "site":
+            self._site(self._said(element, SITE, classes), owner, outer)
+        elif tag in ("joint", "freejoint", "inertial"):
+            self._mechanics(element, owner, outer, classes, framed=level.framed)
+        elif tag in REFUSED:
+            self.log.report(element, f"<{tag}> is not read: {REFUSED[tag]}")
+        elif tag in LEFT:
+            self.log.leave(element, f"<{tag}>", LEFT[tag])
+        else:
+            check_tag(element, "a body", self.log, KNOWN)
 
     def _classes(self, element: Element, classes: tuple[str, ...]) -> tuple[str, ...]:
         """The child classes around what is in an element."""
@@ -614,17 +639,22 @@ class BodyTree:
     def _said(self, element: Element, known: tuple[str, ...], classes: tuple[str, ...]) -> Attributes:
         return Attributes(element, named(element), self.log, known, self.defaults.of(element, classes))
 
-    def _body(self, element: Element, owner: int, outer: FloatArray, classes: tuple[str, ...]) -> None:
+    def _body(self, element: Element, level: _Level) -> _Level:
+        """A body; its inertia is known when all that stands in it has been read."""
+        classes = self._classes(element, level.classes)
         said = Attributes(element, named(element), self.log, BODY)
-        frame = outer @ pose(said, self.settings.degree, self.settings.sequence)
-        body = BodyElement(said, owner, frame)
+        frame = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
+        body = BodyElement(said, level.owner, frame)
         self.elements.append(body)
         if said.flag("mocap"):
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
         if said.number("gravcomp"):
             said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
-        self._inside(element, len(self.elements) - 1, np.eye(4), classes)
-        body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
+
+        def end() -> None:
+            body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
+
+        return _Level(iter(element.children), len(self.elements) - 1, np.eye(4), classes, end)
 
     def _moves(self, body: BodyElement) -> bool:
         """Whether a joint moves a body: its own, or one of those that carry it."""

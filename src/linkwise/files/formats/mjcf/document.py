@@ -22,7 +22,7 @@ from linkwise.files.formats.mjcf.attributes import (
 )
 from linkwise.files.packages import is_absolute
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
-from linkwise.files.xml_tree import DEEPEST, Element, XmlError, read_xml
+from linkwise.files.xml_tree import Element, XmlError, read_xml, replace_tag
 
 #: How many files one file may include.
 MOST_FILES = 200
@@ -49,30 +49,20 @@ class Includer:
         self.seen: set[Path] = set()
         self.size = 0
 
-    def expand(self, element: Element, depth: int = 0) -> None:
+    def expand(self, element: Element) -> None:
         """Replace the includes among an element's children, and theirs."""
-        if depth > DEEPEST:
-            self.log.report(element, f"<{element.tag}> is nested deeper than {DEEPEST} elements")
-            element.children = []
-        children = []
-        for child in element.children:
-            if child.tag == "include":
-                children += self._included(child, depth + 1)
-            else:
-                self.expand(child, depth + 1)
-                children.append(child)
-        element.children = children
+        replace_tag(element, "include", self._included)
 
-    def _included(self, element: Element, depth: int) -> list[Element]:
+    def _included(self, element: Element) -> list[Element]:
         """What stands in the file that an element includes."""
         check_known(element, "<include>", self.log, ("file",))
         name = element.get("file")
         if not name:
             self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
             return []
-        return self.contents(element, name, depth)
+        return self.contents(element, name)
 
-    def contents(self, element: Element, name: str, depth: int = 0) -> list[Element]:
+    def contents(self, element: Element, name: str) -> list[Element]:
         """What stands in a file that an element names; nothing after a report."""
         try:
             path = self.path(element, name)
@@ -83,7 +73,7 @@ class Includer:
             return []
         file = Path(os.path.relpath(path, self._root())).as_posix()
         top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
-        self.expand(top, depth)
+        self.expand(top)
         return top.children
 
     def model_name(self, element: Element, name: str) -> str:
@@ -133,9 +123,12 @@ class Includer:
 
 
 def _marked(element: Element, file: str, at: int) -> Included:
-    """The same element, knowing the file that it comes from."""
-    children: list[Element] = [_marked(child, file, at) for child in element.children]
-    return Included(element.tag, element.attributes, element.line, children, element.text, file=file, at=at)
+    """The same element, knowing the file that it comes from, as all in it do."""
+    marked: dict[Element, Included] = {}
+    for part in reversed([*element.walk()]):
+        children: list[Element] = [marked[child] for child in part.children]
+        marked[part] = Included(part.tag, part.attributes, part.line, children, part.text, file=file, at=at)
+    return marked[element]
 
 
 #: What may stand in the world beside the body; a frame is looked into.

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.files.formats.mjcf.attributes import Attributes, ElementLog, euler_rotation
 from linkwise.files.formats.mjcf.document import Settings, ends, set_name
-from linkwise.files.xml_tree import Element, numbers
+from linkwise.files.xml_tree import Element, numbers, replace_tag
 from linkwise.spatial.quaternion import rotation_quaternion
 
 #: How many elements may come of all copies.
@@ -36,11 +36,7 @@ class Replicator:
 
     def expand(self, element: Element) -> None:
         """Replace the replicates in an element by their copies, the inner ones first."""
-        children: list[Element] = []
-        for child in element.children:
-            self.expand(child)
-            children += self._copies(child) if child.tag == "replicate" else [child]
-        element.children = children
+        replace_tag(element, "replicate", self._copies)
 
     def _copies(self, element: Element) -> list[Element]:
         said = Attributes(element, "<replicate>", self.log, ("count", "sep", "offset", "euler"))

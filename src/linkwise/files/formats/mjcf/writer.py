@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 import numpy as np
@@ -143,10 +143,13 @@ class _Plan:
     def moved_with(self, k: int) -> list[Inertia]:
         """The inertias of a body and of all that is fixed to it."""
         links = self.mechanism.links
-        own = [] if k < 0 else [links[k].body]
-        if k == self.mechanism.tool_index:
-            own.append(self.mechanism.payload)
-        return own + [body for j in self.children[k] if not links[j].moves for body in self.moved_with(j)]
+        bodies, left = [], [k]
+        while left:
+            k = left.pop()
+            bodies += [] if k < 0 else [links[k].body]
+            bodies += [self.mechanism.payload] if k == self.mechanism.tool_index else []
+            left += [j for j in self.children[k] if not links[j].moves][::-1]
+        return bodies
 
     def is_bare(self, k: int) -> bool:
         """Whether a body that moves has no inertia at all, nor what is fixed to it."""
@@ -202,6 +205,25 @@ def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
     return "\n".join(_Writer(_Plan(mechanism, [shape for shape in shapes if shape.kind != "mesh"])).lines()) + "\n"
 
 
+#: Lines with their margins, and bodies that are still to be written: links, each with the frame in which it stands.
+Parts = list[tuple[int, str | tuple[int, FloatArray]]]
+
+#: The margin grows no more beyond bodies nested so deep: the text of a long chain would be mostly blanks.
+DEEPEST_MARGIN = 40
+
+
+def _at_margin(lines: Iterable[str]) -> Parts:
+    return [(0, line) for line in lines]
+
+
+def _body_parts(attributes: Mapping[str, str], inner: Parts) -> Parts:
+    """A body with what is in it."""
+    if not inner:
+        return _at_margin(element_lines("body", attributes))
+    first, _, last = element_lines("body", attributes, [""])
+    return [(0, first), *((depth + 1, part) for depth, part in inner), (0, last)]
+
+
 class _Writer:
     """Writes the elements of a plan."""
 
@@ -238,10 +260,21 @@ class _Writer:
 
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
         """The bodies on the k-th link, whose own frame is `outer` in the body where they are written."""
-        bodies = (j for j in self.plan.children[k] if j != self.plan.root)
-        return [*(line for j in bodies for line in self._body(j, outer)), *self._tool(k)]
+        lines, left = [], self._on_body(k, outer)[::-1]
+        while left:  # (bodies stand in each other as deep as the chain is long)
+            depth, part = left.pop()
+            if isinstance(part, str):
+                lines.append(f"{'  ' * min(depth, DEEPEST_MARGIN)}{part}")
+            else:
+                left += [(depth + inner, one) for inner, one in reversed(self._body(*part))]
+        return lines
 
-    def _body(self, k: int, outer: FloatArray) -> list[str]:
+    def _on_body(self, k: int, outer: FloatArray) -> Parts:
+        """The same, with bodies that are still to be written."""
+        bodies: Parts = [(0, (j, outer)) for j in self.plan.children[k] if j != self.plan.root]
+        return bodies + _at_margin(self._tool(k))
+
+    def _body(self, k: int, outer: FloatArray) -> Parts:
         """A link with its joint, or with those of the massless links before it."""
         plan, links = self.plan, self.mechanism.links
         while k not in plan.stacks:
@@ -253,15 +286,16 @@ class _Writer:
             frames.append(frame @ link.before)
             frame = frames[-1] @ link.after
         link, name = links[k], self.mechanism.link_names[k]
-        inner = [*self._on(k, _IDENTITY), *self._bodies(k, _IDENTITY)]
+        inertial = self._inertial(k)
+        inner = _at_margin(self._on(k, _IDENTITY)) + self._on_body(k, _IDENTITY)
         if _needs_frame(link):
             between = unused_name((f"{name}_joint{'_' * more}" for more in count()), plan.names)
-            body = element_lines("body", {"name": name, **_pose(link.after)}, [*self._inertial(k), *inner])
-            joint = [*self._joint(link, _IDENTITY), *body]
-            return element_lines("body", {"name": between, **_pose(frames[-1])}, joint)
+            body = _body_parts({"name": name, **_pose(link.after)}, _at_margin(inertial) + inner)
+            joint = _at_margin(self._joint(link, _IDENTITY)) + body
+            return _body_parts({"name": between, **_pose(frames[-1])}, joint)
         back = inverse(frame)
         joints = [line for j, at in zip(stack, frames, strict=True) for line in self._joint(links[j], back @ at)]
-        return element_lines("body", {"name": name, **_pose(frame)}, [*self._inertial(k), *joints, *inner])
+        return _body_parts({"name": name, **_pose(frame)}, _at_margin(inertial + joints) + inner)
 
     def _joint(self, link: Link, frame: Array) -> list[str]:
         """The joint of a link, whose own frame is given in the body's."""
@@ -495,8 +529,12 @@ def _can_exist(body: Inertia) -> bool:
 
 def _depth_first(plan: _Plan, k: int = -1) -> list[int]:
     """The links in the order in which bodies are written."""
-    children = sorted(plan.children[k], key=lambda j: j == plan.root)
-    return [place for j in children for place in (j, *_depth_first(plan, j))]
+    results: list[int] = []
+    left = [k]
+    while left:
+        results.append(left.pop())
+        left += sorted(plan.children[results[-1]], key=lambda j: j == plan.root)[::-1]
+    return results[1:]
 
 
 def _link_losses(plan: _Plan, k: int, link: Link) -> Iterator[str]:
