@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial, update_wrapper, wraps
 from importlib import import_module
 from types import MethodType
-from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class Algorithm:
         The keyword-only options of the function, and what they are by default; each choice is a kernel of its own.
     needs_loops : bool
         Whether it says nothing of a mechanism without loops.
+    spread : bool
+        Whether, where joints follow others, it runs on the mechanism with every joint free, and its result is gathered.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Algorithm:
     function: Callable[..., Any]
     options: Mapping[str, Any]
     needs_loops: bool = False
+    spread: bool = True
 
     def shapes(self, tree: Tree, which: Mapping[str, str], options: Mapping[str, Any] | None = None) -> dict[str, Shape]:
         """The shapes in numbers, for one mechanism.
@@ -126,7 +129,7 @@ def algorithm(
                 return _spread(declared, tree, inputs_given, options)
             return function(tree, *inputs_given, **options)
 
-        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops)
+        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops, spread)
         return run
 
     return declare
@@ -170,29 +173,45 @@ def find(name: str) -> Algorithm:
     return ALGORITHMS[name]
 
 
-def kernel_of(tree: Tree, name: str, backend: str | None = None, options: Mapping[str, Any] | None = None) -> Kernel:
+#: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
+TIERS = ("straight", "looped")
+
+#: What makes a kernel that loops over bodies: see `use_loops`.
+LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
+
+_loops: list[LoopMaker] = []
+
+
+def use_loops(make: LoopMaker) -> None:
+    """Ask this for kernels that loop over bodies, before an algorithm is traced; it gives None where there is no such kernel."""
+    _loops[:] = [make]
+
+
+def kernel_of(
+    tree: Tree, name: str, backend: str | None = None, options: Mapping[str, Any] | None = None, tier: str | None = None
+) -> Kernel:
     """Return the kernel of an algorithm for a mechanism; see `Mechanism.kernel`.
 
     Raises
     ------
     ArgumentError
-        Naming the algorithms, or the options, there are.
+        Naming the algorithms, the options, or the tiers there are.
     """
     if options:  # (what was asked before is looked up as it was asked)
-        asked = (name, backend, *options.items())
+        asked = (name, backend, tier, *options.items())
         try:
             known: Kernel | None = tree.recall("kernel as asked", asked)
         except TypeError:  # (what has no hash)
-            return _kernel(tree, name, backend, options)
-        return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options))
-    return _kernel(tree, name, backend, {})
+            return _kernel(tree, name, backend, options, tier)
+        return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options, tier))
+    return _kernel(tree, name, backend, {}, tier)
 
 
-def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any]) -> Kernel:
+def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     declared = find(name)
     chosen = _chosen(tree, declared, options)
-    key = (name, backend, *chosen.items())
-    return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen))
+    key = (name, backend, tier, *chosen.items())
+    return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen, tier))
 
 
 def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,10 +233,18 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
     return chosen
 
 
-def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
+def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any], tier: str | None) -> Kernel:
+    if tier is not None and tier not in TIERS:
+        raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")
+    if tier == "looped" and backend not in {None, "llvm"}:
+        raise ArgumentError(f"{declared.name}: tier is 'looped' and backend {shown(backend)}; expected the backend 'llvm'")
+    if _loops and tier != "straight" and backend is None or tier == "looped":
+        looped = _loops[0](tree, declared, options, tier)
+        if looped is not None:
+            return looped
     alone = tree.memo("kernel", "alone", tree.unshared)
     tape = kept_tape(
-        _key(tree, declared, options), lambda: _trace(tree, declared, options), lambda: _trace(alone, declared, options)
+        _key(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
     )
     return Kernel(tape, backend, declared.function.__doc__ or "")
 
@@ -229,7 +256,8 @@ def _key(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None
     return None if sources is None else digest(mechanism, sources, declared.name, *options.items(), default_backend())
 
 
-def _trace(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> Tape:
+def traced(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Tape:
+    """The straight-line code of an algorithm for a mechanism."""
     function = partial(declared.function, tree, **options)
     inputs, outputs = (declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs))
     named = {name: result for name, shape in {**inputs, **outputs}.items() if (result := labels(tree, name, shape))}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy.typing as npt
 
 import linkwise.dynamics
-import linkwise.kinematics  # (the algorithms declare themselves)
+import linkwise.kinematics
+import linkwise.sweeps  # (the algorithms declare themselves)
 from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
@@ -117,7 +118,7 @@ class Mechanism(Tree):
         """
         return cls(links_from_dh(rows, convention=convention, order=order, joints=joints), **rest)
 
-    def kernel(self, name: str, *, backend: str | None = None, **options: Any) -> Kernel:
+    def kernel(self, name: str, *, backend: str | None = None, tier: str | None = None, **options: Any) -> Kernel:
         """Return the compiled function of an algorithm: a NumPy gufunc, and what it can be written as.
 
         Parameters
@@ -126,6 +127,9 @@ class Mechanism(Tree):
             Of the algorithm: ``"inverse_dynamics"``, ``"jacobian"``, ...
         backend : {"llvm", "numpy"}, optional
             How it is computed; LLVM wherever llvmlite is installed.
+        tier : {"straight", "looped"}, optional
+            Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; by the algorithm, the
+            number of bodies and the options where nothing is said.
         **options
             The algorithm's options, such as ``link=`` and ``frame=``.
 
@@ -141,7 +145,7 @@ class Mechanism(Tree):
         >>> arm.kernel("forward_kinematics").operations
         {'sin': 1, 'cos': 1, 'neg': 1}
         """
-        return kernel_of(self, name, backend, options)
+        return kernel_of(self, name, backend, options, tier)
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 

@@ -55,7 +55,7 @@ def center_of_mass_jacobian(tree: Tree, q: Array, *, link: int | str = "base") -
     """
     bodies = moving_bodies(tree)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    carried = summed_inward(bodies, joints, _moments(tree, bodies, link)[1:], _to_parent)
+    carried = summed_inward(bodies, joints, moments_of(tree, bodies, link)[1:], _to_parent)
     mass = some_mass(tree, first_moment(tree, bodies, joints, link)[3])
     jac = blank(3, tree.nv)
     for k, joint in enumerate(joints):
@@ -67,7 +67,7 @@ def center_of_mass_jacobian(tree: Tree, q: Array, *, link: int | str = "base") -
 
 def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], link: int | str = "base") -> Array:
     """First moment and mass (4,) of a link with all that it carries, or of everything, about the world origin."""
-    total, *moments = _moments(tree, bodies, link)
+    total, *moments = moments_of(tree, bodies, link)
     carried = summed_inward(bodies, joints, moments, _to_parent)
     for body, joint, moment in zip(bodies.bodies, joints, carried, strict=True):
         if body.parent < 0:
@@ -80,7 +80,7 @@ def _to_parent(joint: JointTransform, moment: Array) -> Array:
     return np.concatenate([joint.fixed @ first + joint.shift * mass, [mass]])
 
 
-def _moments(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
+def moments_of(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
     """First moment and mass (4,) of what the ground, and of what each body, holds of the links in question."""
     if link == "base":
         inside = set(range(-1, len(tree.links)))

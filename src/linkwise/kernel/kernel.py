@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,6 +76,9 @@ class Kernel:
     >>> square.operations
     {'mul': 2}
     """
+
+    #: How it was made from the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
+    tier: ClassVar[str] = "straight"
 
     def __init__(self, tape: Tape, backend: str | None = None, doc: str = "", lanes: int | None = None) -> None:
         self.backend = backend_of(backend).name

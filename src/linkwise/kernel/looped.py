@@ -8,12 +8,18 @@ for each kind of row. What differs between two mechanisms, numbers and sizes, is
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.scalar import FloatArray
 
 #: Size of a dimension of an array: a number, or the name of a size that mechanisms differ in, as "nq", "nv" or "links".
 Size = int | str
@@ -91,8 +97,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class LoopedProgram:
-    """Phases over tables and arrays.
+class Layout:
+    """What must be known of a program to call its machine code: arrays and tables.
 
     Attributes
     ----------
@@ -106,8 +112,10 @@ class LoopedProgram:
         Arrays that are zero before the first phase of each configuration.
     tables : mapping of str to Table
         By name.
-    phases : tuple of Phase or LinearSolve
-        In order.
+    digest : str
+        Of the program.
+    length : int
+        Instructions for one row of each kind, about.
     """
 
     name: str
@@ -116,7 +124,8 @@ class LoopedProgram:
     temporaries: Mapping[str, tuple[Size, ...]]
     cleared: tuple[str, ...]
     tables: Mapping[str, Table]
-    phases: tuple[Phase | LinearSolve, ...]
+    digest: str = ""
+    length: int = 0
 
     @property
     def arrays(self) -> dict[str, tuple[Size, ...]]:
@@ -124,17 +133,71 @@ class LoopedProgram:
         return {**self.inputs, **self.outputs, **self.temporaries}
 
     @cached_property
-    def digest(self) -> str:
-        """The same for the same program, in any process."""
-        text = [repr((self.name, dict(self.inputs), dict(self.outputs), dict(self.temporaries), self.cleared, self.tables))]
-        for phase in self.phases:
+    def words(self) -> dict[str, int]:
+        """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
+
+        "bytes" of memory; the address of the code for "few" configurations, and of its table; the address of the constants,
+        or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
+        its "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it begins,
+        and how many of its elements are cleared at first; for each argument the number of its elements and three sizes.
+        """
+        names = ["bytes", "few", "few data", "constants", "stacked"]
+        sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]
+        names += [f"size {size}" for size in dict.fromkeys([*sizes, "nv", "before drives"])]
+        names += ["parents", "order"]
+        names += [f"{table} {part}" for table in self.tables for part in ("rows", "ints", "numbers", "records")]
+        names += [f"start {name}" for name in self.arrays]
+        names += [f"clear {name}" for name in self.outputs]
+        names += [f"dims {name} {k}" for name in ("constants", *self.inputs, *self.outputs) for k in range(4)]
+        return {name: k for k, name in enumerate(names)}
+
+    def text(self) -> bytes:
+        """What is kept on disk."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def read(cls, text: bytes) -> Self:
+        """From what was kept.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError, AttributeError
+            Where it is something else.
+        """
+        values = json.loads(text)
+        shapes = {
+            group: {str(name): tuple(size if isinstance(size, int) else str(size) for size in shape) for name, shape in values[group].items()}
+            for group in ("inputs", "outputs", "temporaries")
+        }
+        tables = {str(name): Table(int(table["numbers"]), int(table["record"])) for name, table in values["tables"].items()}
+        cleared = tuple(map(str, values["cleared"]))
+        name, digest, length = str(values["name"]), str(values["digest"]), int(values["length"])
+        return cls(name, **shapes, cleared=cleared, tables=tables, digest=digest, length=length)
+
+
+@dataclass(frozen=True)
+class LoopedProgram:
+    """Phases over tables and arrays."""
+
+    layout: Layout
+    phases: tuple[Phase | LinearSolve, ...]
+
+    @classmethod
+    def of(cls, layout: Layout, phases: tuple[Phase | LinearSolve, ...]) -> Self:
+        """The program, its digest and length in its layout."""
+        values = {**vars(layout), "digest": "", "length": 0}
+        values.pop("words", None)
+        text, length = [repr(sorted(values.items()))], 0
+        for phase in phases:
             if isinstance(phase, LinearSolve):
                 text.append(repr(phase))
                 continue
             text.append(repr((phase.table, phase.order, phase.start_table)))
+            length += max((step.tape.length for step in phase.steps if step is not None), default=0)
             for group in (phase.steps, phase.starts, phase.own):
                 text += ["-" if step is None else f"{step.tape.digest} {step.inputs} {step.outputs}" for step in group]
-        return hashlib.sha256("\n".join(text).encode()).hexdigest()
+        digest = hashlib.sha256("\n".join(text).encode()).hexdigest()
+        return cls(Layout(**{**values, "digest": digest, "length": length}), phases)
 
 
 #: Whole numbers of a row: its parent, its kind, its first coordinate and velocity, the body it stands on, how many
@@ -147,40 +210,78 @@ ORIGINS = ("q", "v", "w", "r", ".", "10w", "drive", "drive4")
 
 
 @dataclass(frozen=True)
-class Header:
-    """Where the whole numbers of a mechanism stand in the table that a compiled program reads, by name.
+class LoopedData:
+    """The tables of one mechanism.
 
-    "bytes" of memory, the address of the code for "few" configurations, sizes ("size nv"); for each table the number of
-    "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it begins; for
-    each argument the number of its elements and three sizes.
+    Attributes
+    ----------
+    ints : mapping of str to ndarray (rows, 8)
+        Whole numbers of the rows of each table, by `ROW`.
+    numbers : mapping of str to ndarray (rows, c)
+        Constants of the rows.
+    constants : ndarray
+        Of the mechanism itself.
+    parents, order : ndarray (nv,)
+        Of each velocity the one before it on the way to the ground (-1 for none), and all velocities, parents first.
+    sizes : mapping of str to int
+        By name.
+    sparse : bool
+        Whether elements of outputs may be zero whatever the coordinates, so that no step sets them.
     """
 
-    words: Mapping[str, int]
-    count: int
+    ints: Mapping[str, npt.NDArray[np.int64]]
+    numbers: Mapping[str, FloatArray]
+    constants: FloatArray
+    parents: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int64]
+    sizes: Mapping[str, int]
+    sparse: bool
 
-    @classmethod
-    def of(cls, program: LoopedProgram) -> Header:
-        """That of a program."""
-        names = ["bytes", "few", "few data", "stacked"]
-        sizes = [size for shape in program.arrays.values() for size in shape if isinstance(size, str)]
-        names += [f"size {size}" for size in dict.fromkeys([*sizes, "nv", "before drives"])]
-        names += ["parents", "order"]
-        names += [f"{table} {what}" for table in program.tables for what in ("rows", "ints", "numbers", "records")]
-        names += [f"start {name}" for name in program.arrays]
-        names += [f"clear {name}" for name in program.outputs]
-        names += [f"dims {name} {k}" for name in ("numbers", *program.inputs, *program.outputs) for k in range(4)]
-        return cls({name: k for k, name in enumerate(names)}, len(names))
+    def shape(self, shape: tuple[Size, ...]) -> tuple[int, ...]:
+        """A shape in numbers."""
+        return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape)
 
+    def all_numbers(self, layout: Layout) -> FloatArray:
+        """All constants that a program reads, one behind the other."""
+        return np.concatenate([self.constants, *(self.numbers[table].ravel() for table in layout.tables)])
 
-@dataclass(frozen=True)
-class TableData:
-    """The rows of one table: whole numbers (rows, 6) by `ROW`, and constants (rows, numbers) as they are."""
+    def table(self, layout: Layout, vector_size: int, *, stacked: bool) -> npt.NDArray[np.int64]:
+        """The table of whole numbers that the machine code of a program reads: see `Layout.words`.
 
-    ints: object
-    numbers: object
-    count: int = field(default=0)
-
-
-def elements(shape: tuple[Size, ...], sizes: Mapping[str, int]) -> int:
-    """Number of elements of an array."""
-    return prod(size if isinstance(size, int) else sizes[size] for size in shape)
+        Parameters
+        ----------
+        layout : Layout
+            Of the program.
+        vector_size : int
+            Bytes of its vectors.
+        stacked : bool
+            Whether each configuration has constants of its own.
+        """
+        words = dict.fromkeys(layout.words, 0)
+        tail: list[npt.NDArray[np.int64]] = []
+        start, first, ints = 0, self.constants.size, len(words)
+        for name, columns in layout.tables.items():
+            rows = self.ints[name]
+            words[f"{name} rows"], words[f"{name} ints"] = len(rows), ints
+            words[f"{name} numbers"], words[f"{name} records"] = first, start
+            start += (len(rows) + 1) * columns.record
+            first, ints = first + self.numbers[name].size, ints + rows.size
+            tail.append(rows.ravel())
+        words["parents"], words["order"] = ints, ints + self.parents.size
+        tail += [self.parents, self.order]
+        for name, shape in layout.arrays.items():
+            words[f"start {name}"] = start
+            size = prod(self.shape(shape))
+            start += size + (self.sizes["nv"] if shape == ("nv", "nv") else 0)  # (of a factor 1 / D stands behind)
+            if name in layout.outputs and self.sparse:
+                words[f"clear {name}"] = size
+        words["stacked"] = start
+        words["bytes"] = (start + (first if stacked else 0)) * vector_size
+        for name, shape in {"constants": (first,), **layout.inputs, **layout.outputs}.items():
+            sizes = self.shape(shape)
+            for k, value in enumerate((prod(sizes), *[1] * (3 - len(sizes)), *sizes)):
+                words[f"dims {name} {k}"] = value
+        for name in words:
+            if name.startswith("size "):
+                words[name] = self.sizes[name.removeprefix("size ")]
+        return np.concatenate([np.array(list(words.values()), dtype=np.int64), *tail])

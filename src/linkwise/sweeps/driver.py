@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwise.expr.node import symbol
 from linkwise.expr.simplify import shortened
-from linkwise.kernel.looped import LinearSolve, LoopedProgram, Phase, Place, Size, Step, Table
+from linkwise.kernel.looped import Layout, LinearSolve, LoopedProgram, Phase, Place, Size, Step, Table
 from linkwise.kernel.tape import Tape
 from linkwise.kinematics.body_transform import JointTransform, joint_transform
 from linkwise.model.body import Body
@@ -259,7 +259,7 @@ class Sweeps(ABC):
 
 
 @dataclass
-class _Layout:
+class _Record:
     """The record of a table: where each named quantity is, its shape, and whether it is symmetric."""
 
     slots: dict[str, tuple[int, tuple[int, ...], bool]] = field(default_factory=dict)
@@ -323,7 +323,7 @@ class Recorded(Sweeps):
     def __init__(self, name: str, inputs: Mapping[str, tuple[Size, ...]], outputs: Mapping[str, tuple[Size, ...]]) -> None:
         self.name, self.inputs, self.outputs = name, dict(inputs), dict(outputs)
         self.temporaries: dict[str, tuple[Size, ...]] = {}
-        self.layouts = {"bodies": _Layout()}
+        self.layouts = {"bodies": _Record()}
         self.phases: list[Phase | LinearSolve] = []
         self.added: dict[str, None] = {}
         self.symbols: dict[Place, Any] = {}
@@ -355,9 +355,8 @@ class Recorded(Sweeps):
     def program(self) -> LoopedProgram:
         """What was recorded."""
         tables = {name: Table(numbers_of(name), layout.size) for name, layout in self.layouts.items()}
-        return LoopedProgram(
-            self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables, tuple(self.phases)
-        )
+        layout = Layout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
+        return LoopedProgram.of(layout, tuple(self.phases))
 
     def ground(self, **values: Any) -> None:
         """Record what the ground has."""
@@ -383,7 +382,7 @@ class Recorded(Sweeps):
         self._pass("inward", step, table)
 
     def _pass(self, order: str, step: StepFunction, table: str) -> None:
-        self.layouts.setdefault(table, _Layout())
+        self.layouts.setdefault(table, _Record())
         steps, known = [], frozenset(self.layouts[table].slots)
         for kind in kinds_of(table):
             row = _RecordedRow(self, table, kind, known)
@@ -393,7 +392,7 @@ class Recorded(Sweeps):
 
     def walk(self, start: Start, visit: Visit, start_table: str = "") -> None:
         """Record walks to the ground."""
-        self.layouts.setdefault(start_table or "bodies", _Layout())
+        self.layouts.setdefault(start_table or "bodies", _Record())
         starts, own, steps, label = [], [], [], f"{self.name} {len(self.phases)}"
         shape: tuple[int, ...] = ()
         for kind in kinds_of(start_table or "bodies"):
@@ -531,7 +530,7 @@ def _named(place: Place) -> str:
 class _RecordedNeighbour(Neighbour):
     """A row of symbols beside the one of the step."""
 
-    def __init__(self, row: _RecordedRow, which: str, layout: _Layout) -> None:
+    def __init__(self, row: _RecordedRow, which: str, layout: _Record) -> None:
         self.row, self.which, self.layout = row, which, layout
 
     def __getitem__(self, name: str) -> Array:

@@ -1,136 +1,351 @@
-"""Kernels that loop over the bodies of a mechanism: the same machine code for all mechanisms, with their tables as data."""
+"""Kernels that loop over the bodies of a mechanism, and which mechanisms get one."""
 
 from __future__ import annotations
 
-import ctypes
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from math import prod
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from linkwise.kernel.backends.llvm import looped as lowering
-from linkwise.kernel.backends.llvm import processor
-from linkwise.kernel.backends.llvm.loading import Code, load_made
-from linkwise.kernel.backends.llvm.lowering import host
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.looped import ROW, Header, LoopedProgram, elements
+from linkwise import algorithm
+from linkwise.algorithm import Algorithm
+from linkwise.dynamics.center_of_mass import some_mass
+from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.errors import ArgumentError
+from linkwise.kernel import Kernel
+from linkwise.kernel import cache as disk
+from linkwise.kernel.backend import CompiledKernel, Lazy
+from linkwise.kernel.backends.llvm import loaders
+from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
+from linkwise.kernel.deferred_tape import DeferredTape
+from linkwise.kernel.looped import Layout, LoopedProgram, Size
+from linkwise.kernel.sources import sources_digest
+from linkwise.kernel.tape import Tape
+from linkwise.model.body import moving_bodies
+from linkwise.model.coupling import Coupling, coupling
+from linkwise.model.digest import digest
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.driver import NUMBERS, kinds_of, numbers_of
-from linkwise.sweeps.tables import Rows, flat_numbers
+from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
+from linkwise.sweeps.driver import Recorded
+from linkwise.sweeps.tables import Rows, kind_of, rows_of
 
-#: Lanes of the code for one or two configurations.
-FEW = 2
+#: From so many moving bodies on an algorithm loops over them, where nothing else is said; see `benchmarks/sizes.py`.
+BODIES = 32
+
+#: Names of sizes by the letters in which algorithms declare their shapes.
+SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
+
+
+# ── programs ──────────────────────────────────────────────────────────────────────────────────────
 
 
 @cache
-def code_of(digest: str, dtype: str, lanes: int | None, stacked: bool, program: Callable[[], LoopedProgram]) -> Code:
-    """The machine code of a program, from the disk where it is kept."""
-    key = processor.machine_key(f"{digest} {lowering.LOOPED} {lanes} {stacked}", dtype)
-    tag = host().text({"float64": "double", "float32": "float"}[dtype], lanes).tag
-    return load_made(key, lambda: lowering.object_code(program(), dtype, lanes, stacked=stacked), lambda: tag)
-
-
-class Instance:
-    """A program with the sizes and tables of one mechanism.
+def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedCode:
+    """The machine code of an algorithm in steps, and what must be known of it, from the disk where that is kept.
 
     Parameters
     ----------
-    program : LoopedProgram
+    name : str
+        The algorithm.
+    variants : tuple of (str, object)
+        Values of the options that change the steps.
+    single : bool
+        Whether its wrench, where it has one, is a vector (6,) and no table (W, 6).
+    """
+    recorded = Lazy(lambda: _recorded(name, variants, single))
+    sources = sources_digest() if disk.directory() is not None else None
+    key = None if sources is None else digest("looped", sources, name, variants, single)
+    kept = None if key is None else disk.load(key)
+    try:
+        return LoopedCode(Layout.read(kept or b""), recorded)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        layout = recorded().layout
+        if key is not None:
+            disk.store(key, layout.text())
+        return LoopedCode(layout, recorded)
+
+
+def _recorded(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
+    declared = algorithm.find(name)
+    recorded = Recorded(name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
+    LOOPED[name].function(recorded, **dict(variants))
+    return recorded.program()
+
+
+def _shapes(shapes: Mapping[str, str], single: bool) -> dict[str, tuple[Size, ...]]:
+    """Shapes with sizes by name, of those that an algorithm declares in letters."""
+    return {
+        name: tuple(
+            int(letter) if letter.isdigit() else SIZES[letter] for letter in shape.split() if not (single and letter == "W")
+        )
+        for name, shape in shapes.items()
+    }
+
+
+# ── kernels ───────────────────────────────────────────────────────────────────────────────────────
+
+
+class LoopedKernel(Kernel):
+    """A kernel that loops over the bodies of a mechanism; it is called as any other.
+
+    Its `tape` is that of straight-line code, traced when something asks for it.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    declared : Algorithm
         What to compute.
-    rows : Rows
-        Of the mechanism.
-    sizes : mapping of str to int
-        "nq", "nv", "links" and others that the shapes of its arrays name.
-    sparse : bool
-        Whether some elements of tables (nv, nv) or (6, nv) are zero whatever the coordinates.
+    options : mapping of str to object
+        The options of the algorithm that are not what they are by default.
     """
 
-    def __init__(self, program: LoopedProgram, rows: Rows, sizes: Mapping[str, int], *, sparse: bool) -> None:
-        self.program, self.rows, self.sizes, self.sparse = program, rows, dict(sizes), sparse
-        self.header = Header.of(program)
-        self.numbers = self._numbers()
+    tier = "looped"
 
-    def _numbers(self) -> FloatArray:
-        """The constants of the mechanism, then those of all rows."""
-        parts = [np.ravel(np.asarray(self.rows.constants[name], dtype=np.float64)) for name in NUMBERS["globals"]]
-        parts += [flat_numbers(self.rows.tables[table], table) for table in self.program.tables]
-        return np.concatenate(parts)
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
+        shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
+        labels = {
+            name: names
+            for name, shape in {**shapes[0], **shapes[1]}.items()
+            if (names := algorithm.labels(tree, name, shape))
+        }
+        chosen = dict(options)
+        alone = tree.memo("kernel", "alone", tree.unshared)
+        trace = partial(algorithm.traced, alone, declared, chosen)
+        self.code = _code(tree, declared, options)
+        known = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
+        known["length"] = self.code.layout.length * max(1, len(tree.links))
+        super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
+        self.arguments = (tree, declared.name, chosen)
+        self._compiled = Lazy(lambda: CompiledKernel(Lazy(partial(_ufunc, tree, declared, options, self.doc))))
 
-    def words(self, vector_size: int, *, stacked: bool) -> Any:
-        """The table of whole numbers that machine code reads."""
-        values: dict[str, int] = {name: 0 for name in self.header.words}
-        ints: list[int] = []
-        start, first = 0, sum(prod(shape) for shape in NUMBERS["globals"].values())
-        for table, layout in self.program.tables.items():
-            rows, names = self.rows.tables[table], [kind.name for kind in kinds_of(table)]
-            values[f"{table} rows"], values[f"{table} ints"] = len(rows), self.header.count + len(ints)
-            values[f"{table} numbers"], values[f"{table} records"] = first, start
-            start += (len(rows) + 1) * layout.record
-            first += len(rows) * numbers_of(table)
-            for row in rows:
-                ints += [row.parent, names.index(row.kind.name), row.q, row.v, row.body, row.kind.nv, row.link, row.drive]
-        values["parents"] = self.header.count + len(ints)
-        ints += self.rows.parents
-        values["order"] = self.header.count + len(ints)
-        ints += self.rows.order
-        sizes = self.sizes
-        for name, shape in self.program.arrays.items():
-            values[f"start {name}"] = start
-            start += elements(shape, sizes) + (self.sizes["nv"] if shape == ("nv", "nv") else 0)
-            if name in self.program.outputs and self.sparse:
-                values[f"clear {name}"] = elements(shape, sizes)
-        values["stacked"] = start
-        start += len(self.numbers) if stacked else 0
-        values["bytes"] = start * vector_size
-        for name, shape in {"numbers": (len(self.numbers),), **self.program.inputs, **self.program.outputs}.items():
-            plain = [size if isinstance(size, int) else sizes[size] for size in shape]
-            for k, value in enumerate([prod(plain), *[1] * (3 - len(plain)), *plain]):
-                values[f"dims {name} {k}"] = value
-        for name in self.header.words:
-            if name.startswith("size "):
-                values[name] = sizes[name.removeprefix("size ")]
-        return np.array([*values.values(), *ints], dtype=np.int64)
-
-    def face(self) -> Face:
-        """Names and shapes for NumPy: the constants are the first input."""
-        sizes = self.sizes
-
-        def plain(shape: Sequence[int | str]) -> tuple[int | str, ...]:
-            return tuple(size if isinstance(size, int) else sizes[size] for size in shape)
-
-        inputs = {"numbers": (len(self.numbers),), **{name: plain(shape) for name, shape in self.program.inputs.items()}}
-        return Face(self.program.name, inputs, {name: plain(shape) for name, shape in self.program.outputs.items()})
-
-    def ufunc(self, digest: str, doc: str, *, stacked: bool) -> Any:
-        """The gufunc."""
-        face = self.face()
-        wide = self._loaded(digest, "float64", None, stacked)
-        few = self._loaded(digest, "float64", FEW, stacked)
-        words = self.words(host().vector_bytes, stacked=stacked)
-        small = self.words(8 * FEW, stacked=stacked)
-        index = list(self.header.words)
-        words[index.index("few")], words[index.index("few data")] = few.address("loop_double"), small.ctypes.data
-        memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
-        memory.held += [wide, few, words, small, self]
-        memory.data[1] = words.ctypes.data
-        lock, single = threading.Lock(), list[Any]()
-        plain = self.words(host().vector_bytes, stacked=stacked)
-
-        def later(args: int, dimensions: int, steps: int, data: int) -> None:
-            with lock:
-                if not single:
-                    code = self._loaded(digest, "float32", None, stacked)
-                    single.extend([LOOP(code.address("loop_float")), code, plain])
-            single[0](args, dimensions, steps, plain.ctypes.data)
-
-        memory.set_loop(0, LOOP(later))
-        return make(memory, len(face.inputs), len(face.outputs))
-
-    def _loaded(self, digest: str, dtype: str, lanes: int | None, stacked: bool) -> Code:
-        return code_of(digest, dtype, lanes, stacked, lambda: self.program)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, self.arguments
 
 
-__all__ = ["ROW", "Instance", "code_of", "ctypes"]
+def _again(tree: Tree, name: str, options: dict[str, Any]) -> Kernel:
+    return algorithm.kernel_of(tree, name, None, options, "looped")
+
+
+def _code(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
+    steps = LOOPED[declared.name]
+    values = {**declared.options, **options, "rotors": bool(_free(tree).memo("sweeps", "rotors", lambda: _has_rotors(tree)))}
+    variants = tuple((name, values[name]) for name in steps.variants)
+    return code_of(declared.name, variants, options.get("wrenches") is None)
+
+
+def _free(tree: Tree) -> Tree:
+    """The mechanism with a coordinate for every joint."""
+    return coupling(tree).uncoupled if tree.coupled else tree
+
+
+def _has_rotors(tree: Tree) -> bool:
+    return bool(moving_bodies(_free(tree)).rotors)
+
+
+def rows_for(tree: Tree, name: str, options: Mapping[str, Any]) -> Rows:
+    """The rows of a mechanism for an algorithm."""
+    steps = LOOPED[name]
+    return rows_of(tree, options, regrouped=steps.regrouped, path=steps.path)
+
+
+def sizes_of(tree: Tree, options: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of a mechanism by name."""
+    links, motors = len(tree.links), len(tree.drives)
+    sizes = {"nq": tree.nq, "nv": tree.nv, "links": links, "P": 10 * links + 4 * motors, "before drives": 10 * links}
+    return {**sizes, "wrenches": len(options.get("wrenches") or (None,))}
+
+
+def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], doc: str) -> Any:
+    """The gufunc; where joints follow others what spreads and gathers around it."""
+    if tree.coupled:
+        return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
+    rows = rows_for(tree, declared.name, options)
+    if declared.name.startswith("center_of_mass") or options.get("about") == "com":
+        some_mass(tree, float(rows.constants["mass"]))
+    sparse = len(rows.tables["bodies"]) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(rows.tables["bodies"]))
+    code = _code(tree, declared, options)
+    return gufunc(code, rows.data(sizes_of(tree, options), code.layout.tables, sparse=sparse), doc)
+
+
+class Coupled:
+    """A function of a mechanism with joints that follow others, by that of the mechanism with every joint free.
+
+    Numbers are spread and gathered element by element, so that a batch gives what a loop gives.
+    """
+
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
+        self.declared, self.coupling = declared, coupling(tree)
+        self.kernel = LoopedKernel(self.coupling.uncoupled, declared, options)
+        self.spread = _Spread(self.coupling)
+
+    def __call__(self, *args: Any, out: Any = None) -> Any:
+        """Compute, as the gufunc does."""
+        shapes = self.declared.inputs.values()
+        arrays = [self.spread.out(np.asarray(arg), shape) for arg, shape in zip(args, shapes, strict=True)]
+        results = self.kernel(*arrays)
+        parts = results if isinstance(results, tuple) else (results,)
+        pairs = zip(parts, self.declared.outputs.values(), strict=True)
+        return _delivered(tuple(self.spread.gathered(part, shape) for part, shape in pairs), out)
+
+
+class CoupledAcceleration:
+    """Forward dynamics of a mechanism with joints that follow others, or its derivatives.
+
+    M qdd = tau - bias, with what `Coupled` gives of both; M is solved with by LAPACK, for it has no zeros that are known.
+    """
+
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
+        self.tree, self.derivatives = tree, declared.name.endswith("derivatives")
+        loaded = "external" in declared.inputs
+        self.efforts = self._looped("inverse_dynamics_external" if loaded else "inverse_dynamics", options)
+        self.mass = self._looped("mass_matrix", {})
+
+    def _looped(self, name: str, options: Mapping[str, Any]) -> Kernel:
+        return algorithm.kernel_of(self.tree, name, None, options, "looped")
+
+    def __call__(self, q: Any, qd: Any, tau: Any, *external: Any, out: Any = None) -> Any:
+        """Compute, as the gufunc does."""
+        mass = self.mass(q)
+        left = np.asarray(tau) - self.efforts(q, qd, np.zeros_like(qd), *external)
+        qdd = np.linalg.solve(mass, left[..., None])[..., 0]
+        results: tuple[FloatArray, ...] = (qdd,)
+        if self.derivatives:
+            by_q, by_qd, mass = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
+            results = (-np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass))
+        return _delivered(results, out)
+
+
+def _delivered(results: tuple[FloatArray, ...], out: Any) -> Any:
+    """Results as a gufunc returns them; in arrays that were given for them."""
+    if out is not None:
+        targets = out if isinstance(out, tuple) else (out,)
+        for target, value in zip(targets, results, strict=True):
+            target[...] = value
+        results = targets
+    return results if len(results) > 1 else results[0]
+
+
+class _Spread:
+    """From coordinates to those of all joints, and back: each of these depends on one of those."""
+
+    def __init__(self, couplings: Coupling) -> None:
+        rows = couplings.spread
+        self.source = np.argmax(rows != 0.0, axis=1)
+        self.ratio = rows[np.arange(len(rows)), self.source]
+        self.joints = len(couplings.shift)
+        self.shift, self.base, self.count = couplings.shift, couplings.base, rows.shape[1]
+
+    def out(self, value: FloatArray, shape: str) -> FloatArray:
+        """Values for all joints."""
+        ratio, shift = (part.astype(np.result_type(value, np.float32)) for part in (self.ratio, self.shift))
+        if shape == "nv":
+            return np.asarray(value[..., self.source] * ratio)
+        if shape != "nq":
+            return value
+        at = self.source[len(self.source) - self.joints :] - (self.count - (value.shape[-1] - self.base))
+        joints = value[..., self.base :][..., at] * ratio[len(ratio) - self.joints :] + shift
+        return np.concatenate([value[..., : self.base], joints], axis=-1)
+
+    def gathered(self, value: FloatArray, shape: str) -> FloatArray:
+        """Values of all joints, added up to those of the coordinates."""
+        letters = shape.split()
+        for place, letter in enumerate(letters):
+            if letter == "nv":
+                axis = value.ndim - len(letters) + place
+                moved = np.moveaxis(value, axis, -1)
+                total = np.zeros((*moved.shape[:-1], self.count), dtype=value.dtype)
+                for row, (at, ratio) in enumerate(zip(self.source, self.ratio.astype(value.dtype), strict=True)):
+                    total[..., at] += ratio * moved[..., row]
+                value = np.ascontiguousarray(np.moveaxis(total, -1, axis))
+        return value
+
+
+# ── the choice ────────────────────────────────────────────────────────────────────────────────────
+
+#: Algorithms that springs act on, which only straight-line code knows.
+SPRUNG = frozenset(name for name in ("inverse_dynamics", "forward_dynamics", "potential_energy"))
+
+
+def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
+    """Why an algorithm does not loop over the bodies of a mechanism; empty where it can."""
+    name, steps = declared.name, LOOPED.get(declared.name)
+    if steps is None:
+        return f"{name} is not written in steps"
+    other = sorted(options.keys() - {*steps.variants, "link", "wrenches"})
+    if other or ("link" in options and not steps.path):
+        return f"{name} in steps has no option {', '.join(other) or 'link'}"
+    if tree.parameters_used:
+        return "it has symbols"
+    if tree.loops and not steps.path and name not in {"link_poses", "motion"}:
+        return "it has closed loops"
+    if tree.springs and name.startswith(tuple(SPRUNG)):
+        return "it has springs"
+    return _unknown_joint(tree)
+
+
+def _unknown_joint(tree: Tree) -> str:
+    def search() -> str:
+        bodies = moving_bodies(_free(tree)).bodies
+        return next((f"the joint of link {x.link + 1} has no step" for x in bodies if kind_of(x) is None), "")
+
+    return tree.memo("sweeps", "unknown joint", search)
+
+
+def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
+    """The kernel that loops over bodies; None where straight-line code is to be used.
+
+    Raises
+    ------
+    ArgumentError
+        Where a loop is asked for that there cannot be: why.
+    """
+    wanted = tier == "looped"
+    if not wanted and (declared.name not in LOOPED or len(tree.links) + tree.floating < BODIES):
+        return None
+    reason = "" if loaders.usable() else "it needs llvmlite"
+    reason = reason or refused(tree, declared, options)
+    if reason and wanted:
+        raise ArgumentError(f"{declared.name}: tier is 'looped', and {tree.name!r} cannot have it: {reason}; expected 'straight'")
+    if reason or (not wanted and _bodies(tree) < BODIES):
+        return None
+    if declared.name.startswith("forward_dynamics"):
+        check_inertia(tree)
+    return LoopedKernel(tree, declared, options)
+
+
+def _bodies(tree: Tree) -> int:
+    return tree.memo("sweeps", "bodies", lambda: len(moving_bodies(_free(tree)).bodies))
+
+
+def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
+    """All programs there are, as `code_of` takes them."""
+    choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
+    result = []
+    for name, steps in LOOPED.items():
+        combinations: list[tuple[tuple[str, Any], ...]] = [()]
+        for variant in steps.variants:
+            combinations = [(*before, (variant, value)) for before in combinations for value in choices[variant]]
+        singles = (True, False) if any("W" in shape.split() for shape in algorithm.find(name).inputs.values()) else (True,)
+        result += [(name, variants, single) for variants in combinations for single in singles]
+    return result
+
+
+def warm(progress: Callable[[str, int, int], None] = lambda name, done, count: None) -> int:
+    """Have the machine code of all programs on disk; the number of programs.
+
+    Parameters
+    ----------
+    progress : callable
+        Called before each with its name, how many are done, and how many there are.
+    """
+    every = programs()
+    for done, program in enumerate(every):
+        progress(program[0], done, len(every))
+        code_of(*program).warm()
+    return len(every)
+
+
+__all__ = ["BODIES", "Coupled", "LoopedAlgorithm", "LoopedKernel", "Tape", "looped_kernel", "warm"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.dynamics.center_of_mass import _moments
+from linkwise.dynamics.center_of_mass import moments_of
+from linkwise.errors import KernelError
+from linkwise.kernel.looped import ROW, LoopedData
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
-from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.driver import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.sweeps.driver import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind, kinds_of, numbers_of
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
@@ -50,6 +53,19 @@ class Rows:
     parents: list[int]
     order: list[int]
 
+    def data(self, sizes: Mapping[str, int], tables: Iterable[str], *, sparse: bool) -> LoopedData:
+        """Some tables in arrays, as machine code reads them."""
+        rows = {table: self.tables[table] for table in tables}
+        return LoopedData(
+            {table: _ints(rows[table], table) for table in rows},
+            {table: _numbers(rows[table], table) for table in rows},
+            np.concatenate([np.ravel(np.asarray(self.constants[name], dtype=np.float64)) for name in NUMBERS["globals"]]),
+            np.array(self.parents, dtype=np.int64),
+            np.array(self.order, dtype=np.int64),
+            sizes,
+            sparse,
+        )
+
 
 def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bool) -> Rows:
     """The rows for an algorithm.
@@ -68,16 +84,10 @@ def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bo
     moving = moving_bodies(tree)
     bodies = moving.regrouped() if regrouped else moving
     link = options.get("link", TOOL)
-    end, pose = bodies.tool if link in {TOOL, "base"} else bodies.frames[tree.link_index(link)]
+    end, pose = bodies.tool if link == TOOL else bodies.frames[tree.link_index(link)]
     kept = bodies.path(end) if path else tuple(range(len(bodies.bodies)))
     place = {-1: -1, **{k: index for index, k in enumerate(kept)}}
-    tables: dict[str, list[RowData]] = {"bodies": []}
-    for k in kept:
-        body = bodies.bodies[k]
-        kind = kind_of(body)
-        assert kind is not None
-        numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(body.inertia)}
-        tables["bodies"].append(RowData(place[body.parent], kind, numbers, body.position, body.speed))
+    tables = {"bodies": [_body_row(bodies.bodies[k], place) for k in kept]}
     tables["frames"] = [RowData(-1, PLAIN[0], {"pose": pose[:3]}, body=place.get(end, -1))]
     if not path:
         tables["links"] = _links(tree, bodies)
@@ -88,9 +98,23 @@ def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bo
             carrier = tree.tool_index if frame == TOOL else int(frame)
             row = RowData(-1, RowKind(axes), {"pose": there[:3]}, body=body_index, link=carrier)
             tables["wrenches"].append(row)
-    total, *moments = _moments(tree, bodies, "base")
-    constants = {"gravity": np.asarray(tree.gravity), "mass": sum(moment[3] for moment in (total, *moments)), "held": total}
+    held, mass = held_moment(tree, bodies)
+    constants = {"gravity": np.asarray(tree.gravity), "mass": np.array(mass), "held": held}
     return Rows(tables, constants, *_parents(tree, bodies))
+
+
+def _body_row(body: Body, place: Mapping[int, int]) -> RowData:
+    kind = kind_of(body)
+    if kind is None:
+        raise KernelError(f"the joint of link {body.link + 1} has no kind of row")
+    numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(body.inertia)}
+    return RowData(place[body.parent], kind, numbers, body.position, body.speed)
+
+
+def held_moment(tree: Tree, bodies: Bodies) -> tuple[Array, float]:
+    """First moment and mass (4,) of what the ground holds, and the mass of everything."""
+    held, *moments = moments_of(tree, bodies, "base")
+    return held, float(held[3] + sum(moment[3] for moment in moments))
 
 
 def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
@@ -155,10 +179,14 @@ def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:
     return parents, order
 
 
-def flat_numbers(rows: Sequence[RowData], table: str) -> FloatArray:
-    """The constants of all rows of a table, one behind the other."""
-    names = NUMBERS[table]
-    parts = [np.ravel(np.asarray(row.numbers[name], dtype=np.float64)) for row in rows for name in names]
-    return np.concatenate(parts) if parts else np.zeros(0)
+def _ints(rows: Sequence[RowData], table: str) -> npt.NDArray[np.int64]:
+    names = {kind.name: k for k, kind in enumerate(kinds_of(table))}
+    values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive] for x in rows]
+    return np.array(values, dtype=np.int64).reshape(len(rows), len(ROW))
 
 
+def _numbers(rows: Sequence[RowData], table: str) -> FloatArray:
+    if not rows:
+        return np.zeros((0, numbers_of(table)))
+    columns = [np.array([row.numbers[name] for row in rows], dtype=np.float64) for name in NUMBERS[table]]
+    return np.concatenate([column.reshape(len(rows), -1) for column in columns], axis=1)

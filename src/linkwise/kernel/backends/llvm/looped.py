@@ -10,7 +10,7 @@ from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, modu
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import Header, LinearSolve, LoopedProgram
+from linkwise.kernel.looped import Layout, LoopedProgram
 
 #: Counts the changes of this lowering.
 LOOPED = "1"
@@ -26,10 +26,10 @@ def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacke
 
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
-    t, header = host().text(SCALARS[dtype], lanes), Header.of(program)
-    phases = PhaseWriter(program, t, header, stacked=stacked)
+    t = host().text(SCALARS[dtype], lanes)
+    phases = PhaseWriter(program, t, stacked=stacked)
     parts = [phases.text(number) for number in range(len(program.phases))]
-    return module([*parts, _pack(t), _unpack(t), _zero(t), _Loop(program, t, header, stacked=stacked).text()])
+    return module([*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()])
 
 
 def _pointers(t: Text, start: str) -> list[str]:
@@ -95,16 +95,17 @@ def _zero(t: Text) -> str:
 class _Loop:
     """Writes the loop over blocks."""
 
-    def __init__(self, program: LoopedProgram, t: Text, header: Header, *, stacked: bool) -> None:
-        self.program, self.t, self.header, self.stacked = program, t, header, stacked
-        names = [("numbers", (1,)), *program.inputs.items(), *program.outputs.items()]
-        self.arguments = [(name, len(shape)) for name, shape in names]
+    def __init__(self, layout: Layout, phases: int, t: Text, *, stacked: bool) -> None:
+        self.layout, self.phases, self.t, self.stacked = layout, phases, t, stacked
+        self.arguments = [(name, len(shape)) for name, shape in (*layout.inputs.items(), *layout.outputs.items())]
+        if stacked:
+            self.arguments.insert(0, ("constants", 1))
 
     def text(self) -> str:
         """Emit the loop."""
         t, align = self.t, max(64, self.t.vector_size)
         t.begin()
-        words = Words(t, self.header)
+        words = Words(t, self.layout)
         t.do("%count = load i64, ptr %dimensions")
         few = words["few"]
         t.do("%short = icmp sle i64 %count, 2")
@@ -117,7 +118,7 @@ class _Loop:
         t.do("tail call void %code(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
         t.do("ret void")
         t.start("begin")
-        words = Words(t, self.header)
+        words = Words(t, self.layout)
         size = words["bytes"]
         memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {align}')})")
         t.do(f"%lacking = icmp eq ptr {memory}, null")
@@ -129,37 +130,35 @@ class _Loop:
         start = t.emit(f"ptrtoint ptr {memory} to i64")
         t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {align - 1}')}, {-align}")
         t.do("%work = inttoptr i64 %base to ptr")
-        for name in self.program.outputs:
+        for name in self.layout.outputs:
             t.do(f"call void @zero(ptr {words.array(name)}, i64 {words[f'clear {name}']})")
         state = t.emit(f"alloca [{2 * STATE} x {t.vector}], align {align}")
         other = t.at(t.vector, state, STATE)
         cores = self._cores(words)
         blocks = t.emit(f"udiv i64 {t.emit(f'add i64 %count, {t.width - 1}')}, {t.width}")
-        names = {name: words.array(name) for name in self.program.arrays}
+        names = {name: words.array(name) for name in self.layout.arrays}
         records = {
             table: (t.at(t.vector, "%work", words[f"{table} records"]), layout.record)
-            for table, layout in self.program.tables.items()
+            for table, layout in self.layout.tables.items()
         }
-        lengths = {name: self._length(words, name) for name in self.program.cleared}
+        lengths = {name: self._length(words, name) for name in self.layout.cleared}
         with counted(t, "blocks", blocks) as block:
             done = t.emit(f"mul i64 {block}, {t.width}")
             left = t.emit(f"sub i64 %count, {done}")
             over = t.emit(f"icmp slt i64 {left}, {t.width}")
             lanes = t.emit(f"select i1 {over}, i64 {left}, i64 {t.width}")
-            for k, (name, _) in enumerate(self.arguments[: 1 + len(self.program.inputs)]):
-                if name != "numbers":
-                    self._move("pack", k, name, names[name], done, lanes, cores[k], words)
-                elif self.stacked:
-                    self._move("pack", k, name, "%numbers.lanes", done, lanes, cores[k], words)
+            for k, (name, _) in enumerate(self.arguments):
+                if name not in self.layout.outputs:
+                    inside = names.get(name, "%constants")
+                    self._move("pack", k, name, inside, done, lanes, cores[k], words)
             for place, length in records.values():
                 t.do(f"call void @zero(ptr {place}, i64 {length})")
-            for name in self.program.cleared:
+            for name in self.layout.cleared:
                 t.do(f"call void @zero(ptr {names[name]}, i64 {lengths[name]})")
-            for number in range(len(self.program.phases)):
-                numbers = "%numbers.lanes" if self.stacked else "%numbers.row"
-                t.do(f"call void @phase{number}(ptr %head, ptr %work, ptr {numbers}, ptr {state}, ptr {other})")
+            for number in range(self.phases):
+                t.do(f"call void @phase{number}(ptr %head, ptr %work, ptr %constants, ptr {state}, ptr {other})")
             for k, (name, _) in enumerate(self.arguments):
-                if name in self.program.outputs:
+                if name in self.layout.outputs:
                     self._move("unpack", k, name, names[name], done, lanes, cores[k], words)
         t.do(f"call void {t.runtime('free')}(ptr {memory})")
         t.do("ret void")
@@ -169,7 +168,7 @@ class _Loop:
     def _length(self, words: Words, name: str) -> str:
         """The number of elements of an array."""
         total: str = ""
-        for size in self.program.arrays[name]:
+        for size in self.layout.arrays[name]:
             part = str(size) if isinstance(size, int) else words[f"size {size}"]
             total = part if not total else self.t.emit(f"mul i64 {total}, {part}")
         return total or "1"
@@ -178,9 +177,10 @@ class _Loop:
         """For each argument its strides within a row, and whether its elements lie side by side."""
         t, results = self.t, []
         index = len(self.arguments)
-        t.do("%numbers.row = load ptr, ptr %args")
         if self.stacked:
-            t.do(f"%numbers.lanes = getelementptr {t.vector}, ptr %work, i64 {words['stacked']}")
+            t.do(f"%constants = getelementptr {t.vector}, ptr %work, i64 {words['stacked']}")
+        else:
+            t.do(f"%constants = inttoptr i64 {words['constants']} to ptr")
         for name, dimensions in self.arguments:
             place = t.emit("alloca [3 x i64]")
             tight: str = "true"
@@ -209,7 +209,7 @@ class _Loop:
         row = t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
         outside = t.at("i8", start, t.emit(f"mul i64 {done}, {row}"))
         label = f"{how}{k}"
-        dims = t.at("i64", "%head", self.header.words[f"dims {name} 0"])
+        dims = t.at("i64", "%head", self.layout.words[f"dims {name} 0"])
         source, target = (outside, inside) if how == "pack" else (inside, outside)
         t.do(f"br i1 {tight}, label %{label}.tight, label %{label}.loose")
         t.start(f"{label}.tight")
@@ -220,6 +220,3 @@ class _Loop:
         t.do(f"call void {copy}(ptr {source}, i64 {lanes}, i64 {row}, ptr {strides}, ptr {dims}, ptr {target})")
         t.do(f"br label %{label}.end")
         t.start(f"{label}.end")
-
-
-__all__ = ["LOOPED", "LinearSolve", "object_code"]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import ROW, Header, LinearSolve, LoopedProgram, Phase, Place, Step
+from linkwise.kernel.looped import ROW, Layout, LinearSolve, LoopedProgram, Phase, Place, Step
 
 #: What every function of a step takes.
 ARGUMENTS = (
@@ -20,10 +20,10 @@ ARGUMENTS = (
 class Words:
     """The whole numbers of a mechanism, loaded where this is made: what is not used costs nothing."""
 
-    def __init__(self, t: Text, header: Header, *kinds: str) -> None:
+    def __init__(self, t: Text, layout: Layout, *kinds: str) -> None:
         self.t = t
         self._loaded: dict[str, str] = {}
-        for name, index in header.words.items():
+        for name, index in layout.words.items():
             if not kinds or name.startswith(kinds):
                 place = t.emit(f"getelementptr i64, ptr %head, i64 {index}")
                 self._loaded[name] = t.emit(f"load i64, ptr {place}")
@@ -39,17 +39,16 @@ class Words:
 class StepWriter(_Writer):
     """Writes one step as a function: elements are loaded from and stored to the places that they have."""
 
-    def __init__(self, step: Step, program: LoopedProgram, t: Text, header: Header, *, stacked: bool) -> None:
+    def __init__(self, step: Step, layout: Layout, t: Text, *, stacked: bool) -> None:
         super().__init__(step.tape, t, Plan(step.tape, has_fma=t.has_fma))
-        self.step, self.program, self.stacked = step, program, stacked
-        self.header = header
+        self.step, self.layout, self.stacked = step, layout, stacked
 
     def function(self, name: str) -> str:
         """Emit the function."""
         t = self.t
         t.begin()
         t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
-        self.words = Words(t, self.header, "size ", "start ")
+        self.words = Words(t, self.layout, "size ", "start ")
         for k, slot in enumerate(self.tape.results):
             number = self.tape.constant(slot)
             if number is not None:
@@ -101,7 +100,7 @@ class StepWriter(_Writer):
             return t.at(t.vector, f"%{place[0]}", place[1])
         _, name, at, index = place
         flat: str | int = 0
-        for size, origin, k in zip(self.program.arrays[name], at.split(), index, strict=True):
+        for size, origin, k in zip(self.layout.arrays[name], at.split(), index, strict=True):
             length = size if isinstance(size, int) else self.words[f"size {size}"]
             flat = _sum(t, _sum(t, _product(t, flat, length), self._origin(origin)), k)
         return t.at(t.vector, self.words.array(name), flat)
@@ -149,14 +148,14 @@ def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[st
 class PhaseWriter:
     """Writes the function of one phase, and those of its steps."""
 
-    def __init__(self, program: LoopedProgram, t: Text, header: Header, *, stacked: bool) -> None:
-        self.program, self.t, self.header, self.stacked = program, t, header, stacked
+    def __init__(self, program: LoopedProgram, t: Text, *, stacked: bool) -> None:
+        self.program, self.layout, self.t, self.stacked = program, program.layout, t, stacked
 
     def text(self, number: int) -> str:
         """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers)``."""
         phase = self.program.phases[number]
         if isinstance(phase, LinearSolve):
-            return LinearSolveWriter(phase, self.t, self.header).text(number)
+            return LinearSolveWriter(phase, self.t, self.layout).text(number)
         functions = []
         names: dict[str, list[str | None]] = {}
         for group in ("steps", "starts", "own"):
@@ -165,11 +164,11 @@ class PhaseWriter:
                 name = None if step is None else f"{group}{number}_{kind}"
                 names[group].append(name)
                 if step is not None and name is not None:
-                    writer = StepWriter(step, self.program, self.t, self.header, stacked=self.stacked)
+                    writer = StepWriter(step, self.layout, self.t, stacked=self.stacked)
                     functions.append(writer.function(name))
         t = self.t
         t.begin()
-        words = Words(t, self.header)
+        words = Words(t, self.layout)
         if phase.order == "ground":
             first = t.at(t.vector, "%work", words[f"{phase.table} records"])
             t.do(self._call(names["steps"][0], {"own": first, "parent": first, "body": first, "numbers": "%numbers"}))
@@ -177,7 +176,7 @@ class PhaseWriter:
             self._walk(phase, words, names)
         else:
             rows = words[f"{phase.table} rows"]
-            table = _Rows(t, words, self.program, phase.table, stacked=self.stacked)
+            table = _Rows(t, words, self.layout, phase.table, stacked=self.stacked)
             with counted(t, "rows", rows) as k:
                 if phase.order == "inward":
                     k = t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {k}")
@@ -215,9 +214,9 @@ class PhaseWriter:
 
     def _walk(self, phase: Phase, words: Words, names: dict[str, list[str | None]]) -> None:
         """From each row to the ground, for each of its velocities; states are passed from one place to the other."""
-        t, program = self.t, self.program
-        starting = _Rows(t, words, program, phase.start_table or phase.table, stacked=self.stacked)
-        table = _Rows(t, words, program, phase.table, stacked=self.stacked)
+        t = self.t
+        starting = _Rows(t, words, self.layout, phase.start_table or phase.table, stacked=self.stacked)
+        table = _Rows(t, words, self.layout, phase.table, stacked=self.stacked)
         same = not phase.start_table
         size = max(len(step.outputs) for step in phase.starts if step is not None)
         space = t.emit(f"alloca [{size} x {t.vector}], align 64")
@@ -280,14 +279,14 @@ class PhaseWriter:
 class _Rows:
     """Addresses of what belongs to the rows of a table."""
 
-    def __init__(self, t: Text, words: Words, program: LoopedProgram, table: str, *, stacked: bool) -> None:
-        self.t, self.program, self.table = t, program, table
+    def __init__(self, t: Text, words: Words, layout: Layout, table: str, *, stacked: bool) -> None:
+        self.t, self.tables, self.table = t, layout.tables, table
         kind = t.vector if stacked else t.scalar
         self.kind = kind
         self.ints = t.at("i64", "%head", words[f"{table} ints"])
         self.records = t.at(t.vector, "%work", words[f"{table} records"])
         self.bodies = t.at(t.vector, "%work", words["bodies records"])
-        self.links = t.at(t.vector, "%work", words["links records"]) if "links" in program.tables else self.bodies
+        self.links = t.at(t.vector, "%work", words["links records"]) if "links" in layout.tables else self.bodies
         self.numbers = t.at(kind, "%numbers", words[f"{table} numbers"])
 
     def row(self, k: str) -> dict[str, str]:
@@ -299,7 +298,7 @@ class _Rows:
 
     def places(self, row: dict[str, str]) -> dict[str, str]:
         """Emit: what a step of that row is called with."""
-        t, tables = self.t, self.program.tables
+        t, tables = self.t, self.tables
         return {
             "own": self._record(self.records, row["row"], tables[self.table].record),
             "parent": self._record(self.records, row["parent"], tables[self.table].record),
@@ -322,14 +321,14 @@ class _Rows:
 class LinearSolveWriter:
     """Writes L' D L and what is solved with it, element by element in loops over rows and their parents."""
 
-    def __init__(self, phase: LinearSolve, t: Text, header: Header) -> None:
-        self.phase, self.t, self.header = phase, t, header
+    def __init__(self, phase: LinearSolve, t: Text, layout: Layout) -> None:
+        self.phase, self.t, self.layout = phase, t, layout
 
     def text(self, number: int) -> str:
         """Emit the function of the phase."""
         t = self.t
         t.begin()
-        words = Words(t, self.header)
+        words = Words(t, self.layout)
         n = words["size nv"]
         parents = t.at("i64", "%head", words["parents"])
         self.order = t.at("i64", "%head", words["order"])

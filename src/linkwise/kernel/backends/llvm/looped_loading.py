@@ -1,0 +1,104 @@
+"""Looped programs as gufuncs: machine code that all mechanisms share, with the tables of one."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import threading
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel.backends.llvm import looped, processor
+from linkwise.kernel.backends.llvm.loading import Code, load_made
+from linkwise.kernel.backends.llvm.lowering import SCALARS, host
+from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.looped import Layout, LoopedData, LoopedProgram
+
+#: Lanes of the code for one or two configurations.
+FEW = 2
+
+
+class LoopedCode:
+    """The machine code of a program, which is compiled or read when it is first asked for, and shared.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of the program.
+    program : callable
+        Gives the program, where it must be compiled.
+    """
+
+    def __init__(self, layout: Layout, program: Callable[[], LoopedProgram]) -> None:
+        self.layout, self._program = layout, program
+        self._lock = threading.RLock()
+        self._loaded: dict[tuple[str, int | None, bool], Code] = {}
+
+    def load(self, dtype: str = "float64", lanes: int | None = None, *, stacked: bool = False) -> Code:
+        """The code for one type of number."""
+        variant = (dtype, lanes, stacked)
+        with self._lock:
+            if variant not in self._loaded:
+                key = processor.machine_key(f"{self.layout.digest} {looped.LOOPED} {lanes} {stacked}", dtype)
+                self._loaded[variant] = load_made(
+                    key,
+                    lambda: looped.object_code(self._program(), dtype, lanes, stacked=stacked),
+                    lambda: host().text(SCALARS[dtype], lanes).tag,
+                )
+            return self._loaded[variant]
+
+    def warm(self) -> None:
+        """Have the code on disk that most calls need."""
+        self.load()
+        self.load(lanes=FEW)
+
+
+def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = False) -> Any:
+    """The gufunc of a program on the tables of a mechanism; stacked, its first input are all constants, for each row its own.
+
+    A float32 loop is read or compiled when it is first run.
+    """
+    layout, numbers = code.layout, data.all_numbers(code.layout)
+    inputs = {name: data.shape(shape) for name, shape in layout.inputs.items()}
+    outputs = {name: data.shape(shape) for name, shape in layout.outputs.items()}
+    face = Face(layout.name, {"constants": (numbers.size,), **inputs} if stacked else inputs, outputs)
+    wide, few = code.load(stacked=stacked), code.load(lanes=FEW, stacked=stacked)
+    words = data.table(layout, host().vector_bytes, stacked=stacked)
+    small = data.table(layout, 8 * FEW, stacked=stacked)
+    words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
+    words[layout.words["constants"]] = small[layout.words["constants"]] = numbers.ctypes.data
+    memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
+    memory.held += [wide, few, words, small, numbers]
+    memory.data[1] = words.ctypes.data
+    memory.set_loop(0, _single_later(code, data, stacked=stacked))
+    return make(memory, len(face.inputs), len(face.outputs))
+
+
+def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
+    """A float32 loop that gets its machine code when it is first run."""
+    lock, ready = threading.Lock(), list[Any]()
+    arguments = len(code.layout.inputs) + stacked
+
+    def run(args: int, dimensions: int, steps: int, _: int) -> None:
+        try:
+            with lock:
+                if not ready:
+                    single = code.load("float32", stacked=stacked)
+                    words = data.table(code.layout, host().vector_bytes, stacked=stacked)
+                    numbers = data.all_numbers(code.layout).astype(np.float32)
+                    words[code.layout.words["constants"]] = numbers.ctypes.data
+                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, words, numbers))
+            ready[0](args, dimensions, steps, ready[1])
+        except BaseException as error:  # nothing may escape into NumPy, and no result may look like one
+            rows = ctypes.c_int64.from_address(dimensions).value
+            for k, shape in enumerate(code.layout.outputs.values(), arguments):
+                start, step = (ctypes.c_int64.from_address(table + 8 * k).value for table in (args, steps))
+                for row in range(rows):
+                    ctypes.memset(start + row * step, 0xFF, 4 * prod(data.shape(shape)))  # (all bits set: no number)
+            if isinstance(error, KeyboardInterrupt):
+                _thread.interrupt_main()
+
+    return LOOP(run)
