@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ModelError, Problem
@@ -20,6 +21,9 @@ TRIALS = 3
 #: Below this part of what was added up in it, a pivot of M is rounding.
 LEAST = 1e-13
 
+#: From so many velocities on M comes from a kernel.
+MANY = 64
+
 #: How often numbers for symbols are drawn before it is left open whether there is inertia.
 DRAWS = 32
 
@@ -31,18 +35,49 @@ def check_inertia(tree: Tree) -> None:
 
 def _find_inertia(tree: Tree) -> None:
     """Raise `ModelError` where a coordinate moves no inertia at random configurations."""
+    if not tree.symbols and not tree.coupled and _every_body_has_inertia(tree):
+        return
     rng = np.random.default_rng(1)
     for _ in range(TRIALS):
         q = rng.uniform(-1.0, 1.0, tree.nq)
         numbers = _with_numbers(tree, rng) if tree.symbols else tree
         if numbers is None:
             break
-        matrix, sums = np.asarray(mass_matrix(numbers, q), dtype=float), _summed(numbers, q)
+        matrix, sums = _mass_matrix(numbers, q), _summed(numbers, q)
         for k in reversed(range(len(matrix))):
             pivot, least = abs(matrix[k, k]) if tree.symbols else matrix[k, k], LEAST * sums[k]
             if not pivot > least:
                 raise ModelError([_lacking(tree, k, 0.0 if abs(pivot) <= least else float(pivot))])
             matrix[:k, :k] -= np.outer(matrix[:k, k], matrix[k, :k]) / pivot
+
+
+def _every_body_has_inertia(tree: Tree) -> bool:
+    """Whether each body moves some inertia of its own, whichever way its joint moves it.
+
+    Then a pivot is no less than the smallest moment of inertia of its body about its centre of mass, or than its mass. What
+    adds up to it is no more than if all mass were at the end of the chain of all bodies.
+    """
+    bodies = moving_bodies(tree).bodies
+    if not bodies:
+        return True
+    inertias = np.array([body.inertia for body in bodies], dtype=np.float64)
+    mass = inertias[:, 3, 3]
+    if not (mass > 0.0).all():
+        return False
+    first = inertias[:, :3, 3]
+    second = inertias[:, :3, :3] - first[:, :, None] * first[:, None, :] / mass[:, None, None]
+    moments = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - second
+    slides = sum(10.0 for body in bodies if body.advances)
+    reach = sum(float(np.linalg.norm(body.placement[:3, 3])) for body in bodies) + slides
+    most = float(np.trace(inertias[:, :3, :3], axis1=1, axis2=2).sum()) + float(mass.sum()) * (1.0 + reach) ** 2
+    return bool(np.linalg.eigvalsh(moments)[:, 0].min() > LEAST * most and mass.min() > LEAST * float(mass.sum()))
+
+
+def _mass_matrix(tree: Tree, q: FloatArray) -> FloatArray:
+    """M (nv, nv), by a kernel that loops over the bodies where they are many."""
+    if tree.nv < MANY or tree.loops:
+        return np.asarray(mass_matrix(tree, q), dtype=float)
+    return np.array(kernel_of(tree, "mass_matrix")(q))
 
 
 def _with_numbers(tree: Tree, rng: np.random.Generator) -> Tree | None:

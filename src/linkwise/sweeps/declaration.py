@@ -27,6 +27,8 @@ class LoopedAlgorithm:
         Whether inertias are moved to parents that feel them alike.
     path : bool
         Whether only the bodies that carry a frame count.
+    moment : bool
+        Whether it needs the mass, and the first moment of what the ground holds.
     """
 
     name: str
@@ -34,15 +36,18 @@ class LoopedAlgorithm:
     variants: tuple[str, ...]
     regrouped: bool
     path: bool
+    moment: bool
 
 
-def looped(name: str, *, regrouped: bool = False, path: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def looped(
+    name: str, *, regrouped: bool = False, path: bool = False, moment: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare the decorated function as the steps of an algorithm."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(function).parameters.values()
         variants = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
-        LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path)
+        LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path, moment)
         return function
 
     return declare

@@ -39,7 +39,7 @@ def _velocity(body: Row) -> Array:
     return np.asarray(joint.motion_from_parent(body.parent["velocity"]) + joint.rate(body.read("qd")))
 
 
-@looped("potential_energy")
+@looped("potential_energy", moment=True)
 def potential_energy(sweeps: Sweeps) -> None:
     """-m g'c of all bodies and of what the ground holds."""
     gravity = sweeps.constant("gravity")
@@ -61,7 +61,7 @@ def _first_moment(body: Row) -> Array:
     return np.asarray(world[:, :3] @ inertia[:3, 3] + world[:, 3] * inertia[3, 3])
 
 
-@looped("center_of_mass")
+@looped("center_of_mass", moment=True)
 def center_of_mass(sweeps: Sweeps) -> None:
     """The first moment over the mass."""
     share = 1.0 / sweeps.constant("mass")[()]
@@ -70,7 +70,7 @@ def center_of_mass(sweeps: Sweeps) -> None:
     sweeps.outward(lambda frame: frame.write("c", sweeps.constant("held")[:3] * share, ".", add=True), "frames")
 
 
-@looped("center_of_mass_jacobian")
+@looped("center_of_mass_jacobian", moment=True)
 def center_of_mass_jacobian(sweeps: Sweeps) -> None:
     """A joint moves the mass that it carries as one body (T. Sugihara, Y. Nakamura, H. Inoue, 2002)."""
     share = 1.0 / sweeps.constant("mass")[()]
@@ -91,7 +91,7 @@ def center_of_mass_jacobian(sweeps: Sweeps) -> None:
     sweeps.inward(inward)
 
 
-@looped("momentum")
+@looped("momentum", moment=True)
 def momentum(sweeps: Sweeps, *, about: str = "origin") -> None:
     """The sum of I v over the bodies, and the spin of rotors, about the world's origin or the centre of mass."""
 

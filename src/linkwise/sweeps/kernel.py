@@ -19,7 +19,7 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
-from linkwise.kernel.looped import Layout, LoopedProgram, Size
+from linkwise.kernel.looped import Layout, LoopedData, LoopedProgram, Size
 from linkwise.kernel.sources import sources_digest
 from linkwise.kernel.tape import Tape
 from linkwise.model.body import moving_bodies
@@ -145,10 +145,10 @@ def _has_rotors(tree: Tree) -> bool:
     return bool(moving_bodies(_free(tree)).rotors)
 
 
-def rows_for(tree: Tree, name: str, options: Mapping[str, Any]) -> Rows:
+def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Rows:
     """The rows of a mechanism for an algorithm."""
-    steps = LOOPED[name]
-    return rows_of(tree, options, regrouped=steps.regrouped, path=steps.path)
+    steps, tables = LOOPED[declared.name], _code(tree, declared, options).layout.tables
+    return rows_of(tree, options, tables, regrouped=steps.regrouped, path=steps.path, moment=steps.moment)
 
 
 def sizes_of(tree: Tree, options: Mapping[str, Any]) -> dict[str, int]:
@@ -162,12 +162,17 @@ def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], doc: str
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
-    rows = rows_for(tree, declared.name, options)
+    return gufunc(_code(tree, declared, options), data_of(tree, declared, options), doc)
+
+
+def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedData:
+    """The tables of a mechanism for an algorithm."""
+    rows = rows_for(tree, declared, options)
     if declared.name.startswith("center_of_mass") or options.get("about") == "com":
         some_mass(tree, float(rows.constants["mass"]))
-    sparse = len(rows.tables["bodies"]) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(rows.tables["bodies"]))
-    code = _code(tree, declared, options)
-    return gufunc(code, rows.data(sizes_of(tree, options), code.layout.tables, sparse=sparse), doc)
+    bodies = rows.tables["bodies"]
+    sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
+    return rows.data(sizes_of(tree, options), sparse=sparse)
 
 
 class Coupled:

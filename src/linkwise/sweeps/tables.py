@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -53,12 +53,11 @@ class Rows:
     parents: list[int]
     order: list[int]
 
-    def data(self, sizes: Mapping[str, int], tables: Iterable[str], *, sparse: bool) -> LoopedData:
-        """Some tables in arrays, as machine code reads them."""
-        rows = {table: self.tables[table] for table in tables}
+    def data(self, sizes: Mapping[str, int], *, sparse: bool) -> LoopedData:
+        """The same in arrays, as machine code reads them."""
         return LoopedData(
-            {table: _ints(rows[table], table) for table in rows},
-            {table: _numbers(rows[table], table) for table in rows},
+            {table: _ints(rows, table) for table, rows in self.tables.items()},
+            {table: _numbers(rows, table) for table, rows in self.tables.items()},
             np.concatenate([np.ravel(np.asarray(self.constants[name], dtype=np.float64)) for name in NUMBERS["globals"]]),
             np.array(self.parents, dtype=np.int64),
             np.array(self.order, dtype=np.int64),
@@ -67,7 +66,7 @@ class Rows:
         )
 
 
-def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bool) -> Rows:
+def rows_of(tree: Tree, options: Mapping[str, Any], names: Iterable[str], *, regrouped: bool, path: bool, moment: bool) -> Rows:
     """The rows for an algorithm.
 
     Parameters
@@ -76,10 +75,14 @@ def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bo
         Of numbers, each joint with a coordinate of its own.
     options : mapping of str to object
         The options of the algorithm: "link", "wrenches".
+    names : iterable of str
+        Tables that are asked for.
     regrouped : bool
         Whether inertias are moved to parents that feel them alike.
     path : bool
         Whether only the bodies that carry the frame count.
+    moment : bool
+        Whether the mass, and the first moment of what the ground holds, are asked for.
     """
     moving = moving_bodies(tree)
     bodies = moving.regrouped() if regrouped else moving
@@ -87,20 +90,27 @@ def rows_of(tree: Tree, options: Mapping[str, Any], *, regrouped: bool, path: bo
     end, pose = bodies.tool if link == TOOL else bodies.frames[tree.link_index(link)]
     kept = bodies.path(end) if path else tuple(range(len(bodies.bodies)))
     place = {-1: -1, **{k: index for index, k in enumerate(kept)}}
-    tables = {"bodies": [_body_row(bodies.bodies[k], place) for k in kept]}
-    tables["frames"] = [RowData(-1, PLAIN[0], {"pose": pose[:3]}, body=place.get(end, -1))]
-    if not path:
-        tables["links"] = _links(tree, bodies)
-        tables |= _motors(tree, bodies)
-        tables["wrenches"] = []
-        for frame, axes in options.get("wrenches") or ((TOOL, "body"),):
-            body_index, there = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
-            carrier = tree.tool_index if frame == TOOL else int(frame)
-            row = RowData(-1, RowKind(axes), {"pose": there[:3]}, body=body_index, link=carrier)
-            tables["wrenches"].append(row)
-    held, mass = held_moment(tree, bodies)
+    makers: dict[str, Callable[[], list[RowData]]] = {
+        "bodies": lambda: [_body_row(bodies.bodies[k], place) for k in kept],
+        "frames": lambda: [RowData(-1, PLAIN[0], {"pose": pose[:3]}, body=place.get(end, -1))],
+        "links": lambda: _links(tree, bodies),
+        "rotors": lambda: _rotors(tree, bodies),
+        "motors": lambda: _motors(tree),
+        "drives": lambda: _drives(tree),
+        "wrenches": lambda: _wrenches(tree, bodies, options.get("wrenches") or ((TOOL, "body"),)),
+    }
+    held, mass = held_moment(tree, bodies) if moment else (np.zeros(4), 0.0)
     constants = {"gravity": np.asarray(tree.gravity), "mass": np.array(mass), "held": held}
-    return Rows(tables, constants, *_parents(tree, bodies))
+    return Rows({name: makers[name]() for name in names}, constants, *_parents(tree, bodies))
+
+
+def _wrenches(tree: Tree, bodies: Bodies, wrenches: Iterable[tuple[int | str, str]]) -> list[RowData]:
+    rows = []
+    for frame, axes in wrenches:
+        body, pose = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
+        link = tree.tool_index if frame == TOOL else int(frame)
+        rows.append(RowData(-1, RowKind(axes), {"pose": pose[:3]}, body=body, link=link))
+    return rows
 
 
 def _body_row(body: Body, place: Mapping[int, int]) -> RowData:
@@ -131,27 +141,40 @@ def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
     ]
 
 
-def _motors(tree: Tree, bodies: Bodies) -> dict[str, list[RowData]]:
-    """Motors, as inertia and friction at their joints; the rotors that links carry; the units of a motor's parameters."""
-    rotors, motors, drives = [], [], []
+def _rotors(tree: Tree, bodies: Bodies) -> list[RowData]:
+    """The rotors that links, or the ground, carry."""
+    rows = []
     for rotor in (*bodies.rotors, *bodies.ground_rotors):
         carrier = tree.drives[rotor.drive].carrier
         numbers = {"turning": rotor.turning, "inertia": rotor.inertia}
-        at = -1 if carrier is None else carrier
-        rotors.append(RowData(-1, PLAIN[0], numbers, v=rotor.speed, body=rotor.body, link=at, drive=rotor.drive))
-    for k, drive in enumerate(tree.drives):
-        motor, speed = drive.motor, tree.nv - tree.n + drive.coordinate
+        link = -1 if carrier is None else carrier
+        rows.append(RowData(-1, PLAIN[0], numbers, v=rotor.speed, body=rotor.body, link=link, drive=rotor.drive))
+    return rows
+
+
+def _motors(tree: Tree) -> list[RowData]:
+    """Motors, as inertia and friction at their joints."""
+    rows = []
+    for drive in tree.drives:
+        motor = drive.motor
         coulomb, asymmetry = _both_ways(motor)
         felt = {"reflected": motor.reflected_inertia, "viscous": motor.reflected_viscous, "coulomb": coulomb}
         felt |= {"asymmetry": asymmetry, "width": motor.joint_transition_speed}
-        motors.append(RowData(-1, PLAIN[0], felt, v=speed))
+        rows.append(RowData(-1, PLAIN[0], felt, v=tree.nv - tree.n + drive.coordinate))
+    return rows
+
+
+def _drives(tree: Tree) -> list[RowData]:
+    """What a unit of each parameter of a motor does at its joint."""
+    rows = []
+    for k, drive in enumerate(tree.drives):
+        motor, width = drive.motor, drive.motor.joint_transition_speed
         bare = motor.replace(viscous=0.0, coulomb=0.0, breakaway=None)
         up, down = (_both_ways(bare.replace(coulomb=sides)) for sides in ((1.0, 0.0), (0.0, -1.0)))
         viscous = bare.replace(viscous=1.0).reflected_viscous
-        width = motor.joint_transition_speed
         units = np.array([motor.gear_ratio**2, viscous, width, *up, -down[0], -down[1]])
-        drives.append(RowData(-1, PLAIN[0], {"units": units}, v=speed, drive=k))
-    return {"rotors": rotors, "motors": motors, "drives": drives}
+        rows.append(RowData(-1, PLAIN[0], {"units": units}, v=tree.nv - tree.n + drive.coordinate, drive=k))
+    return rows
 
 
 def _both_ways(motor: Motor) -> tuple[float, float]:
