@@ -32,7 +32,7 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, unshared
 
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -215,7 +215,7 @@ def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict
 
 
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
-    alone = tree.memo("kernel", "alone", tree.unshared)
+    alone = tree.memo("kernel", "alone", lambda: unshared(tree))
     tape = kept_tape(
         _key(tree, declared, options), lambda: _trace(tree, declared, options), lambda: _trace(alone, declared, options)
     )
