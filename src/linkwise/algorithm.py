@@ -32,7 +32,7 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, unshared
 
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -242,7 +242,7 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
         looped = _loops[0](tree, declared, options, tier)
         if looped is not None:
             return looped
-    alone = tree.memo("kernel", "alone", tree.unshared)
+    alone = tree.memo("kernel", "alone", lambda: unshared(tree))
     tape = kept_tape(
         _key(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
     )

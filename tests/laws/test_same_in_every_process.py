@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[1] / "support" / "tape_digests.py"
 @cache
 def digests(order: int, seed: int) -> dict[str, str]:
     """What `tape_digests` prints in a process of its own, with this seed of Python's hashes."""
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "LINKWISE_CACHE_DIR": ""}  # (all are traced)
     command = [sys.executable, str(SCRIPT), str(order)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
     found: dict[str, str] = json.loads(done.stdout)

@@ -14,6 +14,7 @@ from linkwise import EndStop, LinearSpringDamper, Loop, Mechanism, Mimic, robots
 from linkwise.expr.node import Expr, parameter
 from linkwise.model.digest import digest
 from linkwise.model.joints import Revolute
+from linkwise.model.tree import unshared
 from support.random_mechanisms import afloat, random_mechanism, sprung, with_rotors
 
 Path = tuple[Any, ...]
@@ -116,7 +117,7 @@ def test_every_number_and_every_word_counts(make: Any) -> None:
 @pytest.mark.parametrize("make", [rich, in_symbols, robots.puma560])
 def test_equal_content_has_equal_digests(make: Any) -> None:
     mechanism = make()
-    for other in (make(), mechanism.replace(), pickle.loads(pickle.dumps(mechanism)), mechanism.unshared()):
+    for other in (make(), mechanism.replace(), pickle.loads(pickle.dumps(mechanism)), unshared(mechanism)):
         assert digest(other) == digest(mechanism) is not None
         assert other == mechanism
 

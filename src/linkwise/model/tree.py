@@ -689,12 +689,6 @@ class Tree(LinkTree):
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
-    def unshared(self) -> Self:
-        """The same mechanism without what `memo` keeps: for a thread that must wait for no other."""
-        result = object.__new__(type(self))
-        result._hold({name: getattr(self, name) for name in Tree.__annotations__})
-        return result
-
     def replace_link(self, link: int | str, **changes: Any) -> Self:
         """The same mechanism with other values for some fields of one link (any argument of `Link`).
 
@@ -841,6 +835,16 @@ class Tree(LinkTree):
             "name",
         )
         return {name: getattr(self, name) for name in names}
+
+
+AnyTree = TypeVar("AnyTree", bound=Tree)
+
+
+def unshared(tree: AnyTree) -> AnyTree:
+    """The same mechanism without what `memo` keeps: for a thread that must wait for no other."""
+    result = object.__new__(type(tree))
+    result._hold({name: getattr(tree, name) for name in Tree.__annotations__})
+    return result
 
 
 def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tuple[float, float]]]:

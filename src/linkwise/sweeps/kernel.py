@@ -112,7 +112,7 @@ class LoopedKernel(Kernel):
             if (names := algorithm.labels(tree, name, shape))
         }
         chosen = dict(options)
-        alone = tree.memo("kernel", "alone", tree.unshared)
+        alone = tree.memo("kernel", "alone", lambda: unshared(tree))
         trace = partial(algorithm.traced, alone, declared, chosen)
         self.code = _code(tree, declared, options)
         known = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}

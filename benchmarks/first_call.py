@@ -1,0 +1,69 @@
+"""What the first call of a function takes in a new process, once the disk has its code.
+
+``python benchmarks/first_call.py [--runs 10]`` starts processes that import Linkwise, build a mechanism and call one
+function of it once; what is timed is that call alone. The cache is empty before the first of them. "Traced" is the same with
+the algorithm traced in the process, as it is where the disk cannot know it: of mechanisms with classes of somebody else's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from timing import pin_to_one_core
+
+MECHANISMS = {
+    "planar 2R": "lw.robots.planar_2r()",
+    "PUMA 560": "lw.robots.puma560()",
+    "four-bar linkage": "lw.robots.load('four_bar')",
+    "26-joint tree": "__import__('peers').random_tree()",
+}
+
+CALLS = {
+    "planar 2R": ("gravity_torque(z)",),
+    "PUMA 560": (
+        "inverse_dynamics(z, z, z)",
+        "forward_dynamics(z, z, z)",
+        "jacobian(z)",
+        "forward_dynamics_derivatives(z, z, z)",
+    ),
+    "four-bar linkage": ("forward_dynamics(z, z, z)",),
+    "26-joint tree": ("inverse_dynamics(z, z, z)", "forward_dynamics(z, z, z)", "forward_dynamics_derivatives(z, z, z)"),
+}
+
+TRACED = "import linkwise.algorithm as a; a.is_own = lambda item: False;"
+
+
+def milliseconds(make: str, call: str, folder: str, before: str = "") -> float:
+    """The time of one call, ms, in a process of its own."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    code = (
+        f"import sys, time; sys.path.insert(0, {here!r}); import numpy as np; import linkwise as lw; mech = {make};"
+        f"{before} z = np.zeros(mech.nv); t = time.perf_counter(); mech.{call}; print(time.perf_counter() - t)"
+    )
+    environment = {**os.environ, "LINKWISE_CACHE_DIR": folder}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return 1e3 * float(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=10)
+    runs = parser.parse_args().runs
+    pin_to_one_core()
+    print(f"{'ms; least and median of ' + str(runs):50} {'empty cache':>12} {'traced':>18} {'known':>18}")
+    for label, make in MECHANISMS.items():
+        for call in CALLS[label]:
+            with tempfile.TemporaryDirectory() as folder:
+                cold = milliseconds(make, call, folder)
+                pairs = [(milliseconds(make, call, folder, TRACED), milliseconds(make, call, folder)) for _ in range(runs)]
+            columns = "".join(f"{min(column):9.1f} {statistics.median(column):8.1f} " for column in zip(*pairs, strict=True))
+            print(f"{label + ': ' + call.partition('(')[0]:50} {cold:12.0f} {columns}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
