@@ -76,7 +76,7 @@ def draw(
     frames : bool, optional
         Whether each link has the axes of its frame; by default up to 12 links have. Base and tool always do.
     names : bool, optional
-        Whether joints and tool are named; by default they are where there are up to 100 links, for more names hide each other.
+        Whether joints and tool are named; by default up to 100 links have names: more hide each other.
     into : matplotlib.figure.Figure, optional
         An empty figure to draw into; a new one by default.
 
