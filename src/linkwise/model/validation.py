@@ -28,7 +28,7 @@ UNIT_SLACK = 1e-15
 
 
 @cache
-def field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: Any) -> tuple[str, ...]:
     """Names of the fields of a dataclass."""
     return tuple(field.name for field in fields(kind))
 

@@ -121,7 +121,7 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     size = np.reshape([*map(math.hypot, c.ravel().tolist(), sine.ravel().tolist())], cosine.shape)
     turned = _skews(across)
     far = np.eye(3) + sine[..., None] / size * turned + (1.0 - cosine / size) * (turned @ turned)
-    return np.where(cosine >= 0, near, far)
+    return np.asarray(np.where(cosine >= 0, near, far))
 
 
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
