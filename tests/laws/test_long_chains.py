@@ -6,17 +6,23 @@ import copy
 import inspect
 import pickle
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import Link, Mechanism
+from linkwise import Link, Mechanism, Mimic, Motor, Spring
+from linkwise.cli import main
 from linkwise.expr.node import symbol
 from linkwise.expr.simplify import shortened
 from linkwise.robo.writing import _outward
+from linkwise.spatial.rotation import rpy_to_rotation
+from linkwise.spatial.transform import transform
 
 
 def chain(count: int, **options: object) -> Mechanism:
@@ -93,6 +99,108 @@ def test_a_long_chain_is_shown_copied_sent_and_saved(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(kernel)).tape == kernel.tape
     assert len(kernel.to_text()) > count
     assert len(kernel.to_python()) > count
+
+
+def tree(count: int, *, plain: bool = False) -> Mechanism:
+    """A trunk with branches of twenty links, on a floating base and with all that there is; plain: what URDF can hold."""
+    rng = np.random.default_rng(count)
+    kinds = ("fixed", "revolute", "revolute" if plain else "ball", "revolute", "prismatic", "revolute")
+    links = []
+    for k in range(count):
+        kind, before = kinds[k % 6], np.asarray(rpy_to_rotation(*rng.uniform(-1, 1, 3)), float)
+        fields: dict[str, Any] = {"joint": kind, "axis": rng.normal(size=3), "joint_name": f"joint{k}"}
+        fields["before"] = transform(before, rng.uniform(-0.05, 0.05, 3))
+        if kind in {"revolute", "prismatic"}:
+            fields |= {"limits": (-2.0, 2.0), "tau_max": 100.0}
+        if not plain and k % 6 == 5 and k > 6:
+            fields["mimic"] = Mimic(f"joint{k - 6 if k % 4 else k - 4}", 0.5, 0.1)
+        elif not plain and k % 6 in {1, 3}:
+            fields["motor"] = Motor(1e-4, 50.0, 1e-3, 0.1, carrier=f"link{k // 2 + 1}", axis=(0, 0, 1))
+        parent = "base" if k == 0 else f"link{k if k % 20 else k - 19}"
+        body = {"mass": 1.0 + k % 3, "com": rng.uniform(-0.1, 0.1, 3), "inertia": (0.011, 0.012, 0.013, 1e-4, 2e-4, -1e-4)}
+        links.append(Link(name=f"link{k + 1}", parent=parent, **fields, **body))
+    springs = () if plain else [Spring(f"joint{k}", stiffness=10.0, damping=0.1) for k in range(3, count, 6)]
+    return Mechanism(links, name=f"tree of {count}", springs=springs, floating=not plain)
+
+
+@pytest.mark.parametrize("make", [chain, tree])
+def test_mechanisms_of_a_thousand_links_are_changed(make: Callable[[int], Mechanism], little_recursion: None) -> None:
+    mech = make(1000)
+    middle = "link500"
+    assert mech.perturb(0.0) == mech.replace() == mech.with_payload(1.0).with_payload()
+    assert hash(mech) == hash(mech.replace())
+    assert mech.replace_link(middle, mass=9.0).links[499].body.mass == 9.0
+    held = mech.names[:10]
+    assert mech.lock(dict.fromkeys(held, 0.1)).n == mech.n - 10
+    assert mech.carried(499)[0] == 499
+    whole = chain(1000)
+    assert len(whole.subtree("link901").links) == 100
+    assert whole.attach(chain(1000), prefix="other_").n == 2000
+    q = mech.random_configuration(3)
+    assert np.abs(mech.difference(mech.neutral, q)).max() > 0
+    assert len(repr(mech).splitlines()) > 1000
+    assert pickle.loads(pickle.dumps(mech)) == mech
+
+
+@pytest.mark.parametrize("make", [chain, tree])
+def test_links_may_stand_in_any_order(make: Callable[[int], Mechanism], little_recursion: None) -> None:
+    """Each before the one that carries it: the worst order for what goes through the list until all are placed."""
+    mech = make(1000)
+    links = [
+        link.replace(parent="base" if at < 0 else f"link{at + 1}") for link, at in zip(mech.links, mech.parents, strict=True)
+    ]
+    turned = mech.replace(links=links[::-1], tool_link="link1000")
+    places = {k: at for at, k in enumerate(turned.order)}
+    assert all(parent < 0 or places[parent] < places[k] for k, parent in enumerate(turned.parents))
+    assert turned.n == mech.n
+
+
+@pytest.mark.parametrize("make", [chain, partial(tree, plain=True), tree])
+@pytest.mark.parametrize("suffix", [".toml", ".urdf", ".xml"])
+def test_files_of_a_thousand_links(
+    make: Callable[[int], Mechanism], suffix: str, tmp_path: Path, little_recursion: None
+) -> None:
+    """Written, read back, checked, shown and converted. MJCF stands a body in the one that carries it: a thousand deep."""
+    mech, path = make(1000), tmp_path / f"model{suffix}"
+    if suffix == ".urdf" and mech.floating:
+        pytest.skip("a URDF has no springs and no carriers of rotors")
+    lw.save(mech, path, allow_loss=True)
+    again = lw.load(path)
+    masses = [sum(link.body.mass for link in each.links) for each in (mech, again)]
+    assert again.n == mech.n
+    assert masses[0] == pytest.approx(masses[1], rel=1e-12)
+    assert again == mech or suffix != ".toml"
+    assert not lw.files.check(path)
+    assert path.stat().st_size < 4e6
+
+
+def test_included_bodies_a_thousand_deep(tmp_path: Path, little_recursion: None) -> None:
+    lw.save(chain(1000), tmp_path / "chain.xml", allow_loss=True)
+    path = tmp_path / "main.xml"
+    path.write_text('<mujoco model="main"><include file="chain.xml"/></mujoco>', encoding="utf-8")
+    assert lw.load(path).n == 1000
+
+
+def test_commands_on_a_thousand_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A guard against what grows with the square or the cube: each is some tenths of a second."""
+    path = tmp_path / "tree.toml"
+    lw.save(tree(1000), path)
+    limit, begin = sys.getrecursionlimit(), time.perf_counter()
+    sys.setrecursionlimit(len(inspect.stack()) + 200)
+    try:
+        for words in (
+            ["check", path],
+            ["show", path, "--no-picture"],
+            ["show", path, "--json"],
+            ["convert", path, tmp_path / "a.xml", "--allow-loss"],
+        ):
+            with pytest.raises(SystemExit) as end:
+                main([str(word) for word in words])
+            assert not end.value.code, capsys.readouterr().err
+    finally:
+        sys.setrecursionlimit(limit)
+    assert time.perf_counter() - begin < 60
+    assert "link1000" in capsys.readouterr().out
 
 
 def test_a_long_chain_in_symbols(little_recursion: None) -> None:

@@ -82,23 +82,24 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
 def subtree(tree: T, link: int | str, q: Any = None) -> T:
     """`Mechanism.subtree`: a link and all that it carries, on a base that stands where the rest of the tree is held."""
     root = tree.link_index(link)
-    inside = [k for k in range(len(tree.links)) if root in tree.path(k)]
+    inside = tree.carried(root)
+    carried = {*inside}
     at = tree.neutral if q is None else vectors("subtree: q", q, tree.nq)
     if at.ndim != 1:
         raise ArgumentError(f"subtree: q has the shape {at.shape}; expected one configuration, ({tree.nq},)")
     free = {tree.coordinates[k] for k in inside if not tree.links[k].mimic} - {-1}
     for k, follower in enumerate(tree.followers):
-        if k not in inside and follower.coordinate in free:
+        if k not in carried and follower.coordinate in free:
             joint, leader = tree.links[k].coordinate_name, tree.names[follower.coordinate]
             raise ArgumentError(f"subtree: joint {joint!r} follows {leader!r}, but only one is in the subtree of {link!r}")
-    outside = [k for k, part in enumerate(tree.links) if k not in inside and part.moves and not part.mimic]
+    outside = [k for k, part in enumerate(tree.links) if k not in carried and part.moves and not part.mimic]
     held = {tree.links[k].coordinate_name: tree.joint_coordinates(k, at) for k in outside}
     base_joint = tree.manifold_joints[0] if tree.floating else None
     held_tree = lock(tree, held, None if base_joint is None else base_joint.joint.placement(at[base_joint.q]))
-    names = [held_tree.link_names[k] for k in inside]
+    names = {held_tree.link_names[k] for k in inside}
     poses = {BASE: np.asarray(held_tree.base)}
     for k in held_tree.order:
-        if k not in inside:
+        if k not in carried:
             poses[held_tree.link_names[k]] = poses[_parent(held_tree, k)] @ held_tree.links[k].placement()
     base = poses[_parent(held_tree, root)]
     places = {name: (BASE, np.asarray(inverse(base) @ pose)) for name, pose in poses.items()}

@@ -318,7 +318,9 @@ def _inertias(tree: Tree, moving: Bodies, count: int) -> list[Array]:
         for (body, t), inertia in [*carried, *locked, (moving.tool, tree.payload)]
         if body >= 0 and not inertia.is_zero
     ]
-    results, turns, taken = [np.zeros((4, 4)) for _ in range(count)], [], Counter()
+    results: list[Array] = [np.zeros((4, 4)) for _ in range(count)]
+    turns: list[list[int]] = []
+    taken: Counter[int] = Counter()
     for row, (body, _, _) in enumerate(parts):  # (each body takes one in a turn, in their order)
         if taken[body] == len(turns):
             turns.append([])

@@ -259,7 +259,7 @@ def _has_positive_moments(tensor: FloatArray) -> bool:
     if not xx > least > 0.0:
         return False
     second, mixed, third = yy - ixy * ixy / xx, -iyz - ixy * ixz / xx, zz - ixz * ixz / xx
-    return second > least and third - mixed * mixed / second > least
+    return bool(second > least and third - mixed * mixed / second > least)
 
 
 def _check_physical(check: Checker, tensor: FloatArray, field: str) -> None:

@@ -198,6 +198,14 @@ class LinkTree(Record):
             results.append(self.parents[results[-1]])
         return tuple(reversed(results))
 
+    def carried(self, link: int) -> list[int]:
+        """A link, by its index, and all that it carries, in the order of the list."""
+        inside = {link}
+        for k in self.order:
+            if self.parents[k] in inside:
+                inside.add(k)
+        return sorted(inside)
+
     def memo(self, owner: str, key: Hashable, make: Callable[[], T]) -> T:
         """The result of `make`, which is called once for this mechanism, whichever thread asks first.
 
@@ -582,6 +590,9 @@ class Tree(LinkTree):
 
     def columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
         """Name and unit of each column of "q", "qd", "qdd" or "tau": those of joints with quaternions first."""
+        return self.memo("model", ("columns", quantity), lambda: self._find_columns(quantity))
+
+    def _find_columns(self, quantity: str) -> tuple[tuple[str, str], ...]:
         joints = [(x.coordinate_name, x.joint_model) for x in self.links if x.coordinate_names and not x.mimic]
         others = ((f"{name}{ending}", unit) for name, joint in joints for ending, unit in joint.columns(quantity))
         return (*manifold_columns(self.manifold_joints, quantity), *others)
@@ -589,7 +600,7 @@ class Tree(LinkTree):
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Names of the coordinates, (nq,): those of joints with quaternions, a floating base first, then the others."""
-        return tuple(name for name, _ in self.columns("q"))
+        return self.memo("model", "coordinate_names", lambda: tuple(name for name, _ in self.columns("q")))
 
     @property
     def speed_names(self) -> tuple[str, ...]:
@@ -604,7 +615,8 @@ class Tree(LinkTree):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the joint coordinates, (n,): those of the joints, or of their links where a joint has none."""
-        return tuple(name for link in self.links if not link.mimic for name in link.coordinate_names)
+        names = (name for link in self.links if not link.mimic for name in link.coordinate_names)
+        return self.memo("model", "names", lambda: tuple(names))
 
     @property
     def is_length(self) -> tuple[bool, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -27,10 +26,14 @@ LARGEST = 1e50
 UNIT_SLACK = 1e-15
 
 
-@cache
-def field_names(kind: type) -> tuple[str, ...]:
-    """Names of the fields of a dataclass."""
-    return tuple(field.name for field in fields(kind))
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Names of the fields of a dataclass, looked up once."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(field.name for field in fields(kind))
+    return _FIELDS[kind]
 
 
 class Record:

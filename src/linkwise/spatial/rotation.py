@@ -109,16 +109,19 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     """
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     normal, c = np.cross(a, b), np.asarray(b @ a)[..., None]
+    k, cosine = _skews(normal), c[..., None]
+    near = np.eye(3) + k + k @ k / (1.0 + np.maximum(cosine, 0.0))
+    if (c >= 0).all():
+        return np.asarray(near)
     sine = np.sqrt(_dot(normal, normal))
     across = np.where(sine < 1e-15, np.eye(3)[int(np.argmin(np.abs(a)))], normal)
     for _ in range(2):  # once for the direction, once more for the rounding
         across = across - a * _dot(a, across)
         across = across / np.sqrt(_dot(across, across))
-    size = np.reshape([*map(math.hypot, c.ravel().tolist(), sine.ravel().tolist())], c.shape)
-    k, turned = _skews(normal), _skews(across)
-    c, sine, size = c[..., None], sine[..., None], size[..., None]
-    near = np.eye(3) + k + k @ k / (1.0 + np.maximum(c, 0.0))
-    return np.where(c >= 0, near, np.eye(3) + sine / size * turned + (1.0 - c / size) * (turned @ turned))
+    size = np.reshape([*map(math.hypot, c.ravel().tolist(), sine.ravel().tolist())], cosine.shape)
+    turned = _skews(across)
+    far = np.eye(3) + sine[..., None] / size * turned + (1.0 - cosine / size) * (turned @ turned)
+    return np.asarray(np.where(cosine >= 0, near, far))
 
 
 def _dot(a: FloatArray, b: FloatArray) -> FloatArray:

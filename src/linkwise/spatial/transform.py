@@ -71,11 +71,10 @@ def is_rigid(t: npt.ArrayLike, tolerance: float = 1e-6) -> bool:
     values = np.asarray(t, dtype=float)
     if values.shape != (4, 4):
         return False
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = (
-        values.tolist()
-    )  # (in plain floats: NumPy takes ten times as long for so few)
-    errors = (a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0)
-    errors += (a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i)
+    # in plain floats: NumPy takes ten times as long for so few
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), last = values.tolist()
+    errors = [a * a + d * d + g * g - 1.0, b * b + e * e + h * h - 1.0, c * c + f * f + i * i - 1.0]
+    errors += [a * b + d * e + g * h, a * c + d * f + g * i, b * c + e * f + h * i]
     return bool(
         last == [0.0, 0.0, 0.0, 1.0]
         and all(map(math.isfinite, (x, y, z)))

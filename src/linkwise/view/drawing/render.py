@@ -20,9 +20,16 @@ from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import SceneLayout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
 from linkwise.view.scene.scene import FREE, GROUND, MANY
+from linkwise.view.scene.tessellation import SIDES
 
 #: How strong the colours of the first and of the last but one of several postures are.
 FAINT, CLEAR = 0.16, 0.5
+
+#: Up to so many links have names and round joints in a picture; of more none is large enough to see them.
+CROWD = 100
+
+#: Sides of a circle beyond that.
+FEW_SIDES = 8
 
 #: Postures in one picture; more hide each other.
 MOST = 60
@@ -50,7 +57,7 @@ def draw(
     *,
     trace: Any = None,
     frames: bool | None = None,
-    names: bool = True,
+    names: bool | None = None,
     into: Any = None,
 ) -> Any:
     """Draw a mechanism at the joint coordinates q.
@@ -68,8 +75,8 @@ def draw(
         A motion, or postures: the path of the tool is drawn, with a ring where it begins.
     frames : bool, optional
         Whether each link has the axes of its frame; by default up to 12 links have. Base and tool always do.
-    names : bool
-        Whether joints and tool are named.
+    names : bool, optional
+        Whether joints and tool are named; by default up to 100 links have names: more hide each other.
     into : matplotlib.figure.Figure, optional
         An empty figure to draw into; a new one by default.
 
@@ -97,7 +104,8 @@ def draw(
     path = np.empty((0, 3)) if trace is None else positions(mechanism, configurations(mechanism, trace))
     picture = figure(SIDE, SIDE) if into is None else into
     axes = space(picture)
-    painter = FigurePainter(axes, frames=len(mechanism.links) <= MANY if frames is None else frames)
+    sides = SIDES if len(mechanism.links) <= CROWD else FEW_SIDES
+    painter = FigurePainter(axes, frames=len(mechanism.links) <= MANY if frames is None else frames, sides=sides)
     scene = build(mechanism, layouts[-1])
     paler = np.linspace(FAINT, CLEAR, len(layouts) - 1).tolist()
     painter.add(scene, [(layout.poses, strength) for layout, strength in zip(layouts, paler, strict=False)])
@@ -106,7 +114,7 @@ def draw(
     if into is None:
         trim(picture, axes, shares)
     axes.apply_aspect()
-    if names:
+    if len(mechanism.links) <= CROWD if names is None else names:
         labels.write(axes, scene)
     literal(picture.suptitle(" ", fontsize=11), plain(mechanism.name))
     return picture

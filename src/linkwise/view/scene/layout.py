@@ -221,13 +221,15 @@ def near(points: FloatArray, distance: float) -> list[list[int]]:
     [[0, 2], [1]]
     """
     groups: list[list[int]] = []
+    firsts = np.empty_like(points)
     for k, point in enumerate(points):
-        close = (g for g in groups if float(np.linalg.norm(points[g[0]] - point, axis=-1).max()) < distance)
-        group = next(close, None)
-        if group is None:
-            groups.append([k])
+        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1).reshape(len(groups), -1).max(axis=-1, initial=0.0)
+        close = np.flatnonzero(apart < distance)
+        if len(close):
+            groups[close[0]].append(k)
         else:
-            group.append(k)
+            firsts[len(groups)] = point
+            groups.append([k])
     return groups
 
 
