@@ -12,10 +12,11 @@ import numpy as np
 from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.expr.derivative import derivative
 from linkwise.expr.node import Expr, symbol
-from linkwise.kernel import writers
+from linkwise.kernel import threads, writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
+from linkwise.kernel.threads import WORKERS
 from linkwise.spatial.validation import is_masked
 
 
@@ -108,11 +109,17 @@ class Kernel:
             if type(arg) is not np.ndarray and is_masked(arg):
                 check_arguments(self.tape, args)
         try:
-            return self.ufunc(*args, **kwargs)
+            return self.ufunc(*args, **kwargs) if WORKERS.get() == 1 else self.threaded(*args, **kwargs)
         except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise
+
+    def threaded(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the gufunc, large batches on as many threads as `linkwise.set_threads` says."""
+        if not backend_of(self.backend).parallel:
+            return self.ufunc(*args, **kwargs)
+        return threads.call(self.ufunc, threads.cost(self.tape), args, kwargs)
 
     @property
     def name(self) -> str:
