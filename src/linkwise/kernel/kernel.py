@@ -109,7 +109,8 @@ class Kernel:
             if type(arg) is not np.ndarray and is_masked(arg):
                 check_arguments(self.tape, args)
         try:
-            return self.ufunc(*args, **kwargs) if WORKERS.get() == 1 else self.threaded(*args, **kwargs)
+            call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self.threaded
+            return call(*args, **kwargs)
         except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)

@@ -28,7 +28,7 @@ VARIABLE = "LINKWISE_THREADS"
 #: results of 12 MB, for pieces that are written past the caches slow each other down.
 LEAST, MOST = 4_000_000, 24_000_000
 
-#: Pieces for each thread, where they are not too small or too large: if other processes hold one thread up, the others go on.
+#: Pieces for each thread, where these are neither too small nor too large: what another process holds up, others take over.
 PIECES = 16
 
 #: As many operations take as long as moving one number to or from memory.
@@ -270,24 +270,38 @@ def call(ufunc: Any, operations: int, args: Sequence[Any], kwargs: Mapping[str, 
         Of the gufunc.
     """
     if get_threads() > 1 and type(ufunc) is np.ufunc and len(args) == ufunc.nin and kwargs.keys() <= {"out"}:
-        args = [np.asarray(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
-        out = kwargs.get("out")
-        outputs = [*out] if isinstance(out, tuple) else [None] * ufunc.nout if out is None else [out]
-        results = _divided(ufunc, operations, args, outputs)
-        if results is not None:
-            return results if len(results) > 1 else results[0]
+        kinds = set(map(type, args))
+        if not kinds.isdisjoint((list, tuple)):
+            args = [np.asarray(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+            kinds = set(map(type, args))
+        batch = _batch(ufunc.signature, args) if kinds <= _DIVISIBLE else None
+        if batch and operations * prod(batch) >= 2 * LEAST:
+            results = _divided(ufunc, operations, args, kwargs.get("out"), batch)
+            if results is not None:
+                return results if len(results) > 1 else results[0]
     return ufunc(*args, **kwargs)
 
 
-def _divided(ufunc: Any, operations: int, args: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The results of a call in pieces; None where it is too small, or is for NumPy to look at."""
+#: Types of arguments; others have ways of their own in NumPy.
+_DIVISIBLE = {np.ndarray, np.memmap, float, int}
+
+
+def _batch(signature: str | None, args: Sequence[Any]) -> tuple[int, ...] | None:
+    """The batch of a call; None where an argument has too few dimensions."""
+    shapes = [getattr(arg, "shape", ()) for arg in args]
+    splits = [len(shape) - core for shape, core in zip(shapes, _cores(signature)[0], strict=True)]
+    batches = {shape[:split] for shape, split in zip(shapes, splits, strict=True)}
+    if min(splits) < 0:
+        return None
+    return batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
+
+
+def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """The results of a call in pieces; None where these are too few, or the outputs are for NumPy to look at."""
     cores, result_cores = _cores(ufunc.signature)
-    if result_cores is None or len(outputs) != ufunc.nout or not all(type(arg) in _DIVISIBLE for arg in args):
+    outputs = [*out] if isinstance(out, tuple) else [None] * ufunc.nout if out is None else [out]
+    if result_cores is None or len(outputs) != ufunc.nout:
         return None
-    splits = [np.ndim(arg) - core for arg, core in zip(args, cores, strict=True)]
-    if min(splits) < 0 or max(splits) == 0:
-        return None
-    batch = np.broadcast_shapes(*(np.shape(arg)[:split] for arg, split in zip(args, splits, strict=True)))
     axis = 0 if batch[0] >= PIECES * get_threads() else int(np.argmax(batch))
     parts = pieces(batch[axis], operations * prod(batch) // max(1, batch[axis]))
     if len(parts) == 1:
@@ -303,8 +317,8 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], outputs: Sequence
     results = tuple(
         np.empty(shape, dtype) if out is None else out for out, shape, dtype in zip(outputs, shapes, dtypes, strict=True)
     )
-    # where the axis is in each array: what has it not, or one row of it, is for all pieces
-    places = [axis + split - len(batch) for split in splits]
+    # (where the axis is in each array; what has none, or one row, is for all pieces)
+    places = [axis + np.ndim(arg) - core - len(batch) for arg, core in zip(args, cores, strict=True)]
     divided = [place >= 0 and arg.shape[place] > 1 for arg, place in zip(args, places, strict=True)]
 
     def compute(part: slice) -> tuple[()]:
@@ -317,10 +331,6 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], outputs: Sequence
 
     run(compute, parts)
     return results
-
-
-#: Types of arguments that are divided, or are for all pieces; others have ways of their own in NumPy.
-_DIVISIBLE = (np.ndarray, np.memmap, float, int)
 
 
 @cache
