@@ -87,18 +87,22 @@ def test_all_inverse_kinematics() -> None:
     assert one.q.tobytes() == several.q.tobytes()
 
 
-@pytest.mark.parametrize("method", ["rk4", "RK45"])
-def test_simulations(method: str) -> None:
-    """Fixed steps in machine code with a law and torques that change, and adaptive ones over kernels."""
+@pytest.mark.parametrize("driven", ["torque", "law"])
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+def test_simulations(method: str, driven: str) -> None:
+    """Steps in machine code with a torque for each rollout, and with a law."""
     mech = lw.robots.planar_2r()
     rng = np.random.default_rng(5)
     q0, torque = rng.uniform(-1, 1, (43, 2)), rng.normal(size=(43, 2))
+    law = lw.Feedback(lambda t, q, qd, gain: -gain * q - qd + np.sin(40.0 * t), gain=20.0)
 
     def motion() -> Any:
-        return lw.simulate(mech, q0, torque=torque, t=(0.05, 1e-3), method=method, energies=True)
+        drive = law if driven == "law" else torque
+        return lw.simulate(mech, q0, torque=drive, t=(0.05, 1e-3), record=5, method=method, energies=True)
 
     one = motion()
     with lw.set_threads(3):
         several = motion()
+    assert one.q.shape == (43, 11, 2)
     for field in ("q", "qd", "qdd", "tau", "kinetic"):
         assert getattr(one, field).tobytes() == getattr(several, field).tobytes(), field

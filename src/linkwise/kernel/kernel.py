@@ -109,16 +109,16 @@ class Kernel:
             if type(arg) is not np.ndarray and is_masked(arg):
                 check_arguments(self.tape, args)
         try:
-            call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self.threaded
+            call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self._threaded
             return call(*args, **kwargs)
         except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise
 
-    def threaded(self, *args: Any, **kwargs: Any) -> Any:
+    def _threaded(self, *args: Any, **kwargs: Any) -> Any:
         """Call the gufunc, large batches on as many threads as `linkwise.set_threads` says."""
-        if not backend_of(self.backend).parallel:
+        if threads.get_threads() == 1 or not backend_of(self.backend).parallel:
             return self.ufunc(*args, **kwargs)
         return threads.call(self.ufunc, threads.cost(self.tape), args, kwargs)
 
