@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from linkwise.files import loads as loads
     from linkwise.files import save as save
     from linkwise.kernel import Kernel as Kernel
+    from linkwise.kernel.threads import get_threads as get_threads
+    from linkwise.kernel.threads import set_threads as set_threads
     from linkwise.mechanism import Mechanism as Mechanism
     from linkwise.model.inertia import Inertia as Inertia
     from linkwise.model.link import Link as Link
@@ -83,6 +85,7 @@ __all__ = [
     "errors",
     "export",
     "files",
+    "get_threads",
     "identification",
     "inverse_kinematics",
     "kinematics",
@@ -94,6 +97,7 @@ __all__ = [
     "robots",
     "rtss",
     "save",
+    "set_threads",
     "simulate",
     "solve",
     "spacelib",
@@ -134,6 +138,7 @@ _HOMES = {
     "errors": "",
     "export": "",
     "files": "",
+    "get_threads": "linkwise.kernel.threads",
     "identification": "",
     "kinematics": "",
     "load": "linkwise.files",
@@ -143,6 +148,7 @@ _HOMES = {
     "robots": "",
     "rtss": "",
     "save": "linkwise.files",
+    "set_threads": "linkwise.kernel.threads",
     "simulate": "linkwise.simulation",
     "solve": "",
     "loops": "",

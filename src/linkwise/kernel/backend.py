@@ -33,6 +33,8 @@ class Backend(ABC):
     name: ClassVar[str]
     preference: ClassVar[int] = -1
     """Of those that are available, the one that is preferred most is taken where none is named."""
+    parallel: ClassVar[bool] = False
+    """Whether its gufuncs run without the interpreter's lock, so that several threads gain time."""
 
     def available(self) -> bool:
         """Whether it runs on this machine."""

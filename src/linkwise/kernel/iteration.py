@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.kernel import threads
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import FloatArray
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "1"
+
+#: Steps of a task from a good start, for an estimate of what it takes.
+STEPS = 8
 
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
 OUTPUTS = ("q", "aux", "status")
@@ -86,6 +90,14 @@ class Descent:
         # (the machine code reads rows that lie side by side, whatever strides NumPy would hand it)
         arrays = [np.ascontiguousarray(part, dtype=np.float64) for part in (parameters, q0, starts, settings)]
         with np.errstate(all="ignore"):  # a start may run off to infinity: it is arrays up, and others follow
-            if out is None:
-                return ufunc(*arrays)  # type: ignore[no-any-return]
-            return ufunc(*arrays, out=out)  # type: ignore[no-any-return]
+            result: FloatArray
+            if threads.WORKERS.get() != 1:
+                result = threads.call(ufunc, self._operations, arrays, {} if out is None else {"out": out})
+            else:
+                result = ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
+            return result
+
+    @property
+    def _operations(self) -> int:
+        """What a task takes, roughly."""
+        return STEPS * threads.cost(self.program.step)

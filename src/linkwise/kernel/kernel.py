@@ -12,10 +12,11 @@ import numpy as np
 from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.expr.derivative import derivative
 from linkwise.expr.node import Expr, symbol
-from linkwise.kernel import writers
+from linkwise.kernel import threads, writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
+from linkwise.kernel.threads import WORKERS
 from linkwise.spatial.validation import is_masked
 
 
@@ -111,11 +112,18 @@ class Kernel:
             if type(arg) is not np.ndarray and is_masked(arg):
                 check_arguments(self.tape, args)
         try:
-            return self.ufunc(*args, **kwargs)
+            call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self._threaded
+            return call(*args, **kwargs)
         except (ValueError, TypeError, OverflowError):
             check_count(self.tape, args)
             check_arguments(self.tape, args)
             raise
+
+    def _threaded(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the gufunc, large batches on as many threads as `linkwise.set_threads` says."""
+        if threads.get_threads() == 1 or not backend_of(self.backend).parallel:
+            return self.ufunc(*args, **kwargs)
+        return threads.call(self.ufunc, threads.cost(self.tape), args, kwargs)
 
     @property
     def name(self) -> str:

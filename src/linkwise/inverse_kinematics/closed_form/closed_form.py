@@ -301,7 +301,7 @@ class Compiled:
             if nearest and math.prod(batch) > AT_ONCE:
                 results = _in_blocks(parts, batch, poses, start, bounds)
             else:
-                results = parts.kernel.ufunc(poses, start, bounds)
+                results = parts.kernel(poses, start, bounds)
         if np.all(results[3][..., 2] <= RIGID):
             return results
         if not np.all(results[3][..., 2] - results[3][..., 3] <= RIGID):
@@ -396,7 +396,7 @@ def _in_blocks(
     count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
     for first in range(0, total, AT_ONCE):
         here = slice(first, first + AT_ONCE)
-        _, count[here], q[here], errors[here] = parts.kernel.ufunc(rows[here], starts[here], bounds)
+        _, count[here], q[here], errors[here] = parts.kernel(rows[here], starts[here], bounds)
     return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 

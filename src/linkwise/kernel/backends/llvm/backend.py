@@ -28,6 +28,7 @@ class Llvm(Backend):
 
     name = "llvm"
     preference = 1
+    parallel = True
 
     def available(self) -> bool:
         """Whether llvmlite is installed, and what it compiles can be loaded."""

@@ -8,12 +8,13 @@ before the next block begins; its state never leaves the work space, of one vect
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.kernel import threads
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import load_made
@@ -260,31 +261,39 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
         machine_key(program.digest, "float64"), lambda: object_code(program), lambda: llvm.vectors("float64").tag
     )
 
+    stages = [program.stage] if program.law is None else [program.stage, program.law]
+    operations = len(program.coefficients) * sum(threads.cost(tape) for tape in stages)
+
     def run(
         q: FloatArray, qd: FloatArray, reads: Sequence[FloatArray], *, start: float, step: float, steps: int, record: int
     ) -> Recorded:
         function = _ROLLOUT(code.address("rollout"))  # (the code lives as long as this function)
         inputs = [_rows(array) for array in reads]
         recorded = Recorded.empty(len(q), steps // record + 1, program.nq, program.nv)
-        work, align = _work_space(program)
         width = llvm.host().text("double").width
         across = min(len(q), max(width, AT_ONCE // max(1, steps) // width * width)) or 1
         along = max(1, AT_ONCE // across // record) * record
         q, qd = np.ascontiguousarray(q)[:, None], np.ascontiguousarray(qd)[:, None]
-        for row in range(0, len(q), across):
-            rows = slice(row, row + across)
-            now = (q[rows], qd[rows])
-            for first in range(0, max(1, steps), along):
-                here = slice(first // record, None)
-                out = [array[rows, here] for array in (recorded.q, recorded.qd, recorded.qdd, recorded.tau)]
-                part = [array if len(array) == 1 else array[rows] for array in inputs]
-                words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
-                words += [_bits(number) for stage in program.scaled(step) for number in stage]
-                words += [word for array in (*now, *part, *out) for word in _port(array)]
-                table = np.array(words, dtype=np.int64)
-                function(table.ctypes.data)
-                now = (out[0][:, along // record :], out[1][:, along // record :])
-        del work
+
+        def integrate(part: slice) -> Iterator[None]:
+            work, align = _work_space(program)
+            for row in range(part.start, part.stop, across):
+                rows = slice(row, min(row + across, part.stop))
+                now = (q[rows], qd[rows])
+                for first in range(0, max(1, steps), along):
+                    here = slice(first // record, None)
+                    out = [array[rows, here] for array in (recorded.q, recorded.qd, recorded.qdd, recorded.tau)]
+                    read = [array if len(array) == 1 else array[rows] for array in inputs]
+                    words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
+                    words += [_bits(number) for stage in program.scaled(step) for number in stage]
+                    words += [word for array in (*now, *read, *out) for word in _port(array)]
+                    table = np.array(words, dtype=np.int64)
+                    function(table.ctypes.data)
+                    now = (out[0][:, along // record :], out[1][:, along // record :])
+                    yield
+            del work
+
+        threads.run(integrate, threads.pieces(len(q), operations * max(1, steps), width))
         return recorded
 
     return run

@@ -1,0 +1,124 @@
+"""Large batches on several threads beside one: ``python benchmarks/threads.py [--threads 2] [--rounds 7]``.
+
+Each task is timed on one thread and on several in turn, and the least times are compared; that the results are the same
+to the last bit is checked before. The first row is what the machine itself gives at the time: arithmetic in the nearest
+cache on as many threads, without Linkwise's way of dividing it. Where others use the processors, no program gains more.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, is_dataclass
+from typing import Any
+
+import numpy as np
+from timing import least, seconds
+
+import linkwise as lw
+
+KERNELS = ("inverse_dynamics", "forward_dynamics", "forward_kinematics", "jacobian", "mass_matrix")
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
+
+
+def arrays(result: Any) -> list[Any]:
+    """The numbers of a result."""
+    if is_dataclass(result):
+        return [part for part in astuple(result) if isinstance(part, np.ndarray)]
+    return list(result) if isinstance(result, tuple) else [np.asarray(result)]
+
+
+def compare(name: str, action: Callable[[], Any], rows: int, threads: int, rounds: int) -> None:
+    """Print both times of a row and how many times faster several threads are."""
+
+    def on(count: int) -> Callable[[], Any]:
+        def act() -> Any:
+            with lw.set_threads(count):
+                return action()
+
+        return act
+
+    one, many = arrays(on(1)()), arrays(on(threads)())
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(one, many, strict=True)), name
+    timed = [seconds(on(count), least=0.0) for count in (1, threads)]
+    samples = [[once() for once in timed] for _ in range(rounds)]
+    alone, together = (min(column) for column in zip(*samples, strict=True))
+    print(f"{name:58} {alone / rows * 1e9:10.1f} {together / rows * 1e9:10.1f} {alone / together:8.2f}", flush=True)
+
+
+def machine(threads: int, rounds: int) -> None:
+    """Print what as many threads gain on arithmetic without memory."""
+    ufunc = lw.robots.puma560().kernel("inverse_dynamics").ufunc
+    calls, rows = 200, 1_000
+
+    def work(share: int) -> None:
+        q, out = np.ones((rows, 6)), np.empty((rows, 6))
+        for _ in range(calls // share):
+            ufunc(q, q, q, out=out)
+
+    with ThreadPoolExecutor(threads) as pool:
+        alone = least(seconds(lambda: work(1), least=0.0), rounds)
+        together = least(seconds(lambda: list(pool.map(work, [threads] * threads)), least=0.0), rounds)
+    total = calls * rows
+    name = "the machine: arithmetic in the cache"
+    print(f"{name:58} {alone / total * 1e9:10.1f} {together / total * 1e9:10.1f} {alone / together:8.2f}", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="configurations of a batch")
+    options = parser.parse_args()
+    threads, rounds, rows = options.threads, options.rounds, options.rows
+    rng = np.random.default_rng(0)
+    arm = lw.robots.puma560()
+    print(f"{'ns a configuration, least of ' + str(rounds):58} {'1 thread':>10} {threads:>2} threads {'ratio':>7}")
+    machine(threads, rounds)
+    q, qd, qdd = rng.uniform(-2, 2, (3, rows, 6))
+    for name in KERNELS:
+        kernel = arm.kernel(name)
+        args = (q, qd, qdd)[: len(kernel.tape.inputs)]
+        compare(f"PUMA 560: {name}, {rows:,}", lambda kernel=kernel, args=args: kernel(*args), rows, threads, rounds)
+    out, matrix = np.empty((rows, 6, 6)), arm.kernel("mass_matrix")
+    compare(f"PUMA 560: mass_matrix, {rows:,}, out=", lambda: matrix(q, out=out), rows, threads, rounds)
+    for size in SIZES:
+        args = (q[:size], qd[:size], qdd[:size])
+        compare(f"PUMA 560: inverse_dynamics, {size:,}", lambda args=args: arm.inverse_dynamics(*args), size, threads, 40)
+    large(rng, threads, rounds, rows)
+    solvers(rng, threads, rounds, arm)
+
+
+def large(rng: np.random.Generator, threads: int, rounds: int, rows: int) -> None:
+    """Print the rows of a tree whose results are large; a tenth of the rows, for a million take 16 GB."""
+    try:
+        from peers import random_tree
+    except ImportError:
+        return
+    tree, count = random_tree(), rows // 10
+    q, qd, qdd = rng.uniform(-1, 1, (3, count, 26))
+    for name in ("inverse_dynamics", "mass_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        kernel = tree.kernel(name)
+        args = (q, qd, qdd)[: len(kernel.tape.inputs)]
+        label = f"26-joint tree: {name}, {count:,}"
+        compare(label, lambda kernel=kernel, args=args: kernel(*args), count, threads, rounds)
+
+
+def solvers(rng: np.random.Generator, threads: int, rounds: int, arm: lw.Mechanism) -> None:
+    """Print the rows of inverse kinematics and of simulations."""
+    count = 100_000
+    poses = arm.forward_kinematics(rng.uniform(0.9 * arm.q_min, 0.9 * arm.q_max, (count, 6)))
+    for method in ("numeric", "closed_form"):
+        label = f"PUMA 560: inverse_kinematics, {method}, {count:,}"
+        compare(label, lambda method=method: arm.inverse_kinematics(poses, method=method), count, threads, rounds)
+    label = f"PUMA 560: all_inverse_kinematics, {count:,}"
+    compare(label, lambda: arm.all_inverse_kinematics(poses), count, threads, rounds)
+    begun, steps = rng.uniform(-1, 1, (1_000, 6)), 200
+    label = f"PUMA 560: simulate, 1,000 of {steps} steps (ns a step)"
+    compare(label, lambda: lw.simulate(arm, begun, t=(0.2, 1e-3)), 1_000 * steps, threads, rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,351 @@
+"""Large batches on several threads: how many, and how a batch is divided among them."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar, copy_context
+from functools import cache, partial
+from itertools import combinations, product
+from math import ceil, prod
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwise.errors import ArgumentError
+from linkwise.kernel.tape import Tape
+from linkwise.spatial.validation import whole
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+#: Environment variable: how many threads, where `set_threads` has not been called.
+VARIABLE = "LINKWISE_THREADS"
+
+#: Operations of a piece of a batch, at least and at most: some 0.2 ms, many times what it costs to hand it to a thread, and
+#: results of 12 MB, for pieces that are written past the caches slow each other down.
+LEAST, MOST = 4_000_000, 24_000_000
+
+#: Pieces for each thread, where these are neither too small nor too large: what another process holds up, others take over.
+PIECES = 16
+
+#: As many operations take as long as moving one number to or from memory.
+MOVE = 16
+
+#: A piece has a multiple of these rows, which fill whole vectors of any processor, and whole cache lines.
+ROWS = 64
+
+_EXPECTED = 'a whole number from 1, or "all" for as many as this process may use processors'
+
+
+class set_threads:  # noqa: N801  (called as a function, as `numpy.errstate` is)
+    """Set on how many threads large batches are computed: of kernels, of the solvers, of `simulate`.
+
+    The numbers that come out are the same to the last bit. It holds for this thread, or this asynchronous task, from now on;
+    as a context manager, to the end of the block. Small batches and single configurations stay on one thread.
+
+    Parameters
+    ----------
+    n : int, "all" or None
+        Threads, the calling one included; "all" or None: as many as this process may use processors.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else.
+
+    See Also
+    --------
+    get_threads : How many it is now.
+
+    Notes
+    -----
+    It is 1 at first, or what the environment variable ``LINKWISE_THREADS`` says when Linkwise is imported; a thread that a
+    program starts begins with that too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkwise as lw
+    >>> arm = lw.robots.puma560()
+    >>> q = np.random.default_rng(0).uniform(-3, 3, (100_000, 6))
+    >>> with lw.set_threads(2):
+    ...     poses = arm.forward_kinematics(q)
+    >>> lw.get_threads(), bool((poses == arm.forward_kinematics(q)).all())
+    (1, True)
+    """
+
+    def __init__(self, n: int | str | None) -> None:
+        self._before = WORKERS.get()
+        self.n = _checked("n", n)
+        WORKERS.set(self.n)
+
+    def __enter__(self) -> None:
+        """Hold to the end of the block."""
+
+    def __exit__(self, *_: object) -> None:
+        WORKERS.set(self._before)
+
+    def __repr__(self) -> str:
+        return f"set_threads({self.n})"
+
+
+def get_threads() -> int:
+    """On how many threads large batches are computed here; see `set_threads`.
+
+    Raises
+    ------
+    ArgumentError
+        Where nothing but the environment variable ``LINKWISE_THREADS`` says so, and its value is no number of threads.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> lw.get_threads()
+    1
+    """
+    return WORKERS.get() or _checked(VARIABLE, _from_environment())
+
+
+def _checked(field: str, n: Any) -> int:
+    if n is None or (isinstance(n, str) and n == "all"):
+        return _processors()
+    return whole(field, n, 1, _EXPECTED)
+
+
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _from_environment() -> Any:
+    text = os.environ.get(VARIABLE, "").strip() or "1"
+    return int(text) if text.isdecimal() else text
+
+
+def _default() -> int:
+    """What the environment says; 0 where that is no number of threads, which is an error at the first use."""
+    try:
+        return _checked(VARIABLE, _from_environment())
+    except ArgumentError:
+        return 0
+
+
+_DEFAULT = _default()
+
+#: How many threads; 0 where the environment has a value that is none.
+WORKERS: ContextVar[int] = ContextVar("linkwise_threads", default=_DEFAULT)
+
+
+def cost(tape: Tape) -> int:
+    """What one row of a batch takes, in operations."""
+    return len(tape.code) + MOVE * (tape.input_count + len(tape.results))
+
+
+def pieces(rows: int, operations: int, unit: int = ROWS) -> list[slice]:
+    """The slices of so many rows that are worth a thread each; the whole where none are, or one thread is all there is.
+
+    Parameters
+    ----------
+    rows : int
+        Length of what is divided.
+    operations : int
+        Of one row.
+    unit : int
+        All pieces but the last have a multiple of these rows.
+    """
+    threads = get_threads()
+    if threads == 1:
+        return [slice(0, rows)]
+    operations = max(1, operations)
+    size = max(LEAST / operations, min(rows / (PIECES * threads), MOST / operations))
+    size = ceil(size / unit) * unit
+    return [slice(first, min(first + size, rows)) for first in range(0, rows, size)] or [slice(0, 0)]
+
+
+def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
+    """Do all parts of a task, on as many threads as are set, the calling one among them.
+
+    Parameters
+    ----------
+    work : callable
+        Does one part; what it returns is iterated over, and is left between two items where another part has failed.
+    parts : sequence of slice
+        In any order.
+
+    Raises
+    ------
+    BaseException
+        The first that a part raised; no part is begun after it.
+    """
+    if len(parts) == 1:
+        deque(work(parts[0]), 0)
+        return
+    left = deque(parts)
+    stopped = Event()
+
+    def share() -> None:
+        before = WORKERS.get()
+        WORKERS.set(1)  # (what a part calls stays on its thread)
+        try:
+            for part in iter(partial(_next, left), None):
+                for _ in work(part):
+                    if stopped.is_set():
+                        return
+        except BaseException:
+            stop()
+            raise
+        finally:
+            WORKERS.set(before)
+
+    def stop() -> None:
+        left.clear()
+        stopped.set()
+
+    helpers = _submit(share, min(get_threads(), len(parts)) - 1)
+    try:
+        share()
+        errors = _finished(helpers)
+    except BaseException:
+        stop()
+        _finished(helpers)
+        raise
+    if errors:
+        raise errors[0]
+
+
+def _next(left: deque[slice]) -> slice | None:
+    """Take the next part; None where another thread has taken the last one."""
+    try:
+        return left.popleft()
+    except IndexError:
+        return None
+
+
+def _submit(function: Callable[[], None], count: int) -> list[Future[None]]:
+    """Have a function called on so many other threads; on fewer where no more can be started."""
+    helpers: list[Future[None]] = []
+    pool = _pool()
+    for _ in range(count):
+        try:
+            helpers.append(pool.submit(copy_context().run, function))
+        except RuntimeError:  # (the system starts no more threads, or the interpreter is ending: none may be left waiting)
+            pool.shutdown(cancel_futures=True)
+            _pool.cache_clear()
+            break
+    return helpers
+
+
+def _finished(helpers: Sequence[Future[None]]) -> list[BaseException]:
+    """Wait until none runs; what they raised. Those that were not begun yet are not needed any more."""
+    return [error for helper in helpers if not helper.cancel() and (error := helper.exception()) is not None]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads of this process, which start when they are needed."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(max(32, 2 * _processors()), thread_name_prefix="linkwise")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # (a child process has none of the threads)
+
+
+def call(ufunc: Any, operations: int, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a gufunc, its batch divided among the threads that are set; the result is the same to the last bit.
+
+    What is not plainly a large batch of arrays goes to the gufunc as it is.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc or callable
+        A callable that is no ufunc is called as it is.
+    operations : int
+        What one row takes.
+    args, kwargs
+        Of the gufunc.
+    """
+    if get_threads() > 1 and type(ufunc) is np.ufunc and len(args) == ufunc.nin and kwargs.keys() <= {"out"}:
+        kinds = set(map(type, args))
+        if not kinds.isdisjoint((list, tuple)):
+            args = [np.asarray(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+            kinds = set(map(type, args))
+        batch = _batch(ufunc.signature, args) if kinds <= _DIVISIBLE else None
+        if batch and operations * prod(batch) >= 2 * LEAST:
+            results = _divided(ufunc, operations, args, kwargs.get("out"), batch)
+            if results is not None:
+                return results if len(results) > 1 else results[0]
+    return ufunc(*args, **kwargs)
+
+
+#: Types of arguments; others have ways of their own in NumPy.
+_DIVISIBLE = {np.ndarray, np.memmap, float, int}
+
+
+def _batch(signature: str | None, args: Sequence[Any]) -> tuple[int, ...] | None:
+    """The batch of a call; None where an argument has too few dimensions."""
+    shapes = [getattr(arg, "shape", ()) for arg in args]
+    splits = [len(shape) - core for shape, core in zip(shapes, _cores(signature)[0], strict=True)]
+    batches = {shape[:split] for shape, split in zip(shapes, splits, strict=True)}
+    if min(splits) < 0:
+        return None
+    return batches.pop() if len(batches) == 1 else np.broadcast_shapes(*batches)
+
+
+def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """The results of a call in pieces; None where these are too few, or the outputs are for NumPy to look at."""
+    cores, result_cores = _cores(ufunc.signature)
+    outputs = [*out] if isinstance(out, tuple) else [None] * ufunc.nout if out is None else [out]
+    if result_cores is None or len(outputs) != ufunc.nout:
+        return None
+    axis = 0 if batch[0] >= PIECES * get_threads() else int(np.argmax(batch))
+    parts = pieces(batch[axis], operations * prod(batch) // max(1, batch[axis]))
+    if len(parts) == 1:
+        return None
+    shapes = [(*batch, *core) for core in result_cores]
+    ready = [out for out in outputs if out is not None]
+    plain = all(type(out) is np.ndarray for out in ready)
+    fit = all(out is None or out.shape == shape for out, shape in zip(outputs, shapes, strict=True))
+    if not (plain and fit) or any(np.may_share_memory(*pair) for pair in (*product(ready, args), *combinations(ready, 2))):
+        return None
+    kinds = [type(arg) if type(arg) in (float, int) else arg.dtype for arg in args]
+    dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))[ufunc.nin :]
+    results = tuple(
+        np.empty(shape, dtype) if out is None else out for out, shape, dtype in zip(outputs, shapes, dtypes, strict=True)
+    )
+    # (where the axis is in each array; what has none, or one row, is for all pieces)
+    places = [axis + np.ndim(arg) - core - len(batch) for arg, core in zip(args, cores, strict=True)]
+    divided = [place >= 0 and arg.shape[place] > 1 for arg, place in zip(args, places, strict=True)]
+
+    def compute(part: slice) -> tuple[()]:
+        views = [
+            arg[(slice(None),) * place + (part,)] if inside else arg
+            for arg, place, inside in zip(args, places, divided, strict=True)
+        ]
+        ufunc(*views, out=tuple(result[(slice(None),) * axis + (part,)] for result in results))
+        return ()
+
+    run(compute, parts)
+    return results
+
+
+@cache
+def _cores(signature: str) -> tuple[list[int], list[tuple[int, ...]] | None]:
+    """How many core dimensions the inputs of a gufunc have, and those of its outputs, None where they are no numbers.
+
+    Examples
+    --------
+    >>> _cores("(p),(k,n),()->(4,4),(2)")
+    ([1, 2, 0], [(4, 4), (2,)])
+    """
+    inputs, outputs = (
+        [core.split(",") if core else [] for core in side.strip()[1:-1].replace(" ", "").split("),(")]
+        for side in signature.split("->")
+    )
+    if not all(size.isdecimal() for core in outputs for size in core):
+        return [len(core) for core in inputs], None
+    return [len(core) for core in inputs], [tuple(map(int, core)) for core in outputs]
