@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from linkwise.solve import Orientation as Orientation
     from linkwise.solve import Pose as Pose
     from linkwise.solve import Position as Position
+    from linkwise.sweeps.stack import stack as stack
     from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
     from linkwise.trajectory import Trajectory as Trajectory
 
@@ -101,6 +102,7 @@ __all__ = [
     "simulate",
     "solve",
     "spacelib",
+    "stack",
     "symbols",
     "trajectory",
     "view",
@@ -154,6 +156,7 @@ _HOMES = {
     "loops": "",
     "inverse_kinematics": "",
     "spacelib": "",
+    "stack": "linkwise.sweeps.stack",
     "symbols": "linkwise.expr.symbols",
     "trajectory": "",
     "view": "",

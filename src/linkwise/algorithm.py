@@ -183,7 +183,7 @@ _loops: list[LoopMaker] = []
 
 
 def use_loops(make: LoopMaker) -> None:
-    """Ask this for kernels that loop over bodies, before an algorithm is traced; it gives None where there is no such kernel."""
+    """Ask this for kernels that loop over bodies, before an algorithm is traced; it gives None where there is none."""
     _loops[:] = [make]
 
 
@@ -209,12 +209,12 @@ def kernel_of(
 
 def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     declared = find(name)
-    chosen = _chosen(tree, declared, options)
+    chosen = algorithm_options(tree, declared, options)
     key = (name, backend, tier, *chosen.items())
     return tree.memo("kernel", key, lambda: _compile(tree, declared, backend, chosen, tier))
 
 
-def _chosen(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict[str, Any]:
+def algorithm_options(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are not what they are by default, in their order, links by index."""
     unknown = sorted(options.keys() - declared.options.keys())
     if unknown:
@@ -238,7 +238,7 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
         raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")
     if tier == "looped" and backend not in {None, "llvm"}:
         raise ArgumentError(f"{declared.name}: tier is 'looped' and backend {shown(backend)}; expected the backend 'llvm'")
-    if _loops and tier != "straight" and backend is None or tier == "looped":
+    if (_loops and tier != "straight" and backend is None) or tier == "looped":
         looped = _loops[0](tree, declared, options, tier)
         if looped is not None:
             return looped

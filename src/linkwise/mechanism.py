@@ -128,8 +128,8 @@ class Mechanism(Tree):
         backend : {"llvm", "numpy"}, optional
             How it is computed; LLVM wherever llvmlite is installed.
         tier : {"straight", "looped"}, optional
-            Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; by the algorithm, the
-            number of bodies and the options where nothing is said.
+            Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; chosen by the
+            algorithm, the number of bodies and the options where nothing is said.
         **options
             The algorithm's options, such as ``link=`` and ``frame=``.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
@@ -290,9 +290,12 @@ def check_count(tape: Tape, args: Sequence[Any]) -> None:
     raise ArgumentError(takes)
 
 
-def check_arguments(tape: Tape, args: Sequence[Any]) -> None:
-    """Raise `ArgumentError` if an argument is not made of real numbers, has a wrong shape, or does not fit the others."""
-    batches = {}
+def check_arguments(tape: Tape, args: Sequence[Any], others: Mapping[str, tuple[int, ...]] | None = None) -> None:
+    """Raise `ArgumentError` if an argument is not made of real numbers, has a wrong shape, or does not fit the others.
+
+    `others` are batch shapes beside those of the arguments.
+    """
+    batches = dict(others or {})
     for (name, shape), arg in zip(tape.inputs.items(), args, strict=False):
         wanted = f"({', '.join(['...', *map(str, shape)])})"
         if is_masked(arg):

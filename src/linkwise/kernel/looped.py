@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,11 @@ Size = int | str
 #: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("numbers", k), ("globals", k):
 #: of the constants of the row and of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
 #: ("array", name, at, index): of an array, `at` saying for each dimension what its index counts from, see `ORIGINS`.
-Place = tuple[str, int] | tuple[str, str, str, tuple[int, ...]]
+Place: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class RowStep:
     """The arithmetic of one row: a tape with one input and one output, and where their elements are."""
 
     tape: Tape
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Phase:
+class RowPass:
     """A pass over the rows of a table.
 
     Attributes
@@ -52,9 +52,9 @@ class Phase:
     order : str
         "outward" (parents first), "inward" (parents last), "ground" (the row before the first alone) or "walk": from each
         row through its parents to the ground, once for each of its velocities.
-    steps : tuple of Step
+    steps : tuple of RowStep
         By the kind of the row; of a walk that of the rows on the way.
-    starts, own : tuple of Step
+    starts, own : tuple of RowStep
         Of a walk, by the kind of the row: what sets the states that it begins with, and what is done in that row itself.
     start_table : str
         Of a walk: the table that it starts from; its rows name the row of the other that comes first.
@@ -62,9 +62,9 @@ class Phase:
 
     table: str
     order: str
-    steps: tuple[Step | None, ...]
-    starts: tuple[Step, ...] = ()
-    own: tuple[Step | None, ...] = ()
+    steps: tuple[RowStep | None, ...]
+    starts: tuple[RowStep, ...] = ()
+    own: tuple[RowStep | None, ...] = ()
     start_table: str = ""
 
 
@@ -89,7 +89,7 @@ class LinearSolve:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableLayout:
     """The layout of a table: how many numbers a row has, and how many elements its record."""
 
     numbers: int
@@ -97,7 +97,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ProgramLayout:
     """What must be known of a program to call its machine code: arrays and tables.
 
     Attributes
@@ -110,7 +110,7 @@ class Layout:
         Arrays that live for one configuration.
     cleared : tuple of str
         Arrays that are zero before the first phase of each configuration.
-    tables : mapping of str to Table
+    tables : mapping of str to TableLayout
         By name.
     digest : str
         Of the program.
@@ -123,7 +123,7 @@ class Layout:
     outputs: Mapping[str, tuple[Size, ...]]
     temporaries: Mapping[str, tuple[Size, ...]]
     cleared: tuple[str, ...]
-    tables: Mapping[str, Table]
+    tables: Mapping[str, TableLayout]
     digest: str = ""
     length: int = 0
 
@@ -138,8 +138,9 @@ class Layout:
 
         "bytes" of memory; the address of the code for "few" configurations, and of its table; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
-        its "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it begins,
-        and how many of its elements are cleared at first; for each argument the number of its elements and three sizes.
+        its "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it
+        begins, and how many of its elements are cleared at first; for each argument the number of its elements and three
+        sizes.
         """
         names = ["bytes", "few", "few data", "constants", "stacked"]
         sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]
@@ -165,25 +166,29 @@ class Layout:
             Where it is something else.
         """
         values = json.loads(text)
-        shapes = {
-            group: {str(name): tuple(size if isinstance(size, int) else str(size) for size in shape) for name, shape in values[group].items()}
-            for group in ("inputs", "outputs", "temporaries")
-        }
-        tables = {str(name): Table(int(table["numbers"]), int(table["record"])) for name, table in values["tables"].items()}
+        shapes = {group: _shapes(values[group]) for group in ("inputs", "outputs", "temporaries")}
+        sizes = {str(name): (int(table["numbers"]), int(table["record"])) for name, table in values["tables"].items()}
+        tables = {name: TableLayout(*pair) for name, pair in sizes.items()}
         cleared = tuple(map(str, values["cleared"]))
         name, digest, length = str(values["name"]), str(values["digest"]), int(values["length"])
         return cls(name, **shapes, cleared=cleared, tables=tables, digest=digest, length=length)
+
+
+def _shapes(shapes: Mapping[str, Any]) -> dict[str, tuple[Size, ...]]:
+    return {
+        str(name): tuple(size if isinstance(size, int) else str(size) for size in shape) for name, shape in shapes.items()
+    }
 
 
 @dataclass(frozen=True)
 class LoopedProgram:
     """Phases over tables and arrays."""
 
-    layout: Layout
-    phases: tuple[Phase | LinearSolve, ...]
+    layout: ProgramLayout
+    phases: tuple[RowPass | LinearSolve, ...]
 
     @classmethod
-    def of(cls, layout: Layout, phases: tuple[Phase | LinearSolve, ...]) -> Self:
+    def of(cls, layout: ProgramLayout, phases: tuple[RowPass | LinearSolve, ...]) -> Self:
         """The program, its digest and length in its layout."""
         values = {**vars(layout), "digest": "", "length": 0}
         values.pop("words", None)
@@ -197,7 +202,7 @@ class LoopedProgram:
             for group in (phase.steps, phase.starts, phase.own):
                 text += ["-" if step is None else f"{step.tape.digest} {step.inputs} {step.outputs}" for step in group]
         digest = hashlib.sha256("\n".join(text).encode()).hexdigest()
-        return cls(Layout(**{**values, "digest": digest, "length": length}), phases)
+        return cls(ProgramLayout(**{**values, "digest": digest, "length": length}), phases)
 
 
 #: Whole numbers of a row: its parent, its kind, its first coordinate and velocity, the body it stands on, how many
@@ -241,16 +246,16 @@ class LoopedData:
         """A shape in numbers."""
         return tuple(size if isinstance(size, int) else self.sizes[size] for size in shape)
 
-    def all_numbers(self, layout: Layout) -> FloatArray:
+    def all_numbers(self, layout: ProgramLayout) -> FloatArray:
         """All constants that a program reads, one behind the other."""
         return np.concatenate([self.constants, *(self.numbers[table].ravel() for table in layout.tables)])
 
-    def table(self, layout: Layout, vector_size: int, *, stacked: bool) -> npt.NDArray[np.int64]:
-        """The table of whole numbers that the machine code of a program reads: see `Layout.words`.
+    def table(self, layout: ProgramLayout, vector_size: int, *, stacked: bool) -> npt.NDArray[np.int64]:
+        """The table of whole numbers that the machine code of a program reads: see `ProgramLayout.words`.
 
         Parameters
         ----------
-        layout : Layout
+        layout : ProgramLayout
             Of the program.
         vector_size : int
             Bytes of its vectors.

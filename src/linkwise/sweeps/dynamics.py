@@ -8,7 +8,6 @@ import numpy as np
 
 from linkwise.dynamics.forward_dynamics import ArticulatedJoint, articulated_joint, carried_inertia, to_parent
 from linkwise.dynamics.inverse_dynamics import _inertial, turned_freely
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.spatial.linear import Factor
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, root, select, sign
@@ -22,7 +21,7 @@ from linkwise.spatial.spatial_vectors import (
     spatial_inertia,
 )
 from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.driver import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest
 from linkwise.sweeps.kinematics import place
 
 ZERO = np.zeros(3)
@@ -114,12 +113,8 @@ def apply_wrenches(sweeps: Sweeps, force: str) -> None:
         row.body.add(force, -np.concatenate([linear, moment]))
 
     sweeps.ground(world=np.eye(4)[:3])
-    sweeps.outward(lambda body: _placed(body))
+    sweeps.outward(lambda body: at_rest(place(body)))
     sweeps.outward(outward, "wrenches")
-
-
-def _placed(body: Row) -> None:
-    place(body)
 
 
 @looped("inverse_dynamics", regrouped=True)
@@ -220,11 +215,6 @@ def add_rotors(sweeps: Sweeps, mass: str) -> None:
     exchanged("v w")
     exchanged("w v")
     sweeps.outward(lambda motor: motor.write(mass, motor.number("reflected"), "v v", add=True), "motors")
-
-
-def moment_to_parent(joint: JointTransform, momentum: Array) -> Array:
-    """A momentum matrix (3, 4)."""
-    return joint.momentum_to_parent(momentum)
 
 
 @looped("coriolis_matrix", regrouped=True)
@@ -341,7 +331,7 @@ def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False) -> N
 
     def inward(body: Row) -> None:
         joint, inertia, nv = body.joint, body["articulated"], body.kind.nv
-        here = articulated_joint(joint, inertia, body.read("reflected"), body.read("left"), body["held"])
+        here = articulated_joint(joint, inertia, list(body.read("reflected")), body.read("left"), body["held"])
         body.write("left", here.effort, "v")
         body.write("response", here.response.T, "v .")
         body.write("pivot", here.pivot.inverse_pivots, "v")

@@ -8,7 +8,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
 from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.driver import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps
 from linkwise.sweeps.dynamics import ZERO, spin
 from linkwise.sweeps.kinematics import place
 

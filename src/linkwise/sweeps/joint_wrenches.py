@@ -8,7 +8,7 @@ from linkwise.dynamics.inverse_dynamics import _inertial, turned_freely
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.driver import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps
 from linkwise.sweeps.dynamics import ZERO, move, spin
 from linkwise.sweeps.kinematics import framed, place
 

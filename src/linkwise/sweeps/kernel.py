@@ -19,17 +19,16 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
-from linkwise.kernel.looped import Layout, LoopedData, LoopedProgram, Size
+from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout, Size
 from linkwise.kernel.sources import sources_digest
-from linkwise.kernel.tape import Tape
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest
-from linkwise.model.tree import Tree
+from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
-from linkwise.sweeps.driver import Recorded
-from linkwise.sweeps.tables import Rows, kind_of, rows_of
+from linkwise.sweeps.declaration import LOOPED
+from linkwise.sweeps.drivers import RecordedSweeps
+from linkwise.sweeps.tables import MechanismRows, kind_of, rows_of
 
 #: From so many moving bodies on an algorithm loops over them, where nothing else is said; see `benchmarks/sizes.py`.
 BODIES = 32
@@ -59,7 +58,7 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> L
     key = None if sources is None else digest("looped", sources, name, variants, single)
     kept = None if key is None else disk.load(key)
     try:
-        return LoopedCode(Layout.read(kept or b""), recorded)
+        return LoopedCode(ProgramLayout.read(kept or b""), recorded)
     except (ValueError, TypeError, KeyError, AttributeError):
         layout = recorded().layout
         if key is not None:
@@ -69,7 +68,7 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> L
 
 def _recorded(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
     declared = algorithm.find(name)
-    recorded = Recorded(name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
+    recorded = RecordedSweeps(name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
     LOOPED[name].function(recorded, **dict(variants))
     return recorded.program()
 
@@ -114,8 +113,8 @@ class LoopedKernel(Kernel):
         chosen = dict(options)
         alone = tree.memo("kernel", "alone", lambda: unshared(tree))
         trace = partial(algorithm.traced, alone, declared, chosen)
-        self.code = _code(tree, declared, options)
-        known = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
+        self.code = code_for(tree, declared, options)
+        known: dict[str, Any] = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
         known["length"] = self.code.layout.length * max(1, len(tree.links))
         super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
@@ -129,7 +128,8 @@ def _again(tree: Tree, name: str, options: dict[str, Any]) -> Kernel:
     return algorithm.kernel_of(tree, name, None, options, "looped")
 
 
-def _code(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
+def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
+    """The machine code of an algorithm that a mechanism needs."""
     steps = LOOPED[declared.name]
     values = {**declared.options, **options, "rotors": bool(_free(tree).memo("sweeps", "rotors", lambda: _has_rotors(tree)))}
     variants = tuple((name, values[name]) for name in steps.variants)
@@ -145,9 +145,9 @@ def _has_rotors(tree: Tree) -> bool:
     return bool(moving_bodies(_free(tree)).rotors)
 
 
-def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Rows:
+def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> MechanismRows:
     """The rows of a mechanism for an algorithm."""
-    steps, tables = LOOPED[declared.name], _code(tree, declared, options).layout.tables
+    steps, tables = LOOPED[declared.name], code_for(tree, declared, options).layout.tables
     return rows_of(tree, options, tables, regrouped=steps.regrouped, path=steps.path, moment=steps.moment)
 
 
@@ -162,7 +162,7 @@ def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], doc: str
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
-    return gufunc(_code(tree, declared, options), data_of(tree, declared, options), doc)
+    return gufunc(code_for(tree, declared, options), data_of(tree, declared, options), doc)
 
 
 def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedData:
@@ -313,7 +313,9 @@ def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
     reason = "" if loaders.usable() else "it needs llvmlite"
     reason = reason or refused(tree, declared, options)
     if reason and wanted:
-        raise ArgumentError(f"{declared.name}: tier is 'looped', and {tree.name!r} cannot have it: {reason}; expected 'straight'")
+        raise ArgumentError(
+            f"{declared.name}: tier is 'looped', and {tree.name!r} cannot have it: {reason}; expected 'straight'"
+        )
     if reason or (not wanted and _bodies(tree) < BODIES):
         return None
     if declared.name.startswith("forward_dynamics"):
@@ -351,6 +353,3 @@ def warm(progress: Callable[[str, int, int], None] = lambda name, done, count: N
         progress(program[0], done, len(every))
         code_of(*program).warm()
     return len(every)
-
-
-__all__ = ["BODIES", "Coupled", "LoopedAlgorithm", "LoopedKernel", "Tape", "looped_kernel", "warm"]

@@ -10,8 +10,8 @@ from linkwise.spatial.matrix_method import velocity_matrix
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
-from linkwise.sweeps.driver import Row, Sweeps, at_rest
 from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest
 
 _LAST = np.array([[0.0, 0.0, 0.0, 1.0]])
 

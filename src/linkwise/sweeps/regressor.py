@@ -13,7 +13,7 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, root, select, sign
 from linkwise.spatial.spatial_vectors import motion_cross, on_body
 from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.driver import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps
 
 
 @looped("regressor")

@@ -18,7 +18,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.sweeps.driver import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind, kinds_of, numbers_of
+from linkwise.sweeps.drivers import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind, kinds_of, numbers_of
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
@@ -33,7 +33,7 @@ def kind_of(body: Body) -> RowKind | None:
 
 
 @dataclass(frozen=True)
-class Rows:
+class MechanismRows:
     """The rows of a mechanism, by table, and its constants.
 
     Attributes
@@ -66,7 +66,9 @@ class Rows:
         )
 
 
-def rows_of(tree: Tree, options: Mapping[str, Any], names: Iterable[str], *, regrouped: bool, path: bool, moment: bool) -> Rows:
+def rows_of(
+    tree: Tree, options: Mapping[str, Any], names: Iterable[str], *, regrouped: bool, path: bool, moment: bool
+) -> MechanismRows:
     """The rows for an algorithm.
 
     Parameters
@@ -101,7 +103,7 @@ def rows_of(tree: Tree, options: Mapping[str, Any], names: Iterable[str], *, reg
     }
     held, mass = held_moment(tree, bodies) if moment else (np.zeros(4), 0.0)
     constants = {"gravity": np.asarray(tree.gravity), "mass": np.array(mass), "held": held}
-    return Rows({name: makers[name]() for name in names}, constants, *_parents(tree, bodies))
+    return MechanismRows({name: makers[name]() for name in names}, constants, *_parents(tree, bodies))
 
 
 def _wrenches(tree: Tree, bodies: Bodies, wrenches: Iterable[tuple[int | str, str]]) -> list[RowData]:

@@ -10,7 +10,7 @@ from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, modu
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import Layout, LoopedProgram
+from linkwise.kernel.looped import LoopedProgram, ProgramLayout
 
 #: Counts the changes of this lowering.
 LOOPED = "1"
@@ -29,7 +29,9 @@ def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: 
     t = host().text(SCALARS[dtype], lanes)
     phases = PhaseWriter(program, t, stacked=stacked)
     parts = [phases.text(number) for number in range(len(program.phases))]
-    return module([*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()])
+    return module(
+        [*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()]
+    )
 
 
 def _pointers(t: Text, start: str) -> list[str]:
@@ -62,9 +64,7 @@ def _pack(t: Text) -> str:
             value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
         t.put(value, "%dst", column)
     t.do("ret void")
-    return t.function(
-        "define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
-    )
+    return t.function("define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0")
 
 
 def _unpack(t: Text) -> str:
@@ -95,7 +95,7 @@ def _zero(t: Text) -> str:
 class _Loop:
     """Writes the loop over blocks."""
 
-    def __init__(self, layout: Layout, phases: int, t: Text, *, stacked: bool) -> None:
+    def __init__(self, layout: ProgramLayout, phases: int, t: Text, *, stacked: bool) -> None:
         self.layout, self.phases, self.t, self.stacked = layout, phases, t, stacked
         self.arguments = [(name, len(shape)) for name, shape in (*layout.inputs.items(), *layout.outputs.items())]
         if stacked:
@@ -105,31 +105,9 @@ class _Loop:
         """Emit the loop."""
         t, align = self.t, max(64, self.t.vector_size)
         t.begin()
+        self._hand_over_few()
         words = Words(t, self.layout)
-        t.do("%count = load i64, ptr %dimensions")
-        few = words["few"]
-        t.do("%short = icmp sle i64 %count, 2")
-        t.do(f"%there = icmp ne i64 {few}, 0")
-        t.do("%other = and i1 %short, %there")
-        t.do("br i1 %other, label %hand, label %begin")
-        t.start("hand")
-        t.do(f"%code = inttoptr i64 {few} to ptr")
-        t.do(f"%data = inttoptr i64 {words['few data']} to ptr")
-        t.do("tail call void %code(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
-        t.do("ret void")
-        t.start("begin")
-        words = Words(t, self.layout)
-        size = words["bytes"]
-        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {align}')})")
-        t.do(f"%lacking = icmp eq ptr {memory}, null")
-        t.do("br i1 %lacking, label %stop, label %room, !prof !0")
-        t.start("stop")
-        t.do("call void @llvm.trap()")
-        t.do("unreachable")
-        t.start("room")
-        start = t.emit(f"ptrtoint ptr {memory} to i64")
-        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {align - 1}')}, {-align}")
-        t.do("%work = inttoptr i64 %base to ptr")
+        memory = self._room(words["bytes"], align)
         for name in self.layout.outputs:
             t.do(f"call void @zero(ptr {words.array(name)}, i64 {words[f'clear {name}']})")
         state = t.emit(f"alloca [{2 * STATE} x {t.vector}], align {align}")
@@ -164,6 +142,37 @@ class _Loop:
         t.do("ret void")
         head = f"define void @loop_{t.scalar}(ptr %args, ptr %dimensions, ptr %steps, ptr %head)"
         return t.function(head)
+
+    def _hand_over_few(self) -> None:
+        """Emit: one or two configurations go to code with shorter vectors, where there is some."""
+        t = self.t
+        words = Words(t, self.layout, "few")
+        t.do("%count = load i64, ptr %dimensions")
+        t.do("%short = icmp sle i64 %count, 2")
+        t.do(f"%there = icmp ne i64 {words['few']}, 0")
+        t.do("%other = and i1 %short, %there")
+        t.do("br i1 %other, label %hand, label %begin")
+        t.start("hand")
+        t.do(f"%code = inttoptr i64 {words['few']} to ptr")
+        t.do(f"%data = inttoptr i64 {words['few data']} to ptr")
+        t.do("tail call void %code(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
+        t.do("ret void")
+        t.start("begin")
+
+    def _room(self, size: str, align: int) -> str:
+        """Emit: memory for one block, ``%work``; what is to be freed."""
+        t = self.t
+        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {align}')})")
+        t.do(f"%lacking = icmp eq ptr {memory}, null")
+        t.do("br i1 %lacking, label %stop, label %room, !prof !0")
+        t.start("stop")
+        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
+        t.do("unreachable")
+        t.start("room")
+        start = t.emit(f"ptrtoint ptr {memory} to i64")
+        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {align - 1}')}, {-align}")
+        t.do("%work = inttoptr i64 %base to ptr")
+        return memory
 
     def _length(self, words: Words, name: str) -> str:
         """The number of elements of an array."""

@@ -15,7 +15,7 @@ from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.looped import Layout, LoopedData, LoopedProgram
+from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 
 #: Lanes of the code for one or two configurations.
 FEW = 2
@@ -26,13 +26,13 @@ class LoopedCode:
 
     Parameters
     ----------
-    layout : Layout
+    layout : ProgramLayout
         Of the program.
     program : callable
         Gives the program, where it must be compiled.
     """
 
-    def __init__(self, layout: Layout, program: Callable[[], LoopedProgram]) -> None:
+    def __init__(self, layout: ProgramLayout, program: Callable[[], LoopedProgram]) -> None:
         self.layout, self._program = layout, program
         self._lock = threading.RLock()
         self._loaded: dict[tuple[str, int | None, bool], Code] = {}
@@ -57,7 +57,7 @@ class LoopedCode:
 
 
 def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = False) -> Any:
-    """The gufunc of a program on the tables of a mechanism; stacked, its first input are all constants, for each row its own.
+    """The gufunc of a program on the tables of a mechanism; stacked, its first input is the constants.
 
     A float32 loop is read or compiled when it is first run.
     """

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import ROW, Layout, LinearSolve, LoopedProgram, Phase, Place, Step
+from linkwise.kernel.looped import ROW, LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep
 
 #: What every function of a step takes.
 ARGUMENTS = (
@@ -20,7 +20,7 @@ ARGUMENTS = (
 class Words:
     """The whole numbers of a mechanism, loaded where this is made: what is not used costs nothing."""
 
-    def __init__(self, t: Text, layout: Layout, *kinds: str) -> None:
+    def __init__(self, t: Text, layout: ProgramLayout, *kinds: str) -> None:
         self.t = t
         self._loaded: dict[str, str] = {}
         for name, index in layout.words.items():
@@ -39,7 +39,7 @@ class Words:
 class StepWriter(_Writer):
     """Writes one step as a function: elements are loaded from and stored to the places that they have."""
 
-    def __init__(self, step: Step, layout: Layout, t: Text, *, stacked: bool) -> None:
+    def __init__(self, step: RowStep, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
         super().__init__(step.tape, t, Plan(step.tape, has_fma=t.has_fma))
         self.step, self.layout, self.stacked = step, layout, stacked
 
@@ -177,10 +177,9 @@ class PhaseWriter:
         else:
             rows = words[f"{phase.table} rows"]
             table = _Rows(t, words, self.layout, phase.table, stacked=self.stacked)
-            with counted(t, "rows", rows) as k:
-                if phase.order == "inward":
-                    k = t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {k}")
-                row = table.row(k)
+            with counted(t, "rows", rows) as passed:
+                back = phase.order == "inward"
+                row = table.row(t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {passed}") if back else passed)
                 self._choose("step", row["kind"], names["steps"], lambda name: self._call(name, table.places(row)))
         t.do("ret void")
         head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
@@ -212,7 +211,7 @@ class PhaseWriter:
             t.do(f"br label %{label}.end")
         t.start(f"{label}.end")
 
-    def _walk(self, phase: Phase, words: Words, names: dict[str, list[str | None]]) -> None:
+    def _walk(self, phase: RowPass, words: Words, names: dict[str, list[str | None]]) -> None:
         """From each row to the ground, for each of its velocities; states are passed from one place to the other."""
         t = self.t
         starting = _Rows(t, words, self.layout, phase.start_table or phase.table, stacked=self.stacked)
@@ -269,7 +268,7 @@ class PhaseWriter:
                 t.start("way.done")
 
     @staticmethod
-    def _state_size(phase: Phase) -> int:
+    def _state_size(phase: RowPass) -> int:
         places = [place for step in phase.steps if step is not None for place in step.inputs if place[0] == "state"]
         own = [place for step in phase.own if step is not None for place in step.inputs if place[0] == "state"]
         counts = [len(step.outputs) for step in phase.starts]
@@ -279,7 +278,7 @@ class PhaseWriter:
 class _Rows:
     """Addresses of what belongs to the rows of a table."""
 
-    def __init__(self, t: Text, words: Words, layout: Layout, table: str, *, stacked: bool) -> None:
+    def __init__(self, t: Text, words: Words, layout: ProgramLayout, table: str, *, stacked: bool) -> None:
         self.t, self.tables, self.table = t, layout.tables, table
         kind = t.vector if stacked else t.scalar
         self.kind = kind
@@ -321,7 +320,7 @@ class _Rows:
 class LinearSolveWriter:
     """Writes L' D L and what is solved with it, element by element in loops over rows and their parents."""
 
-    def __init__(self, phase: LinearSolve, t: Text, layout: Layout) -> None:
+    def __init__(self, phase: LinearSolve, t: Text, layout: ProgramLayout) -> None:
         self.phase, self.t, self.layout = phase, t, layout
 
     def text(self, number: int) -> str:

@@ -1,9 +1,9 @@
 """Algorithms as steps over bodies: one description, run by two drivers.
 
 An algorithm over a tree of bodies is a sequence of passes, each with one step that is the same for every body: outward from
-the ground, inward from the tips, along the way from a body to the ground. `Unrolled` runs the steps on the bodies of a
-mechanism, one after another, which gives straight-line arithmetic; `Recorded` runs each once for every kind of joint, on
-symbols in the place of a body's numbers, which gives a program that loops over the bodies of any mechanism.
+the ground, inward from the tips, along the way from a body to the ground. `UnrolledSweeps` runs the steps on the bodies of a
+mechanism, one after another, which gives straight-line arithmetic; `RecordedSweeps` runs each once for every kind of
+joint, on symbols in the place of a body's numbers, which gives a program that loops over the bodies of any mechanism.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from linkwise.expr.node import symbol
 from linkwise.expr.simplify import shortened
-from linkwise.kernel.looped import Layout, LinearSolve, LoopedProgram, Phase, Place, Size, Step, Table
+from linkwise.kernel.looped import LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep, Size, TableLayout
 from linkwise.kernel.tape import Tape
 from linkwise.kinematics.body_transform import JointTransform, joint_transform
 from linkwise.model.body import Body
@@ -134,8 +134,8 @@ class Row(ABC):
     def read(self, array: str, at: str = "") -> Array:
         """The elements of an array that belong to the row.
 
-        `at` says for each dimension which: "v" and "q" the velocities and coordinates of the row, "w" the velocity that a walk
-        began with, "r" the row itself, "." all; see `linkwise.kernel.looped.ORIGINS`.
+        `at` says for each dimension which: "v" and "q" the velocities and coordinates of the row, "w" the velocity that a
+        walk began with, "r" the row itself, "." all; see `linkwise.kernel.looped.ORIGINS`.
         """
 
     @abstractmethod
@@ -190,8 +190,8 @@ class Row(ABC):
     def _generic(self) -> Body:
         """The body, with its velocities counted from zero."""
         kind, zero = self.kind, np.zeros((4, 4))
-        pitch = self.number("pitch")[()] if kind.advances else 0.0
-        angle = self.number("angle")[()] if kind.turn else 0.0
+        pitch: Any = self.number("pitch")[()] if kind.advances else 0.0
+        angle: Any = self.number("angle")[()] if kind.turn else 0.0
         pose = self.pose
         return Body(-1, -1, 0, 0, kind.turn, pitch, transform(pose[:3, :3], pose[:3, 3]), angle, zero, kind.joint)
 
@@ -245,9 +245,9 @@ class Sweeps(ABC):
     def walk(self, start: Start, visit: Visit, start_table: str = "") -> None:
         """From each body to the ground: once for each of its velocities.
 
-        `start` gives the states that the walks from a row begin with; `visit` is run on the bodies on the way, the row itself
-        first (then `same` is true), and gives the state with which the parent is visited. From a `start_table` other than the
-        bodies there is one walk a row, which begins at its body.
+        `start` gives the states that the walks from a row begin with; `visit` is run on the bodies on the way, the row
+        itself first (then `same` is true), and gives the state with which the parent is visited. From a `start_table` other
+        than the bodies there is one walk a row, which begins at its body.
         """
 
     @abstractmethod
@@ -309,7 +309,7 @@ def origins(shape: Sequence[Size], at: str) -> list[str]:
     return [known.get(size, "r" if k == 0 else ".") if isinstance(size, str) else "." for k, size in enumerate(shape)]
 
 
-class Recorded(Sweeps):
+class RecordedSweeps(Sweeps):
     """Records the steps of an algorithm as a looped program.
 
     Parameters
@@ -324,7 +324,7 @@ class Recorded(Sweeps):
         self.name, self.inputs, self.outputs = name, dict(inputs), dict(outputs)
         self.temporaries: dict[str, tuple[Size, ...]] = {}
         self.layouts = {"bodies": _Record()}
-        self.phases: list[Phase | LinearSolve] = []
+        self.phases: list[RowPass | LinearSolve] = []
         self.added: dict[str, None] = {}
         self.symbols: dict[Place, Any] = {}
         self.places: dict[Any, Place] = {}
@@ -354,8 +354,8 @@ class Recorded(Sweeps):
 
     def program(self) -> LoopedProgram:
         """What was recorded."""
-        tables = {name: Table(numbers_of(name), layout.size) for name, layout in self.layouts.items()}
-        layout = Layout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
+        tables = {name: TableLayout(numbers_of(name), layout.size) for name, layout in self.layouts.items()}
+        layout = ProgramLayout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
         return LoopedProgram.of(layout, tuple(self.phases))
 
     def ground(self, **values: Any) -> None:
@@ -363,7 +363,7 @@ class Recorded(Sweeps):
         row = _RecordedRow(self, "bodies", PLAIN[0])
         for name, value in values.items():
             row[name] = np.asarray(value, dtype=object)
-        self.phases.append(Phase("bodies", "ground", (row.step(f"{self.name} ground"),)))
+        self.phases.append(RowPass("bodies", "ground", (row.step(f"{self.name} ground"),)))
 
     def constant(self, name: str) -> Array:
         """Symbols in the place of constants of the mechanism."""
@@ -388,12 +388,15 @@ class Recorded(Sweeps):
             row = _RecordedRow(self, table, kind, known)
             step(row)
             steps.append(row.step(f"{self.name} {len(self.phases)} {kind.name}"))
-        self.phases.append(Phase(table, order, tuple(steps)))
+        self.phases.append(RowPass(table, order, tuple(steps)))
 
     def walk(self, start: Start, visit: Visit, start_table: str = "") -> None:
         """Record walks to the ground."""
         self.layouts.setdefault(start_table or "bodies", _Record())
-        starts, own, steps, label = [], [], [], f"{self.name} {len(self.phases)}"
+        starts: list[RowStep] = []
+        own: list[RowStep] = []
+        steps: list[RowStep] = []
+        label = f"{self.name} {len(self.phases)}"
         shape: tuple[int, ...] = ()
         for kind in kinds_of(start_table or "bodies"):
             row = _RecordedRow(self, start_table or "bodies", kind)
@@ -407,7 +410,7 @@ class Recorded(Sweeps):
                 state = row.given("state", shape)
                 row.keep("next", 0, np.asarray(visit(row, state, same), dtype=object))
                 kept.append(row.step(f"{label} {same} {kind.name}"))
-        phase = Phase("bodies", "walk", tuple(steps), tuple(starts), () if start_table else tuple(own), start_table)
+        phase = RowPass("bodies", "walk", tuple(steps), tuple(starts), () if start_table else tuple(own), start_table)
         self.phases.append(phase)
 
     def solve(self, matrix: str, *right: tuple[str, str]) -> None:
@@ -418,7 +421,7 @@ class Recorded(Sweeps):
 class _RecordedRow(Row):
     """A row of symbols."""
 
-    def __init__(self, recorded: Recorded, table: str, kind: RowKind, known: frozenset[str] | None = None) -> None:
+    def __init__(self, recorded: RecordedSweeps, table: str, kind: RowKind, known: frozenset[str] | None = None) -> None:
         self.recorded, self.table, self.kind = recorded, table, kind
         self.known = frozenset(recorded.layouts[table].slots) if known is None else known
         self.layout = recorded.layouts[table]
@@ -497,7 +500,7 @@ class _RecordedRow(Row):
         for k, number in enumerate(value.ravel()):
             self.outputs[base, first + k] = number
 
-    def step(self, name: str, after: str = "") -> Step:
+    def step(self, name: str, after: str = "") -> RowStep:
         """The arithmetic that was recorded."""
         outputs = {(("next", *place[1:]) if place[0] == after else place): value for place, value in self.outputs.items()}
         values = shortened(list(outputs.values()))
@@ -506,7 +509,7 @@ class _RecordedRow(Row):
         nodes = np.empty(len(inputs), dtype=object)
         nodes[:] = list(inputs.values())
         tape = Tape.from_graph(name, {"in": nodes}, {"out": np.array(values, dtype=object)})
-        return Step(tape, tuple(inputs), tuple(outputs))
+        return RowStep(tape, tuple(inputs), tuple(outputs))
 
 
 def _leaves(values: Sequence[Any]) -> set[Any]:
@@ -552,7 +555,7 @@ class RowData:
 
     parent: int
     kind: RowKind
-    numbers: Mapping[str, Array]
+    numbers: Mapping[str, Any]
     q: int = 0
     v: int = 0
     body: int = -1
@@ -560,7 +563,7 @@ class RowData:
     drive: int = 0
 
 
-class Unrolled(Sweeps):
+class UnrolledSweeps(Sweeps):
     """Runs the steps of an algorithm on the rows of a mechanism, over scalars of any kind.
 
     Parameters
@@ -643,7 +646,7 @@ class Unrolled(Sweeps):
 class _UnrolledRow(Row):
     """A row of a mechanism."""
 
-    def __init__(self, sweeps: Unrolled, table: str, k: int, column: int = 0, drive: int | None = None) -> None:
+    def __init__(self, sweeps: UnrolledSweeps, table: str, k: int, column: int = 0, drive: int | None = None) -> None:
         self.sweeps, self.table, self.k, self.column = sweeps, table, k, column
         self.data = sweeps.tables[table][k]
         self.drive = self.data.drive if drive is None else drive

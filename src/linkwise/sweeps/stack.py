@@ -1,0 +1,177 @@
+"""Many mechanisms of one structure in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm import algorithm_options, find
+from linkwise.dynamics.external import wrench_arguments
+from linkwise.errors import ArgumentError, choices, members
+from linkwise.kernel.backend import Lazy
+from linkwise.kernel.backends.llvm.looped_loading import gufunc
+from linkwise.kernel.kernel import check_arguments, check_count
+from linkwise.kernel.looped import LoopedData
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.sweeps.declaration import LOOPED
+from linkwise.sweeps.kernel import LoopedKernel, code_for, data_of, refused
+
+
+class Stack:
+    """Mechanisms that differ in numbers alone, as a batch: see `stack`.
+
+    It has the methods of `linkwise.Mechanism` for the algorithms that loop over bodies. The batch shapes of their arguments
+    are broadcast against the shape of the stack.
+
+    Attributes
+    ----------
+    mechanisms : tuple of Mechanism
+        In C order.
+    shape : tuple of int
+        The shape of the stack.
+    """
+
+    def __init__(self, mechanisms: Iterable[Tree], shape: tuple[int, ...]) -> None:
+        self.mechanisms, self.shape = tuple(mechanisms), shape
+        self._functions: dict[Any, Callable[..., Any]] = {}
+
+    def kernel(self, name: str, **options: Any) -> Callable[..., Any]:
+        """The function of an algorithm for all mechanisms of the stack.
+
+        Parameters
+        ----------
+        name : str
+            Of the algorithm: one that loops over bodies.
+        **options
+            Of the algorithm.
+
+        Raises
+        ------
+        ArgumentError
+            Naming the algorithms, the options, or the mechanism that cannot have it, or differs in more than numbers.
+        """
+        if name not in LOOPED:
+            raise ArgumentError(f"stack: no algorithm {name!r} that loops over bodies; there is {members(sorted(LOOPED))}")
+        key = (name, *options.items())
+        if key not in self._functions:
+            self._functions[key] = _StackedFunction(self, name, options)
+        return self._functions[key]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in LOOPED or name.endswith("_external"):
+            raise AttributeError(f"a stack has no {name!r}; it has {choices(sorted(dir(self)))}")
+        return partial(self._call, name)
+
+    def __dir__(self) -> list[str]:
+        return ["kernel", "mechanisms", "shape", *(name for name in LOOPED if not name.endswith("_external"))]
+
+    def _call(self, name: str, *args: Any, external: Any = None, **options: Any) -> Any:
+        if external is None:
+            return self.kernel(name, **options)(*args)
+        if f"{name}_external" not in LOOPED:
+            raise ArgumentError(f"stack: {name} takes no external wrenches")
+        wrenches, values = wrench_arguments(external)
+        return self.kernel(f"{name}_external", **wrenches, **options)(*args, values)
+
+    def __len__(self) -> int:
+        return len(self.mechanisms)
+
+    def __repr__(self) -> str:
+        return f"<Stack of {len(self)} mechanisms like {self.mechanisms[0].name!r}, shape {self.shape}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.mechanisms, self.shape)
+
+
+class _StackedFunction:
+    """One algorithm on a stack: the gufunc whose first input is the constants of each mechanism."""
+
+    def __init__(self, whole: Stack, name: str, options: dict[str, Any]) -> None:
+        first, declared = whole.mechanisms[0], find(name)
+        self.kernel = LoopedKernel(first, declared, algorithm_options(first, declared, options))
+        chosen, data = self.kernel.arguments[2], []
+        for mechanism in whole.mechanisms:
+            reason = refused(mechanism, declared, chosen) or ("joints follow others" if mechanism.coupled else "")
+            if reason:
+                raise ArgumentError(f"stack: {name} of {mechanism.name!r} does not loop over bodies: {reason}")
+            data.append(data_of(mechanism, declared, chosen))
+        code = code_for(first, declared, chosen)
+        for mechanism, other in zip(whole.mechanisms, data, strict=True):
+            _compare(first, mechanism, data[0], other, same_code=code_for(mechanism, declared, chosen) is code)
+        numbers = np.array([one.all_numbers(code.layout) for one in data])
+        self.numbers: FloatArray = numbers.reshape(*whole.shape, -1)
+        self._ufunc = Lazy(lambda: gufunc(code, data[0], self.kernel.doc, stacked=True))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute, as a gufunc does."""
+        tape = self.kernel.tape
+        try:
+            return self._ufunc()(self.numbers, *args, **kwargs)
+        except (ValueError, TypeError, OverflowError):
+            check_count(tape, args)
+            check_arguments(tape, args, {"stack": self.numbers.shape[:-1]})
+            raise
+
+
+def _compare(first: Tree, mechanism: Tree, data: LoopedData, other: LoopedData, *, same_code: bool) -> None:
+    """Raise `ArgumentError` where two mechanisms differ in more than numbers."""
+    same = same_code and data.sizes == other.sizes and data.sparse == other.sparse
+    same = same and all(np.array_equal(rows, other.ints[name]) for name, rows in data.ints.items())
+    if not (same and np.array_equal(data.parents, other.parents) and np.array_equal(data.order, other.order)):
+        raise ArgumentError(
+            f"stack: {mechanism.name!r} differs from {first.name!r} in more than numbers; expected the same joints in the"
+            " same tree, and motors on the same joints"
+        )
+
+
+def stack(mechanisms: Any) -> Stack:
+    """Mechanisms of one structure, that differ in numbers alone, as a batch: each call computes for all of them.
+
+    Nothing is compiled for their numbers. Masses, lengths, axes, payloads, gravity and motors may differ; the tree, the
+    kinds of joints and which of them have motors may not.
+
+    Parameters
+    ----------
+    mechanisms : nested sequence of Mechanism
+        Its shape is that of the stack.
+
+    Returns
+    -------
+    Stack
+        With methods such as ``inverse_dynamics(q, qd, qdd)``, whose arguments are broadcast against the stack.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is none, or one of them is no mechanism or of another structure.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_2r()
+    >>> arms = lw.stack([arm, arm.with_payload(2.0), arm.replace(gravity=(0, 0, 0))])
+    >>> arms.gravity_torque([0.0, 0.0]).round(3)
+    array([[19.62 ,  4.905],
+           [58.86 , 24.525],
+           [ 0.   ,  0.   ]])
+    """
+    shape: list[int] = []
+    level: list[Any] = [mechanisms]
+    while level and not any(isinstance(item, Tree) for item in level):
+        try:
+            rows = [list(item) for item in level]
+        except TypeError:
+            raise ArgumentError(f"stack: {level[0]!r} is no mechanism; expected mechanisms, or sequences of them") from None
+        if len({len(row) for row in rows}) != 1:
+            raise ArgumentError(f"stack: rows of {members(str(len(row)) for row in rows)}; expected rows of one length")
+        shape.append(len(rows[0]))
+        level = [item for row in rows for item in row]
+    wrong = [item for item in level if not isinstance(item, Tree)]
+    if wrong or not level:
+        given = f"{wrong[0]!r} is no mechanism" if wrong else "there is no mechanism"
+        raise ArgumentError(f"stack: {given}; expected one or more, or sequences of them")
+    return Stack(level, tuple(shape))
