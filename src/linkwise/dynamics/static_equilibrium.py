@@ -126,7 +126,8 @@ def _closed(tree: Tree, q: FloatArray) -> FloatArray:
             f"static_equilibrium: the loops of {tree.name!r} cannot be closed near q0; they stay open by {error[0]:.3g}, in"
             f" longest offsets ({task.size:g} m) and rad"
         )
-    return closed[0]
+    nearest: FloatArray = closed[0]
+    return nearest
 
 
 class _OpenRest:
@@ -177,7 +178,7 @@ class _ClosedRest(_OpenRest):
     def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
         """The closed configuration (nq,) after a small motion."""
         motions = self._motions(freedom_at(self.tree, q, "static_equilibrium"))
-        return closed_near(closing(self.tree), super().moved(q, motions @ step)[None])[0][0]
+        return np.asarray(closed_near(closing(self.tree), super().moved(q, motions @ step)[None])[0][0])
 
     @staticmethod
     def _motions(free: LoopFreedom) -> FloatArray:
