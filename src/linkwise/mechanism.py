@@ -603,6 +603,20 @@ class Mechanism(Tree):
         return self.kernel("forward_dynamics_second_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
+    def inverse_dynamics_hessian_product(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, weights: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the efforts, by q and q and so on."""
+        return self.kernel("inverse_dynamics_hessian_product")(q, qd, qdd, weights)  # type: ignore[no-any-return]
+
+    @compiled
+    def forward_dynamics_hessian_product(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, weights: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the accelerations, exact."""
+        return self.kernel("forward_dynamics_hessian_product")(q, qd, tau, weights)  # type: ignore[no-any-return]
+
+    @compiled
     def kinetic_energy(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """Kinetic energy (...,), J, of links, payload and rotors."""
         return self.kernel("kinetic_energy")(q, qd)  # type: ignore[no-any-return]

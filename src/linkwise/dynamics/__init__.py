@@ -57,7 +57,9 @@ from linkwise.dynamics.regressor import energy_regressor as energy_regressor
 from linkwise.dynamics.regressor import gravity_regressor as gravity_regressor
 from linkwise.dynamics.regressor import momentum_regressor as momentum_regressor
 from linkwise.dynamics.regressor import regressor as regressor
+from linkwise.dynamics.second_derivatives import forward_dynamics_hessian_product as forward_dynamics_hessian_product
 from linkwise.dynamics.second_derivatives import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
+from linkwise.dynamics.second_derivatives import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
 from linkwise.dynamics.second_derivatives import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
 from linkwise.dynamics.spatial_operators import SpatialOperators as SpatialOperators
 from linkwise.dynamics.spatial_operators import spatial_operators as spatial_operators
