@@ -154,7 +154,7 @@ def test_second_derivatives_by_exact_derivatives_of_the_first() -> None:
 
 @pytest.mark.parametrize("name", ["coupled 1", "floating rotors 1", "freedoms 1"])
 def test_products_of_second_derivatives_with_weights(name: str) -> None:
-    """Sums of the tensors, which are not formed for them."""
+    """Weighted sums of the tensors over their first index."""
     mech = variant(name)
     q, qd, qdd = random_state(mech, 8)
     weights = np.linspace(-1.0, 2.0, mech.nv)

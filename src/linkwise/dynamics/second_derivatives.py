@@ -76,7 +76,8 @@ def inverse_dynamics_hessian_product(
 
     The second derivatives of one number, the weighted sum of the efforts, as optimal control takes them with a costate
     (J. Nganga, P. M. Wensing, "Accelerating second-order differential dynamic programming for rigid-body systems", IEEE
-    Robotics and Automation Letters 6(4), 2021). The tensors themselves are never formed.
+    Robotics and Automation Letters 6(4), 2021). The result is a matrix, but the
+    operations are about as many as for the tensors.
 
     Examples
     --------
