@@ -203,6 +203,8 @@ def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
         if kind == "MJCF":
             import mujoco
 
+            if re.search(r'\balign(free)?="true"', path.read_text(encoding="utf-8", errors="replace")):
+                return _unaligned(mujoco.MjSpec.from_file(str(path))), ""
             return mujoco.MjModel.from_xml_path(str(path)), ""
         import pinocchio as pin
 
@@ -212,6 +214,14 @@ def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"[:300]
     return text, ""
+
+
+def _unaligned(spec: Any) -> Any:
+    """A model of MuJoCo whose free bodies keep their frames, as ours do, with a remark."""
+    spec.compiler.alignfree = False
+    for joint in spec.joints:
+        joint.align = 0
+    return spec.compile()
 
 
 def _expanded(root: Path, path: Path) -> str:

@@ -150,7 +150,9 @@ def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Map
 
 
 #: Algorithms on trees whose methods keep loops closed.
-CLOSED = frozenset({"inverse_dynamics_derivatives", "joint_wrenches", "regressor"})
+CLOSED = frozenset(
+    {"gravity_regressor", "inverse_dynamics_derivatives", "joint_wrenches", "momentum_regressor", "regressor"}
+)
 
 
 def refuse_loops(tree: Tree, name: str) -> NoReturn:

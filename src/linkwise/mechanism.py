@@ -15,9 +15,10 @@ from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
 from linkwise.dynamics.external import External, wrench_arguments
-from linkwise.dynamics.linearization import Linearization, Modes, StaticEquilibrium
+from linkwise.dynamics.linearization import Linearization, Modes
 from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
+from linkwise.dynamics.static_equilibrium import StaticEquilibrium
 from linkwise.equations import Equations
 from linkwise.kernel import Kernel
 from linkwise.model import assembly
@@ -606,6 +607,20 @@ class Mechanism(Tree):
         return self.kernel("forward_dynamics_second_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
+    def inverse_dynamics_hessian_product(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, weights: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the efforts, by q and q and so on."""
+        return self.kernel("inverse_dynamics_hessian_product")(q, qd, qdd, weights)  # type: ignore[no-any-return]
+
+    @compiled
+    def forward_dynamics_hessian_product(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, weights: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the accelerations, exact."""
+        return self.kernel("forward_dynamics_hessian_product")(q, qd, tau, weights)  # type: ignore[no-any-return]
+
+    @compiled
     def kinetic_energy(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """Kinetic energy (...,), J, of links, payload and rotors."""
         return self.kernel("kinetic_energy")(q, qd)  # type: ignore[no-any-return]
@@ -755,13 +770,21 @@ class Mechanism(Tree):
         return self.kernel("regressor")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
-    def gravity_regressor(self, q: npt.ArrayLike) -> FloatArray:
-        """Y (..., nv, P), with `gravity_torque` = Y @ `parameters`."""
+    def gravity_regressor(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
+        """Y (..., nv, P), with `gravity_torque` = Y @ `parameters`; with loops, that of `regressor` at rest."""
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_gravity_regressor(self, q, driven)
         return self.kernel("gravity_regressor")(q)  # type: ignore[no-any-return]
 
     @compiled
-    def momentum_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
-        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`."""
+    def momentum_regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, driven: Any = None) -> FloatArray:
+        """Y (..., nv, P), with `mass_matrix` @ qd = Y @ `parameters`.
+
+        With loops, the momentum of as many ``driven`` coordinates as there are degrees of freedom: see
+        `linkwise.dynamics.closed_momentum_regressor`.
+        """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_momentum_regressor(self, q, qd, driven)
         return self.kernel("momentum_regressor")(q, qd)  # type: ignore[no-any-return]
 
     @compiled

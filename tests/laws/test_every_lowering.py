@@ -21,7 +21,9 @@ MECHANISMS = {"arm": arm(), "craft": craft()}
 LARGEST = {
     "analytic_jacobian",
     "centroidal_momentum_derivatives",
+    "forward_dynamics_hessian_product",
     "forward_dynamics_second_derivatives",
+    "inverse_dynamics_hessian_product",
     "inverse_dynamics_second_derivatives",
 }
 BOUND = 2e-14

@@ -220,6 +220,7 @@ SOLVE_WITH_MASS_MATRIX = {
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "forward_dynamics_external_derivatives",
+    "forward_dynamics_hessian_product",
     "forward_dynamics_second_derivatives",
     "inverse_operational_space_inertia",
 }

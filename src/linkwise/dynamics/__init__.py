@@ -14,9 +14,11 @@ from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix as 
 from linkwise.dynamics.centroidal_momentum import centroidal_momentum_matrix_dot as centroidal_momentum_matrix_dot
 from linkwise.dynamics.closed_loops import ClosedJointWrenches as ClosedJointWrenches
 from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_forward_dynamics
+from linkwise.dynamics.closed_loops import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives
 from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint_wrenches
+from linkwise.dynamics.closed_loops import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
 from linkwise.dynamics.closed_loops import closure_derivatives as closure_derivatives
 from linkwise.dynamics.closed_loops import constraint_forces as constraint_forces
@@ -42,10 +44,8 @@ from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
 from linkwise.dynamics.linearization import Linearization as Linearization
 from linkwise.dynamics.linearization import Modes as Modes
-from linkwise.dynamics.linearization import StaticEquilibrium as StaticEquilibrium
 from linkwise.dynamics.linearization import linearize as linearize
 from linkwise.dynamics.linearization import modes as modes
-from linkwise.dynamics.linearization import static_equilibrium as static_equilibrium
 from linkwise.dynamics.mass_matrix import mass_matrix as mass_matrix
 from linkwise.dynamics.momentum import momentum as momentum
 from linkwise.dynamics.operational_space import OperationalSpace as OperationalSpace
@@ -57,9 +57,13 @@ from linkwise.dynamics.regressor import energy_regressor as energy_regressor
 from linkwise.dynamics.regressor import gravity_regressor as gravity_regressor
 from linkwise.dynamics.regressor import momentum_regressor as momentum_regressor
 from linkwise.dynamics.regressor import regressor as regressor
+from linkwise.dynamics.second_derivatives import forward_dynamics_hessian_product as forward_dynamics_hessian_product
 from linkwise.dynamics.second_derivatives import forward_dynamics_second_derivatives as forward_dynamics_second_derivatives
+from linkwise.dynamics.second_derivatives import inverse_dynamics_hessian_product as inverse_dynamics_hessian_product
 from linkwise.dynamics.second_derivatives import inverse_dynamics_second_derivatives as inverse_dynamics_second_derivatives
 from linkwise.dynamics.spatial_operators import SpatialOperators as SpatialOperators
 from linkwise.dynamics.spatial_operators import spatial_operators as spatial_operators
+from linkwise.dynamics.static_equilibrium import StaticEquilibrium as StaticEquilibrium
+from linkwise.dynamics.static_equilibrium import static_equilibrium as static_equilibrium
 from linkwise.model.parameters import parameter_names as parameter_names
 from linkwise.model.parameters import parameter_values as parameter_values

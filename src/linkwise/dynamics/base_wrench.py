@@ -14,13 +14,14 @@ from linkwise.spatial.scalar import Array
 AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"w": "6"}, open_only=True)
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"w": "6"})
 def base_wrench(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (6,) that the base receives from the ground, at its origin, in its axes.
 
     All links, the payload and carried rotors are held by it, those on the base too. With a floating base these are the first
     six efforts of `inverse_dynamics`; a fixed one is a floating one that is held (R. Featherstone, *Rigid Body Dynamics
-    Algorithms*, 2008, section 9.5).
+    Algorithms*, 2008, section 9.5). Of a motion that keeps loops closed it is the same: their forces act between links, and
+    those on the base are part of what the ground carries.
 
     Examples
     --------

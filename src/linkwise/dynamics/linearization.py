@@ -1,4 +1,4 @@
-"""Linearisation of the motion about a state, equilibria, and the modes of vibration about them."""
+"""Linearisation of the motion about a state, and the modes of vibration about a configuration."""
 
 from __future__ import annotations
 
@@ -8,24 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of, refuse_loops
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, closed_inverse_dynamics, efforts_at
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
-from linkwise.errors import ArgumentError
+from linkwise.dynamics.static_equilibrium import NEUTRAL
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import vectors
-
-#: Greatest number of steps of a search for an equilibrium.
-STEPS = 200
-
-#: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
-NEUTRAL = 1e-12
-
-#: No joint moves further in one of them, rad or m.
-LONGEST = 0.5
 
 
 @dataclass(frozen=True)
@@ -134,105 +124,6 @@ def linearize(
     unit = np.broadcast_to(np.eye(by_q.shape[-1]), by_q.shape)
     A = np.concatenate([np.concatenate([turning, unit], axis=-1), np.concatenate([by_q, by_qd], axis=-1)], axis=-2)
     return Linearization(A, np.concatenate([np.zeros(by_tau.shape), by_tau], axis=-2), effort, qdd)
-
-
-@dataclass(frozen=True)
-class StaticEquilibrium:
-    """A configuration that rests.
-
-    Attributes
-    ----------
-    q : ndarray (..., nq)
-        The configuration.
-    success : ndarray (...,) of bool
-        Whether it rests to the tolerance.
-    residual : ndarray (...,)
-        The greatest effort that is left, by the greatest that gravity takes.
-    stable : ndarray (...,) of bool
-        Whether it is a minimum of the potential energy.
-    neutral : ndarray (...,) of bool
-        Whether there is a motion that nothing drives on or back, to rounding; then it is not `stable`.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> rest = robots.planar_2r().static_equilibrium([-1.0, 0.3])
-    >>> (rest.q.round(6) + 0.0).tolist(), bool(rest.stable)
-    ([-1.570796, 0.0], True)
-    """
-
-    q: FloatArray
-    success: npt.NDArray[np.bool_]
-    residual: FloatArray
-    stable: npt.NDArray[np.bool_]
-    neutral: npt.NDArray[np.bool_]
-
-
-def static_equilibrium(
-    tree: Tree, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
-) -> StaticEquilibrium:
-    """Return an equilibrium near q0: a configuration that the efforts hold at rest against gravity and wrenches.
-
-    Levenberg-Marquardt steps on the efforts that are missing (K. Levenberg, 1944; D. Marquardt, 1963), with exact
-    derivatives: an unstable equilibrium may be the nearest. Friction at rest is left out.
-
-    Parameters
-    ----------
-    tree : Mechanism
-        On a fixed base, without closed loops.
-    q0 : (..., nq) array_like
-        Where the search begins.
-    tau : (..., nv) array_like
-        Constant efforts of the motors; none by default.
-    external : (..., 6) array_like, Wrench or mapping, optional
-        As for `Mechanism.inverse_dynamics`; held.
-    tol : float
-        Greatest `residual` of a success.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> arm = robots.planar_2r()
-    >>> rest = static_equilibrium(arm, [-1.0, 0.4])
-    >>> rest.q.round(6).tolist(), bool(rest.success), bool(rest.stable)
-    ([-1.570796, 0.0], True, True)
-    """
-    if tree.loops:
-        refuse_loops(tree, "static_equilibrium")
-    at = vectors("static_equilibrium: q0", q0, tree.nq)
-    if tree.floating:
-        raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
-    if free := [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]:
-        raise ArgumentError(f"static_equilibrium: {free[0]!r} of {tree.name!r} floats; lock({{{free[0]!r}: pose}}) holds it")
-    tolerance = positive("static_equilibrium: tol", tol)
-    held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
-    q = np.array(np.broadcast_to(at, (*np.broadcast_shapes(at.shape[:-1], held.shape[:-1]), tree.nq)))
-    slopes, still = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives"), np.zeros(tree.nv)
-    efforts = loaded_kernel(tree, "inverse_dynamics", external)
-    missing = efforts(q, still, still) - held
-    damping = np.full((*q.shape[:-1], 1), 1e-3)
-    scale = np.maximum(np.abs(missing).max(axis=-1), np.abs(held).max(axis=-1, initial=0.0))
-    for _ in range(STEPS):
-        scale = np.maximum(scale, np.abs(missing + held).max(axis=-1))
-        if np.all(np.abs(missing).max(axis=-1) <= tolerance * scale):
-            break
-        stiffness = slopes(q, still, still)[0]
-        normal = np.swapaxes(stiffness, -1, -2) @ stiffness
-        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / tree.nv + np.finfo(float).tiny
-        slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
-        step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(tree.nv), slope)[..., 0]
-        step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
-        trial = np.asarray(kernel_of(tree, "integrate")(q, step, 1.0)) if tree.manifold_joints else q + step
-        left = efforts(trial, still, still) - held
-        better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
-        q, missing = np.where(better, trial, q), np.where(better, left, missing)
-        damping = np.where(better, np.maximum(0.1 * damping, 1e-14), np.minimum(10.0 * damping, 1e6))
-    residual = np.abs(missing).max(axis=-1) / np.where(scale > 0, scale, 1.0)
-    stiffness = slopes(q, still, still)[0]
-    values = np.linalg.eigvalsh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
-    rounding = NEUTRAL * np.abs(values).max(axis=-1)
-    neutral = np.any(np.abs(values) <= rounding[..., None], axis=-1)
-    return StaticEquilibrium(q, residual <= tolerance, residual, values[..., 0] > rounding, neutral)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
-CUBE = "nv nv nv"
+CUBE, SQUARE = "nv nv nv", "nv nv"
 
 
 @algorithm(
@@ -62,6 +62,67 @@ def forward_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, tau: Ar
     [(2, 2, 2), (2, 2, 2), (2, 2, 2), (2, 2, 2)]
     """
     return _second_derivatives(tree, lambda at, speeds: forward_dynamics_derivatives(tree, at, speeds, tau), q, qd)
+
+
+@algorithm(
+    inputs={"q": "nq", "qd": "nv", "qdd": "nv", "weights": "nv"},
+    outputs={"dq_dq": SQUARE, "dq_dqd": SQUARE, "dqd_dqd": SQUARE, "dM_dq": SQUARE},
+    open_only=True,
+)
+def inverse_dynamics_hessian_product(
+    tree: Tree, q: Array, qd: Array, qdd: Array, weights: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The sums (nv, nv) of weights[i] times `inverse_dynamics_second_derivatives` [i, j, k] over the rows i.
+
+    The second derivatives of one number, the weighted sum of the efforts, as optimal control takes them with a costate
+    (J. Nganga, P. M. Wensing, "Accelerating second-order differential dynamic programming for rigid-body systems", IEEE
+    Robotics and Automation Letters 6(4), 2021). The result is a matrix, but the
+    operations are about as many as for the tensors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> arm, state, weights = robots.planar_2r(), ([0.0, 0.5], [1.0, 2.0], [0.0, 0.0]), np.array([1.0, -2.0])
+    >>> products = arm.inverse_dynamics_hessian_product(*state, weights)
+    >>> tables = arm.inverse_dynamics_second_derivatives(*state)
+    >>> all(np.allclose(np.tensordot(weights, table, 1), one) for table, one in zip(tables, products, strict=True))
+    True
+    """
+
+    def first(at: Array, speeds: Array) -> tuple[Array, Array, Array]:
+        by_q, by_qd, mass = inverse_dynamics_derivatives(tree, at, speeds, qdd)
+        return weights @ by_q, weights @ by_qd, weights @ mass
+
+    return _second_derivatives(tree, first, q, qd)
+
+
+@algorithm(
+    inputs={"q": "nq", "qd": "nv", "tau": "nv", "weights": "nv"},
+    outputs={"dq_dq": SQUARE, "dq_dqd": SQUARE, "dqd_dqd": SQUARE, "dtau_dq": SQUARE},
+    spread=False,
+    open_only=True,
+)
+def forward_dynamics_hessian_product(
+    tree: Tree, q: Array, qd: Array, tau: Array, weights: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The sums (nv, nv) of weights[i] times `forward_dynamics_second_derivatives` [i, j, k] over the rows i.
+
+    As `inverse_dynamics_hessian_product`, of the accelerations.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> products = robots.planar_2r().forward_dynamics_hessian_product([0.0, 0.5], [1.0, 2.0], [0.0, 0.0], [1.0, -2.0])
+    >>> [product.shape for product in products]
+    [(2, 2), (2, 2), (2, 2), (2, 2)]
+    """
+
+    def first(at: Array, speeds: Array) -> tuple[Array, Array, Array]:
+        by_q, by_qd, by_tau = forward_dynamics_derivatives(tree, at, speeds, tau)
+        return weights @ by_q, weights @ by_qd, weights @ by_tau
+
+    return _second_derivatives(tree, first, q, qd)
 
 
 def _second_derivatives(

@@ -14,6 +14,7 @@ from linkwise.errors import ArgumentError, Problem, choices, members, shown
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Floating, Joint
+from linkwise.model.joints.joint import UNITS
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
@@ -622,6 +623,15 @@ class Tree(LinkTree):
     def is_length(self) -> tuple[bool, ...]:
         """Which joint coordinates (n,) are lengths (m, and efforts in N), because their joints slide."""
         return tuple(part.is_length for part in self.turns_and_slides)
+
+    @property
+    def is_linear_velocity(self) -> tuple[bool, ...]:
+        """Which velocities (nv,) are linear ones (m/s, and efforts in N)."""
+        return tuple(unit == UNITS["qd"][True] for _, unit in self.columns("qd"))
+
+    def for_velocities(self, values: FloatArray, others: float) -> FloatArray:
+        """Values (n,) of the joint coordinates, one for each velocity (nv,): those of joints with quaternions are alike."""
+        return np.concatenate([np.full(self.nv - self.n, others), values])
 
     @property
     def turns_and_slides(self) -> tuple[Joint, ...]:

@@ -90,9 +90,11 @@ def _distance(mechanism: Tree, link: int | str, slide: float) -> float:
 
 
 def random_configurations(mechanism: Tree, slide: float) -> FloatArray:
-    """Random configurations (k, n) within the limits; a slide without any moves by a given way from zero, to both sides."""
+    """Random configurations (k, nq) within the limits; a slide without any moves by a given way from zero, to both sides."""
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     about = np.where(mechanism.is_length, slide, np.pi)
     start, end = np.where(bounded, low, -about), np.where(bounded, high, about)
-    return np.random.default_rng(0).uniform(start, end, (SAMPLES, mechanism.n))
+    rng = np.random.default_rng(0)
+    joints = rng.uniform(start, end, (SAMPLES, mechanism.n))
+    return np.concatenate([*(at.joint.random(rng, SAMPLES, at.most) for at in mechanism.manifold_joints), joints], axis=1)

@@ -54,6 +54,16 @@ def test_efforts_are_the_regressor_times_the_parameters(name: str) -> None:
     assert relative(alone, table[0]) < 1e-13
     if name == "stewart":
         assert np.array_equal(mech.regressor(*states), table), "its legs have motors"
+    q, qd, _ = states
+    rest = mech.regressor(q, 0 * qd, 0 * qd, driven)
+    assert relative(mech.gravity_regressor(q, driven), rest) < 1e-13
+    momentum = mech.momentum_regressor(q, qd, driven) @ mech.parameters
+    at = [mech.speed_names.index(joint) for joint in driven]
+    twice = 2.0 * mech.kinetic_energy(q, qd)
+    error = np.abs((momentum * qd).sum(axis=-1) - twice).max() / np.abs(twice).max()
+    print(name, f"momentum against energy {error:.1e}")
+    assert error < 1e-12
+    assert not np.delete(momentum, at, axis=-1).any()
 
 
 @pytest.mark.parametrize(("name", "inertial"), [("four_bar", 8), ("five_bar", 11)])

@@ -101,6 +101,8 @@ def test_a_joint_at_its_limit_stops_the_motion() -> None:
     assert abs(made.q[-1, 0] - 0.5) < 1e-6
     assert made.path_time[-1] < 0.6
     assert "stopped at " in repr(made)
+    outside = follow(arm, cartesian(arm.forward_kinematics([0.7]), end, 1.0), [0.7], dt=0.01, mask=[0, 0, 0, 0, 0, 1])
+    assert (outside.reason, len(outside.t)) == ("stopped", 1)  # (at rest there: the middle of the step finds out)
 
 
 def test_secondary_motion() -> None:

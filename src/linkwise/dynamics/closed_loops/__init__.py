@@ -12,4 +12,6 @@ from linkwise.dynamics.closed_loops.joint_wrenches import ClosedJointWrenches as
 from linkwise.dynamics.closed_loops.joint_wrenches import closed_joint_wrenches as closed_joint_wrenches
 from linkwise.dynamics.closed_loops.projection import project_to_loops as project_to_loops
 from linkwise.dynamics.closed_loops.reduced_mass_matrix import reduced_mass_matrix as reduced_mass_matrix
+from linkwise.dynamics.closed_loops.regressor import closed_gravity_regressor as closed_gravity_regressor
+from linkwise.dynamics.closed_loops.regressor import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops.regressor import closed_regressor as closed_regressor

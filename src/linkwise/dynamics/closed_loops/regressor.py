@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion
 from linkwise.dynamics.closed_loops.kkt import THERE, independent_closure
-from linkwise.dynamics.closed_loops.nullspace import SINGULAR, cut_open, driven_motions, freedom_at
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, DrivenMotions, cut_open, driven_motions, freedom_at
 from linkwise.loops.loop_solver import closed_samples, closing
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -69,7 +69,54 @@ def closed_regressor(
     motions = driven_motions(mechanism, q, driven, name)
     speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
     check_motion(mechanism, motions.freedom, q, name, qd=speeds, qdd=rises)
-    table = kernel_of(cut_open(mechanism), "regressor")(q, speeds, rises)
+    return _at_driven(motions, kernel_of(cut_open(mechanism), "regressor")(q, speeds, rises))
+
+
+def closed_gravity_regressor(
+    mechanism: Tree, q: npt.ArrayLike, driven: Sequence[int | str] | int | str | None = None
+) -> FloatArray:
+    """Y (..., nv, P) of the efforts that hold the driven coordinates at rest; zero rows where nothing is driven.
+
+    See `closed_regressor`, also for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> bars, still = robots.four_bar(), np.zeros(3)
+    >>> bool(np.array_equal(closed_gravity_regressor(bars, bars.neutral), bars.regressor(bars.neutral, still, still)))
+    True
+    """
+    motions = driven_motions(mechanism, q, driven, "gravity_regressor")
+    return _at_driven(motions, kernel_of(cut_open(mechanism), "gravity_regressor")(q))
+
+
+def closed_momentum_regressor(
+    mechanism: Tree, q: npt.ArrayLike, qd: npt.ArrayLike, driven: Sequence[int | str] | int | str | None = None
+) -> FloatArray:
+    """Y (..., nv, P), with G' M qd = Y @ parameters at the driven coordinates; zero rows where nothing is driven.
+
+    G' M qd is the momentum that belongs to the driven speeds u, with qd = G u: the derivative of the kinetic energy by u.
+    See `closed_regressor`, also for the parameters.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> bars = robots.four_bar()
+    >>> q = bars.neutral
+    >>> qd = bars.linkage("crank").velocity(q, [2.0])
+    >>> momentum = (closed_momentum_regressor(bars, q, qd, "crank") @ bars.parameters)[0]
+    >>> bool(abs(2.0 * momentum - 2.0 * bars.kinetic_energy(q, qd)) < 1e-12)
+    True
+    """
+    name = "momentum_regressor"
+    motions, speeds = driven_motions(mechanism, q, driven, name), vectors(f"{name}: qd", qd, mechanism.nv)
+    check_motion(mechanism, motions.freedom, q, name, qd=speeds)
+    return _at_driven(motions, kernel_of(cut_open(mechanism), name)(q, speeds))
+
+
+def _at_driven(motions: DrivenMotions, table: FloatArray) -> FloatArray:
+    """What rows (..., nv, P) for all coordinates do at the driven ones."""
     result: FloatArray = np.zeros_like(table)
     result[..., motions.at, :] = np.swapaxes(motions.map, -1, -2) @ table
     return result

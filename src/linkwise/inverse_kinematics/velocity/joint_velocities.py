@@ -238,8 +238,9 @@ def joint_velocities(
     ----------
     mechanism : Mechanism
         On a fixed base. Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best.
-    q : (..., n) array_like
-        Joint coordinates, rad or m; with loops closed.
+        The number of velocities n is its nv: ball joints and what floats turn and move in their own axes.
+    q : (..., nq) array_like
+        Configuration, rad or m; with loops closed.
     twist : (..., 6) array_like
         Velocity of the frame's origin, m/s, and angular velocity, rad/s, as `Mechanism.jacobian` orders them.
     link : int or str
@@ -263,7 +264,7 @@ def joint_velocities(
         Greatest speeds, rad/s or m/s; those of the mechanism (`Mechanism.qd_max`) by default.
     dt : float, optional
         Where given, s, no joint may go so fast that it would pass its position limits within this time. One that stands
-        outside may come back, and is not driven back.
+        outside may come back, and is not driven back. Cones of ball joints do not count.
     secondary : (..., n) array_like, optional
         Joint speeds to be taken as far as the frame does not feel it. What bounds leave after the twist is theirs.
     weights : (n,) array_like, optional
@@ -307,9 +308,8 @@ def joint_velocities(
     mechanism.require_numbers("joint_velocities")
     task = rate_task(mechanism, 1, link, frame, mask, damping, region, weights, length)
     check_limits(limits)
-    n = task.n
-    at, wanted = vectors("q", q, n), vectors("twist", twist, 6)
-    beside = task.nothing if secondary is None else vectors("secondary", secondary, n)
+    at, wanted = vectors("q", q, mechanism.nq), vectors("twist", twist, 6)
+    beside = task.nothing if secondary is None else vectors("secondary", secondary, task.n)
     step = None if dt is None else positive("dt", dt)
     bounds = speed_bounds(task, at, qd_max, step)
     return solved(task, (at,), wanted, beside, bounds, limits)
@@ -333,7 +333,7 @@ def velocity_step(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base. Closed loops stay closed.
     link, frame, mask, damping, region, qd_max, weights, length
         As for `joint_velocities`.
     limits : {"scale", None}
@@ -399,8 +399,8 @@ def joint_accelerations(
     ----------
     mechanism : Mechanism
         On a fixed base, without loops.
-    q, qd : (..., n) array_like
-        Joint coordinates and speeds.
+    q, qd : (..., nq), (..., n) array_like
+        Configuration and velocities, n the mechanism's nv.
     acceleration : (..., 6) array_like
         Of the frame's origin, m/s2, and angular, rad/s2: the derivative of the twist. In the frame's own axes ("body") that
         is the rate of the twist's components there, as with `Mechanism.jacobian_dot`.
@@ -449,7 +449,7 @@ def joint_accelerations(
     task = rate_task(mechanism, 2, link, frame, mask, damping, region, weights, length)
     check_limits(limits)
     n = task.n
-    at, speed, wanted = vectors("q", q, n), vectors("qd", qd, n), vectors("acceleration", acceleration, 6)
+    at, speed, wanted = vectors("q", q, mechanism.nq), vectors("qd", qd, n), vectors("acceleration", acceleration, 6)
     beside = task.nothing if secondary is None else vectors("secondary", secondary, n)
     step = None if dt is None else positive("dt", dt)
     bounds = acceleration_bounds(task, speed, qdd_max, qd_max, step)

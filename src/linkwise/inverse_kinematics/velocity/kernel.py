@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.body_motion import motions
+from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot
@@ -109,11 +111,11 @@ def _descending(values: Sequence[Any], count: int) -> list[Any]:
 
 
 def frame_motion(tree: Tree, q: Array, qd: Array, qdd: Array | None, link: int | str, frame: str) -> tuple[Array, Array]:
-    """Velocity and acceleration (6,) of a frame for coordinates q, speeds qd and accelerations qdd (n,).
+    """Velocity and acceleration (6,) of a frame for coordinates q (nq,), speeds qd and accelerations qdd (nv,).
 
-    From each body to the next: w = w' + z qd, v = v' + w' x r + l qd, and their derivatives (J. J. Craig, *Introduction to
-    Robotics*, sections 5.6 and 6.3). Linear rows first, as in `jacobian`; in the axes of the frame ("body") the acceleration
-    is the rate of the velocity's components, as with `jacobian_dot`. Without qdd the acceleration is zero.
+    Computed from body to body, not by the Jacobian, which it confirms. Linear rows first, as in `jacobian`; in the axes of
+    the frame ("body") the acceleration is the rate of the velocity's components, as with `jacobian_dot`, and so a spatial
+    one. Without qdd the acceleration has no meaning.
     """
     if tree.coupled:
         coupled = coupling(tree)
@@ -121,36 +123,19 @@ def frame_motion(tree: Tree, q: Array, qd: Array, qdd: Array | None, link: int |
         return frame_motion(coupled.uncoupled, coupled.coordinates(q), coupled.speeds(qd), free, link, frame)
     bodies = moving_bodies(tree)
     end, t = frame_of(tree, bodies, link)
-    path = bodies.path(end)
-    poses = body_poses(bodies, q, path)
-    zero, known = np.zeros(3), qdd is not None
-    at, w, v, dw, dv = zero, zero, zero, zero, zero
-    for k in path:
-        pose = poses[k]
-        arm, turn, slide, turn_rate, slide_rate = pose[:3, 3] - at, zero, zero, zero, zero
-        for freedom in bodies.bodies[k].freedoms:
-            z, along, i = pose[:3, :3] @ freedom.angular, pose[:3, :3] @ freedom.linear, freedom.speed
-            turn, slide = turn + z * qd[i], slide + along * qd[i]
-            if qdd is not None:
-                turn_rate, slide_rate = turn_rate + z * qdd[i], slide_rate + along * qdd[i]
-        if known:
-            dv = dv + cross(dw, arm) + cross(w, cross(w, arm) + slide) + slide_rate + cross(w + turn, slide)
-            dw = dw + turn_rate + cross(w + turn, turn)
-        v, w, at = v + cross(w, arm) + slide, w + turn, pose[:3, 3]
-    tip = poses[end] @ t
-    arm = tip[:3, 3] - at
-    if known:
-        dv = dv + cross(dw, arm) + cross(w, cross(w, arm))
-    v = v + cross(w, arm)
+    if end < 0:
+        return np.zeros(6), np.zeros(6)
+    moved = motions(bodies, joint_transforms(bodies, q), qd, np.zeros(tree.nv) if qdd is None else qdd, np.zeros(3))[end]
+    turn = t[:3, :3].T if frame == "body" else body_poses(bodies, q, bodies.path(end))[end][:3, :3]
+    velocity, acceleration = (_seen(turn, part, t[:3, 3]) for part in (moved.velocity, moved.acceleration))
     if frame == "world":
-        return np.concatenate([v, w]), np.concatenate([dv, dw])
-    dv = dv - cross(w, v) if known else dv
-    axes = tip[:3, :3].T
-    return _turned(axes, v, w), _turned(axes, dv, dw)
+        acceleration[:3] = acceleration[:3] + cross(velocity[3:], velocity[:3])
+    return velocity, acceleration
 
 
-def _turned(axes: Array, linear: Any, angular: Any) -> Array:
-    return np.concatenate([axes @ linear, axes @ angular])
+def _seen(turn: Array, motion: Array, point: Array) -> Array:
+    """A six-vector at another point of its body, in other axes."""
+    return np.concatenate([turn @ (motion[:3] + cross(motion[3:], point)), turn @ motion[3:]])
 
 
 #: What the third output of the kernels has, in its order.
@@ -205,17 +190,17 @@ def rate_kernel(
     Returns
     -------
     Kernel
-        Inputs q, for accelerations qd, the six components of ``twist`` or ``acceleration``, then (n,) each ``shares`` (the
+        Inputs q, for accelerations qd, the six components of ``twist`` or ``acceleration``, then (nv,) each ``shares`` (the
         root of one over the weight of each joint), ``secondary``, ``low`` and ``high``, and ``filter`` (2,), region and
-        constant damping. Outputs the joint rates (n,), the six components that they give, and `DIAGNOSTICS` (6,).
+        constant damping. Outputs the joint rates (nv,), the six components that they give, and `DIAGNOSTICS` (6,).
     """
     name, states, wanted, rates = (
         ("joint_velocities", ["q"], "twist", "qd"),
         ("joint_accelerations", ["q", "qd"], "acceleration", "qdd"),
     )[order - 1]
-    n = mechanism.n
+    n = mechanism.nv
     per_joint = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
-    inputs = {**dict.fromkeys(states, (n,)), wanted: (6,), **per_joint, "filter": (2,)}
+    inputs = {**_state_shapes(mechanism, states), wanted: (6,), **per_joint, "filter": (2,)}
     outputs = {rates: (n,), "achieved": (6,), "diagnostics": (len(DIAGNOSTICS),)}
     task_rows = TaskRows(rows, length, rank)
 
@@ -241,10 +226,14 @@ def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> K
     def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
         return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]
 
-    inputs = dict.fromkeys(("q", "qd", "qdd")[: order + 1], (mechanism.n,))
+    inputs = _state_shapes(mechanism, ("q", "qd", "qdd")[: order + 1])
     return kept(
         mechanism, ("frame_motion", order, link, frame), lambda: trace(motion, "frame_motion", inputs, {"motion": (6,)})
     )
+
+
+def _state_shapes(mechanism: Tree, names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    return {name: (mechanism.nq if name == "q" else mechanism.nv,) for name in names}
 
 
 def kept(mechanism: Tree, key: tuple[Any, ...], tape: Callable[[], Any]) -> Kernel:

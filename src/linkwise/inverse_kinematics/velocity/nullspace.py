@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.expr.derivative import derivative
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import kept
 from linkwise.inverse_kinematics.velocity.task import check_mechanism
 from linkwise.kernel import trace
+from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
@@ -21,7 +21,7 @@ from linkwise.spatial.validation import rows_of
 
 
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
-    """Joint speeds (..., n) towards the middle of each joint's range, 0 for joints without one.
+    """Joint speeds (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
 
     gain (middle - q): minus the gradient of the sum of the squared distances, half of it (A. Liégeois, 1977, who divides by
     the ranges). For ``secondary=`` of `joint_velocities`.
@@ -30,8 +30,8 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     ----------
     mechanism : Mechanism
         On a fixed base.
-    q : (..., n) array_like
-        Joint coordinates.
+    q : (..., nq) array_like
+        Configuration.
     gain : float
         1/s.
 
@@ -47,17 +47,18 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     [0.0, 0.0, 0.0, -3.142, 0.0, 3.735, 0.0]
     """
     check_mechanism(mechanism)
-    at, share = vectors("q", q, mechanism.n), positive("gain", gain, zero=True)
+    at, share = vectors("q", q, mechanism.nq), positive("gain", gain, zero=True)
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
-    return np.where(bounded, share * (middle - at), 0.0)
+    towards = np.where(bounded, share * (middle - at[..., mechanism.nq - mechanism.n :]), 0.0)
+    return np.concatenate([np.zeros((*at.shape[:-1], mechanism.nv - mechanism.n)), towards], axis=-1)
 
 
 def manipulability_gradient(
     mechanism: Tree, q: npt.ArrayLike, *, link: int | str = "tool", mask: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """How the manipulability changes with each joint (..., n), exact; 0 where it is zero itself and has no derivative.
+    """How the manipulability changes with each velocity (..., nv), exact; 0 where it is zero itself and has no derivative.
 
     The manipulability is the product of the singular values of the Jacobian's rows that count, linear ones divided by the
     characteristic length. Times a gain, for ``secondary=`` of `joint_velocities` (T. Yoshikawa, "Manipulability of robotic
@@ -67,8 +68,8 @@ def manipulability_gradient(
     ----------
     mechanism : Mechanism
         On a fixed base, without loops.
-    q : (..., n) array_like
-        Joint coordinates.
+    q : (..., nq) array_like
+        Configuration.
     link, mask
         As for `joint_velocities`.
 
@@ -87,8 +88,7 @@ def manipulability_gradient(
     check_mechanism(mechanism)
     rows = rows_of(mask)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
-    at = vectors("q", q, mechanism.n)
-    shape = (mechanism.n,)
+    at = vectors("q", q, mechanism.nq)
 
     def gradient(q: Array) -> Array:
         return _gradient(mechanism, place, rows, characteristic_length(mechanism, place), q)
@@ -96,17 +96,19 @@ def manipulability_gradient(
     kernel = kept(
         mechanism,
         ("manipulability_gradient", place, rows),
-        lambda: trace(gradient, "manipulability_gradient", {"q": shape}, {"gradient": shape}),
+        lambda: trace(gradient, "manipulability_gradient", {"q": (mechanism.nq,)}, {"gradient": (mechanism.nv,)}),
     )
     return np.asarray(kernel(at))
 
 
 def _gradient(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> Array:
     unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
-    jac = jacobian(tree, q, link=link)[list(rows)] * unit[:, None]
-    gram = jac @ jac.T if jac.shape[0] <= jac.shape[1] else jac.T @ jac
-    product = _determinant(gram)
-    slope = derivative([product], list(q))[0]
+
+    def squared(x: Array) -> Array:
+        jac = jacobian(tree, x, link=link)[list(rows)] * unit[:, None]
+        return np.array(_determinant(jac @ jac.T if jac.shape[0] <= jac.shape[1] else jac.T @ jac), dtype=object)
+
+    product, slope = squared(q).item(), tangent_derivative(tree, squared, q)
     half = root(select(product, product, 1.0))
     return np.array([select(product, 0.5 * rate / half, 0.0) for rate in slope], dtype=object)
 

@@ -44,7 +44,7 @@ class PathSolution(Solution):
     ----------
     t : ndarray (T,)
         Time, s.
-    q, qd, qdd : ndarray (T, n)
+    q, qd, qdd : ndarray (T, nq), (T, nv), (T, nv)
         Of the joints; accelerations are differences of the speeds. `linkwise.Trajectory` takes all four.
     path_time : ndarray (T,)
         Which instant of the path was aimed at: behind t where bounds slowed the motion.
@@ -114,7 +114,7 @@ def follow(
         On a fixed base, without loops.
     path : CartesianTrajectory
         One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
-    q0 : (n,) array_like
+    q0 : (nq,) array_like
         Where the joints start. What the frame is then away from the path is closed, at last with the time constant 1 / gain.
     dt : float
         Step, s.
@@ -123,7 +123,7 @@ def follow(
     link, mask, damping, region, qd_max, weights
         As for `joint_velocities`.
     secondary : callable, optional
-        Takes q (n,) and returns joint speeds (n,) to be taken beside.
+        Takes q (nq,) and returns joint speeds (nv,) to be taken beside.
     tol : float
         Greatest distance (m) and angle (rad) from the path for success, at every instant from the first on.
 
@@ -157,9 +157,9 @@ def follow(
     step, feedback = positive("dt", dt), positive("gain", gain, zero=True)
     if feedback * step > 1.0:
         raise ArgumentError(f"gain is {feedback:g} 1/s with steps of {step:g} s; expected at most {1.0 / step:g} 1/s")
-    start = vectors("q0", q0, task.n)
+    start = vectors("q0", q0, mechanism.nq)
     if start.ndim != 1:
-        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({task.n},)")
+        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({mechanism.nq},)")
     return _Following(task, path, step, feedback, qd_max, secondary, positive("tol", tol)).run(start)
 
 
@@ -186,8 +186,10 @@ class _Following:
             if diagnostics[0] < CREEPING:
                 break
             dt = min(self.dt, (end - at) / diagnostics[0])
-            middle, middle_diagnostics = self.speed(q + 0.5 * dt * qd, min(end, at + 0.5 * dt * diagnostics[0]))
-            q, time = q + dt * middle, time + dt
+            middle, middle_diagnostics = self.speed(self.moved(q, qd, 0.5 * dt), min(end, at + 0.5 * dt * diagnostics[0]))
+            if middle_diagnostics[0] < CREEPING:
+                break
+            q, time = self.moved(q, middle, dt), time + dt
             last = dt < self.dt or at + dt * middle_diagnostics[0] >= end - 1e-9 * self.dt
             at = (
                 end
@@ -196,6 +198,10 @@ class _Following:
             )
             rows.append((time, at, q, *self.speed(q, at)))
         return self.solution(rows, done=at >= end)
+
+    def moved(self, q: FloatArray, qd: FloatArray, dt: float) -> FloatArray:
+        """The configuration (nq,) after a time, s."""
+        return np.asarray(kernel_of(self.task.mechanism, "integrate")(q, qd, dt))
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
         """Joint speeds and `DIAGNOSTICS` for an instant of the path, by what is missing to it."""

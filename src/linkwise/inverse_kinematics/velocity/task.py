@@ -43,7 +43,7 @@ def usual_rank(
 
     def find() -> int:
         unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
-        share = np.where(mechanism.is_length, length, 1.0) * (1.0 if moving is None else np.array(moving))
+        share = np.where(mechanism.is_linear_velocity, length, 1.0) * (1.0 if moving is None else np.array(moving))
         jac = kernel_of(mechanism, "jacobian", None, {"link": link})(random_configurations(mechanism, length))[:, list(rows)]
         values = np.linalg.svd(jac * unit[:, None] * share, compute_uv=False)
         return int((values > RANK * values.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1).max())
@@ -108,13 +108,13 @@ class VelocityTask:
 
     @cached_property
     def n(self) -> int:
-        """Number of joint coordinates."""
-        return self.mechanism.n
+        """Number of joint velocities."""
+        return self.mechanism.nv
 
     @cached_property
     def qd_max(self) -> FloatArray:
         """The greatest speeds (n,) of the mechanism."""
-        return self.mechanism.qd_max
+        return self.mechanism.for_velocities(self.mechanism.qd_max, np.inf)
 
     @cached_property
     def qd_min(self) -> FloatArray:
@@ -124,7 +124,7 @@ class VelocityTask:
     @cached_property
     def qdd_max(self) -> FloatArray:
         """The greatest accelerations (n,) of the mechanism."""
-        return self.mechanism.qdd_max
+        return self.mechanism.for_velocities(self.mechanism.qdd_max, np.inf)
 
     @cached_property
     def nothing(self) -> FloatArray:
@@ -140,7 +140,7 @@ class VelocityTask:
     @cached_property
     def rate_scale(self) -> FloatArray:
         """What joint rates (n,) are multiplied by to be angles per time: slides are divided by `length`."""
-        return np.where(self.mechanism.is_length, 1.0 / self.length, 1.0)
+        return np.where(self.mechanism.is_linear_velocity, 1.0 / self.length, 1.0)
 
     @property
     def unit(self) -> FloatArray:
@@ -184,7 +184,8 @@ class ClosedVelocityTask(VelocityTask):
             raise ArgumentError(
                 f"joint_velocities: loops of {name!r} are at a singular position at q; branches of motion meet"
             )
-        scaled = jac / loops.columns * self.shares
+        scaled = np.zeros((*jac.shape[:-1], self.n))
+        scaled[..., loops.speeds] = jac / loops.columns * self.shares[loops.speeds]
         return np.eye(self.n) - np.linalg.pinv(scaled, rcond=SINGULAR) @ scaled
 
     def _solve(
@@ -285,13 +286,12 @@ def check_mechanism(mechanism: Tree, *, loops: bool = False) -> None:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
         )
-    mechanism.require_joint_rates("joint rates")
     if mechanism.loops and not loops:
         raise ArgumentError(
             f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"
             " linkwise.loops has what moves linkages"
         )
-    if not mechanism.n:
+    if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
 
 
@@ -329,8 +329,8 @@ def _filter(damping: float | str | None, region: float) -> FloatArray:
 
 def _weights(mechanism: Tree, weights: npt.ArrayLike | None, size: float) -> FloatArray:
     if weights is not None:
-        return per_joint("weights", weights, mechanism.n, f"{mechanism.n} numbers > 0, infinite for joints that must rest")
-    return np.where(mechanism.is_length, 1.0 / size**2, 1.0)
+        return per_joint("weights", weights, mechanism.nv, f"{mechanism.nv} numbers > 0, infinite for joints that must rest")
+    return np.where(mechanism.is_linear_velocity, 1.0 / size**2, 1.0)
 
 
 def speed_bounds(
@@ -345,8 +345,12 @@ def speed_bounds(
     most = _velocity_limits(task, qd_max)
     if dt is None:
         return -most, most
-    low, high = task.mechanism.q_min, task.mechanism.q_max
-    return np.minimum(np.maximum((low - q) / dt, -most), 0.0), np.maximum(np.minimum((high - q) / dt, most), 0.0)
+    mech, free = task.mechanism, task.n - task.mechanism.n  # (velocities of joints with quaternions come first)
+    q, high = q[..., mech.nq - mech.n :], np.array(np.broadcast_to(most, (*q.shape[:-1], task.n)))
+    low = -high
+    low[..., free:] = np.minimum(np.maximum((mech.q_min - q) / dt, low[..., free:]), 0.0)
+    high[..., free:] = np.maximum(np.minimum((mech.q_max - q) / dt, high[..., free:]), 0.0)
+    return low, high
 
 
 def acceleration_bounds(

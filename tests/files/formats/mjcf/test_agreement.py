@@ -105,7 +105,7 @@ TEXTS = {
     '</fixed></tendon><equality><joint joint1="a" joint2="b"/></equality>'
     '<actuator><motor name="m" joint="b" gear="5" armature="0.01"/><motor joint="hub" armature="0.02"/></actuator></mujoco>',
     "replicated in what is replicated": '<mujoco><worldbody><replicate count="2" offset="1 0 0"><body name="x" pos="0 1 0">'
-    f'<joint name="x"/>{BALL}<replicate count="2" offset="0 0 1" euler="0 30 0" sep="_"><body name="b" pos="0.1 0 0">'
+    f'<joint name="x"/>{BALL}<replicate count="2" offset="0 0 1" euler="0 30 0" sep="_" prefix="A"><body name="b" pos="0.1 0 0">'
     f'<joint name="b" axis="1 0 0"/>{BOX}<site name="s"/></body></replicate></body></replicate></worldbody><actuator>'
     '<motor joint="b" armature="0.3"/><motor joint="x" armature="0.2"/></actuator></mujoco>',
     "ball joints": one(

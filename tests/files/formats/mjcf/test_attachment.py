@@ -16,7 +16,9 @@ CHILD = f"""<mujoco model="child"><compiler angle="radian" eulerseq="zyx" meshdi
 <default><joint damping="2"/><geom density="10"/><motor armature="0.3"/>
 <default class="c"><joint armature="3"/></default></default>
 <worldbody><geom size="1"/><body name="b" pos="1 0 0" euler="0.1 0.2 0.3"><joint name="j" range="-1 1"/>{BALL}
-<body name="d" childclass="c"><joint name="k"/>{BALL}</body></body><body name="z"><joint name="zj"/>{BALL}</body></worldbody>
+<body name="d" childclass="c"><joint name="k"/>{BALL}</body></body><body name="z"><joint name="zj"/>{BALL}</body>
+<frame name="f" pos="0 2 0" euler="0.3 0 0.2"><body name="y"><joint name="yj"/>{BALL}</body>
+<body name="x">{BALL}</body></frame></worldbody>
 <tendon><fixed name="t" stiffness="3"><joint joint="j" coef="1"/></fixed></tendon>
 <equality><joint joint1="j" joint2="k"/><joint joint1="zj" joint2="k"/></equality>
 <actuator><motor name="m" joint="j" gear="2"/><motor joint="zj"/></actuator></mujoco>"""
@@ -34,6 +36,7 @@ def parent(*inner: str, model: str = '<model name="kid" file="child.xml"/>') -> 
         "body": ['<attach model="kid" body="b" prefix="p-"/>'],
         "world": ['<frame pos="0 0 5" euler="10 20 30"><attach model="kid" prefix="p-"/></frame>'],
         "twice": [f'<attach model="kid" body="{body}" prefix="{body}-"/>' for body in ("b", "z")],
+        "frame": ['<frame euler="0 0 40"><attach model="kid" frame="f" prefix="f-"/></frame>'],
         "repeated": ['<replicate count="2" offset="1 0 0"><attach model="kid" body="b" prefix="p-"/></replicate>'],
     }.items(),
 )
@@ -73,7 +76,10 @@ def test_attached_in_what_is_attached(tmp_path: Path, monkeypatch: pytest.Monkey
             '<attach model="kid" prefix="p" body="nobody"/>',
             "body is 'nobody'; expected one that stands in the world of 'kid'",
         ),
-        ('<attach model="kid" prefix="p" frame="f"/>', "<attach> has no attribute 'frame'"),
+        (
+            '<attach model="kid" prefix="p" frame="b"/>',
+            "frame is 'b'; expected one that stands in the world of 'kid'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(inner: str, why: str, tmp_path: Path) -> None:

@@ -321,7 +321,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         [
             "line 4: <replicate>: count is missing; expected a whole number >= 0",
             "line 4: <replicate>: count is 'x'; expected a whole number",
-            "line 4: <replicate> has no attribute 'of'; it has 'count', 'sep', 'offset' and 'euler'",
+            "line 4: <replicate> has no attribute 'of'; it has 'count', 'sep', 'offset', 'euler' and 'prefix'",
             "line 4: <replicate>: <joint> stands directly in it; expected it in a <body>",
         ],
     ),

@@ -272,6 +272,16 @@ def test_remarks(inner: str, expected: str) -> None:
     assert expected in told(inner)
 
 
+def test_an_element_that_says_the_same_again_is_a_remark() -> None:
+    axis, limit = '\n<axis xyz="0 1 0"/>', '<limit lower="-1" upper="1" velocity="1" effort="1"/>'
+    expected = "joint 'a-b': <axis> stands twice, first in line 5"
+    assert told(AB + joint("a", "b", axis + "\n<axis  xyz = '0 1 0'></axis>" + limit)) == [
+        f"line 6: {expected}, with the same words"
+    ]
+    problems = parsed(AB + joint("a", "b", axis + axis + '\n<axis xyz="0 0 1"/>' + limit)).problems
+    assert [str(problem) for problem in problems] == [f"line 7: {expected}"]
+
+
 def test_no_remark_without_a_reason() -> None:
     assert told(AB + joint("a", "b", '<axis xyz="0 0 1"/><limit upper="1" velocity="1" effort="1"/>')) == []
     assert urdf.parse('<robot name="r" xmlns:xacro="x" version="1.0"><link name="a"/></robot>', "").remarks == []

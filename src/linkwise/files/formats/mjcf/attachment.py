@@ -1,4 +1,4 @@
-"""``<attach>``: a body of another file, or all of its world, with a prefix to all names."""
+"""``<attach>``: a body or a frame of another file, or all of its world, with a prefix to all names."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Attacher:
         replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<attach>", self.log, ("model", "body", "prefix"))
+        said = Attributes(element, "<attach>", self.log, ("model", "body", "frame", "prefix"))
         name, prefix = said.text("model"), said.text("prefix")
         if name not in self._models or prefix is None:
             there = offered(self._models) if self._models else "one of the <model> of <asset>"
@@ -60,10 +60,10 @@ class Attacher:
         content = deepcopy(source)
         worlds = content.all("worldbody")
         inner = [part for world in worlds for part in world.children]
-        if (body := said.text("body")) is not None:
-            inner = [part for part in inner if part.tag == "body" and part.get("name") == body]
+        for tag in (tag for tag in ("body", "frame") if tag in said):
+            inner = [part for part in inner if part.tag == tag and part.get("name") == said.text(tag)]
             if len(inner) != 1:
-                said.report(f"body is {shown(body)}; expected one that stands in the world of {shown(name)}", "body")
+                said.report(f"{tag} is {shown(said.text(tag))}; expected one that stands in the world of {shown(name)}", tag)
                 return []
         frame = Attached("frame", {"childclass": MAIN}, element.line, inner, settings=settings)
         names = {kind_and_name(part) for part in frame.walk()}

@@ -39,7 +39,7 @@ class Replicator:
         replace_tag(element, "replicate", self._copies)
 
     def _copies(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<replicate>", self.log, ("count", "sep", "offset", "euler"))
+        said = Attributes(element, "<replicate>", self.log, ("count", "sep", "offset", "euler", "prefix"))
         count = said.whole("count") if "count" in said else -1
         if count < 0:
             said.report(f"count is {said.text('count') or 'missing'}; expected a whole number >= 0", "count")

@@ -47,10 +47,17 @@ class Notes(Report):
         self.swap_limits = swap_limits
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
-        """The child with that tag, of which there may be one."""
+        """The child with that tag, of which there may be one; others may say the same again."""
         children = element.all(tag)
-        if len(children) > 1:
-            self.report(children[1].line, f"{item}: <{tag}> stands twice, first in line {children[0].line}")
+        for other in children[1:]:
+            twice = f"{item}: <{tag}> stands twice, first in line {children[0].line}"
+            if not other.repeats(children[0]):
+                self.report(other.line, twice)
+                break
+            self.remark(other.line, f"{twice}, with the same words")
+            for part in other.walk():
+                part.asked_attributes.update(part.attributes)
+                part.asked_tags.update(child.tag for child in part.children)
         return children[0] if children else None
 
     def named(self, parent: Element, tag: str) -> Iterator[tuple[str, Element]]:

@@ -1,0 +1,248 @@
+"""Equilibria: configurations that rest under gravity, springs, constant efforts and wrenches; with loops, closed ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
+from linkwise.dynamics.external import External, loaded_kernel
+from linkwise.errors import ArgumentError
+from linkwise.loops.loop_solver import NEARLY, closed_near, closing
+from linkwise.model.tree import Tree
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import vectors
+
+#: Greatest number of steps of a search for an equilibrium.
+STEPS = 200
+
+#: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
+NEUTRAL = 1e-12
+
+#: No joint moves further in one step, rad or m.
+LONGEST = 0.5
+
+#: Steps of a fall, where that search stood still; curvatures below this share of the greatest count as that.
+FALLS, FLAT = 100, 1e-3
+
+
+@dataclass(frozen=True)
+class StaticEquilibrium:
+    """A configuration that rests.
+
+    Attributes
+    ----------
+    q : ndarray (..., nq)
+        The configuration.
+    success : ndarray (...,) of bool
+        Whether it rests to the tolerance.
+    residual : ndarray (...,)
+        The greatest effort that is left, by the greatest that gravity takes.
+    stable : ndarray (...,) of bool
+        Whether it is a minimum of the potential energy.
+    neutral : ndarray (...,) of bool
+        Whether there is a motion that nothing drives on or back, to rounding; then it is not `stable`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> rest = robots.planar_2r().static_equilibrium([-1.0, 0.3])
+    >>> (rest.q.round(6) + 0.0).tolist(), bool(rest.stable)
+    ([-1.570796, 0.0], True)
+    """
+
+    q: FloatArray
+    success: npt.NDArray[np.bool_]
+    residual: FloatArray
+    stable: npt.NDArray[np.bool_]
+    neutral: npt.NDArray[np.bool_]
+
+
+def static_equilibrium(
+    tree: Tree, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
+) -> StaticEquilibrium:
+    """Return an equilibrium near q0: a configuration that the efforts hold at rest against gravity and wrenches.
+
+    Levenberg-Marquardt steps on the efforts that are missing (K. Levenberg, 1944; D. Marquardt, 1963), with exact
+    derivatives: an unstable equilibrium may be the nearest. Friction at rest is left out. Closed loops stay closed, within
+    the joint limits: the steps are on N' n, the work of the efforts n along the motions N that the loops allow, with the
+    derivative N' (dn/dq - d(J' f)/dq) N, f the forces of the loops.
+
+    Parameters
+    ----------
+    tree : Mechanism
+        On a fixed base.
+    q0 : (..., nq) array_like
+        Where the search begins; loops are closed first, by the nearest way.
+    tau : (..., nv) array_like
+        Constant efforts of the motors; none by default.
+    external : (..., 6) array_like, Wrench or mapping, optional
+        As for `Mechanism.inverse_dynamics`; held.
+    tol : float
+        Greatest `residual` of a success.
+
+    Raises
+    ------
+    ArgumentError
+        Where something floats, or loops cannot be closed near q0.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> rest = static_equilibrium(arm, [-1.0, 0.4])
+    >>> rest.q.round(6).tolist(), bool(rest.success), bool(rest.stable)
+    ([-1.570796, 0.0], True, True)
+    """
+    at = vectors("static_equilibrium: q0", q0, tree.nq)
+    if tree.floating:
+        raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
+    if free := [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]:
+        raise ArgumentError(f"static_equilibrium: {free[0]!r} of {tree.name!r} floats; lock({{{free[0]!r}: pose}}) holds it")
+    tolerance = positive("static_equilibrium: tol", tol)
+    held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
+    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1])
+    q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
+    if not tree.loops:
+        return _search(_OpenRest(tree, held, external), q, tolerance)
+    if not batch:
+        return _search(_ClosedRest(tree, held, external), _closed(tree, q), tolerance)
+    rows = zip(q.reshape(-1, tree.nq), held.reshape(-1, tree.nv), strict=True)
+    alone = [_search(_ClosedRest(tree, efforts, external), _closed(tree, row), tolerance) for row, efforts in rows]
+    fields = (np.array([getattr(one, name) for one in alone]) for name in StaticEquilibrium.__annotations__)
+    return StaticEquilibrium(*(values.reshape(*batch, *values.shape[1:]) for values in fields))
+
+
+def _closed(tree: Tree, q: FloatArray) -> FloatArray:
+    """The closed configuration (nq,) next to one."""
+    task = closing(tree)
+    closed, error, _ = closed_near(task, q[None])
+    if not error[0] <= NEARLY:
+        raise ArgumentError(
+            f"static_equilibrium: the loops of {tree.name!r} cannot be closed near q0; they stay open by {error[0]:.3g}, in"
+            f" longest offsets ({task.size:g} m) and rad"
+        )
+    nearest: FloatArray = closed[0]
+    return nearest
+
+
+class _OpenRest:
+    """What keeps configurations (..., nq) of a tree from rest."""
+
+    def __init__(self, tree: Tree, held: FloatArray, external: External | None) -> None:
+        self.tree, self.held, self.still = tree, held, np.zeros(tree.nv)
+        self.efforts = loaded_kernel(cut_open(tree), "inverse_dynamics", external)
+        self.derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
+
+    def missing(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Efforts (..., nv) that are missing, and the greatest (...,) of what they consist of."""
+        needed = self.efforts(q, self.still, self.still)
+        size = np.maximum(np.abs(needed).max(axis=-1, initial=0.0), np.abs(self.held).max(axis=-1, initial=0.0))
+        return needed - self.held, size
+
+    def stiffness(self, q: FloatArray) -> FloatArray:
+        """How what is missing changes with small motions (..., nv, nv)."""
+        return np.asarray(self.derivatives(q, self.still, self.still)[0])
+
+    def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
+        """Configurations (..., nq) after small motions."""
+        return np.asarray(kernel_of(self.tree, "integrate")(q, step, 1.0)) if self.tree.manifold_joints else q + step
+
+
+class _ClosedRest(_OpenRest):
+    """The same for one closed configuration (nq,), along the m motions that its loops allow, in `LoopFreedom.units`."""
+
+    def missing(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Efforts (m,) that are missing, infinite where the loops are open or singular, and the greatest of all."""
+        try:
+            free = freedom_at(self.tree, q, "static_equilibrium")
+        except ArgumentError:
+            return np.array([np.inf]), np.array(0.0)
+        needed, size = super().missing(q)
+        return (free.units * needed) @ free.basis, size * free.units.max()
+
+    def stiffness(self, q: FloatArray) -> FloatArray:
+        """How what is missing changes with these motions (m, m): the forces of the loops turn with the links."""
+        free = freedom_at(self.tree, q, "static_equilibrium")
+        needed, chosen = super().missing(q)[0] * free.units, list(free.closing.rows)
+        forces = np.zeros(len(free.closing.sizes))
+        forces[chosen] = np.linalg.pinv(free.rows.T, rcond=SINGULAR) @ needed / free.closing.sizes[chosen]
+        turned = kernel_of(self.tree, "closure_derivatives")(q, self.still, self.still, forces)[0]
+        motions = self._motions(free)
+        return np.asarray(motions.T @ (super().stiffness(q) - turned) @ motions)
+
+    def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
+        """The closed configuration (nq,) after a small motion."""
+        motions = self._motions(freedom_at(self.tree, q, "static_equilibrium"))
+        return np.asarray(closed_near(closing(self.tree), super().moved(q, motions @ step)[None])[0][0])
+
+    @staticmethod
+    def _motions(free: LoopFreedom) -> FloatArray:
+        return free.basis * free.units[:, None]
+
+
+def _search(rest: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
+    """The equilibria near configurations; of those from which the steps lead to none, those to which they fall."""
+    near = _solved(rest, q, tolerance)
+    if near.success.all():
+        return near
+    fallen = _solved(rest, _fallen(rest, np.where(near.success[..., None], near.q, q)), tolerance)
+    better = ~near.success & fallen.success
+    pairs = ((getattr(near, name), getattr(fallen, name)) for name in StaticEquilibrium.__annotations__)
+    return StaticEquilibrium(
+        *(np.where(better[..., None] if one.ndim > better.ndim else better, two, one) for one, two in pairs)
+    )
+
+
+def _fallen(rest: _OpenRest, q: FloatArray) -> FloatArray:
+    """Configurations some way down, by Newton steps with the absolute curvatures, which no maximum and no saddle attracts.
+
+    Y. Dauphin, R. Pascanu et al., "Identifying and attacking the saddle point problem in high-dimensional non-convex
+    optimization", NeurIPS 2014.
+    """
+    for _ in range(FALLS):
+        missing, stiffness = rest.missing(q)[0], rest.stiffness(q)
+        values, axes = np.linalg.eigh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
+        curved = np.abs(values)
+        curved = np.maximum(curved, FLAT * curved.max(axis=-1, keepdims=True)) + np.finfo(float).tiny
+        step = -(axes @ ((np.swapaxes(axes, -1, -2) @ missing[..., None]) / curved[..., None]))[..., 0]
+        moved = rest.moved(
+            q, step * np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
+        )
+        if not np.isfinite(rest.missing(moved)[0]).all():
+            break
+        q = moved
+    return q
+
+
+def _solved(rest: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
+    """Levenberg-Marquardt steps from configurations."""
+    missing, scale = rest.missing(q)
+    damping = np.full((*q.shape[:-1], 1), 1e-3)
+    for _ in range(STEPS):
+        if np.all(np.abs(missing).max(axis=-1, initial=0.0) <= tolerance * scale):
+            break
+        stiffness = rest.stiffness(q)
+        count = stiffness.shape[-1]
+        normal = np.swapaxes(stiffness, -1, -2) @ stiffness
+        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count + np.finfo(float).tiny
+        slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
+        step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(count), slope)[..., 0]
+        step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
+        trial = rest.moved(q, step)
+        left, greatest = rest.missing(trial)
+        better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
+        q, missing = np.where(better, trial, q), np.where(better, left, missing)
+        scale = np.maximum(scale, np.where(better[..., 0], greatest, scale))
+        damping = np.where(better, np.maximum(0.1 * damping, 1e-14), np.minimum(10.0 * damping, 1e6))
+    residual = np.abs(missing).max(axis=-1, initial=0.0) / np.where(scale > 0, scale, 1.0)
+    stiffness = rest.stiffness(q)
+    values = np.linalg.eigvalsh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
+    rounding = NEUTRAL * np.abs(values).max(axis=-1, initial=0.0)
+    neutral = np.any(np.abs(values) <= rounding[..., None], axis=-1)
+    least = values.min(axis=-1, initial=np.inf)
+    return StaticEquilibrium(q, residual <= tolerance, residual, least > rounding, neutral)

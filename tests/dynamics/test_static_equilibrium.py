@@ -1,0 +1,104 @@
+"""Equilibria: of chains against paper, of closed loops against the potential energy along the motions that they allow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise import Link, Mechanism, Spring, Wrench, robots
+from linkwise.errors import ArgumentError
+from linkwise.spatial.transform import translation
+from support.random_linkages import random_loop
+from support.random_mechanisms import random_state, relative, variant
+
+
+def chain(count: int, length: float = 0.5, mass: float = 0.3) -> Mechanism:
+    """Point masses one below the other, on rods that turn about y."""
+    down = translation(0.0, 0.0, -length)
+    return Mechanism([Link(axis=(0, 1, 0), before=down if k else None, mass=mass, com=down[:3, 3]) for k in range(count)])
+
+
+def test_equilibria() -> None:
+    arm = chain(3)
+    starts = np.array([[0.3, -0.2, 0.5], [np.pi - 0.1, 0.1, 0.05]])
+    found = arm.static_equilibrium(starts)
+    assert found.success.all()
+    assert found.stable.tolist() == [True, False]
+    assert np.abs(found.q - [[0, 0, 0], [np.pi, 0, 0]]).max() < 1e-9
+    pushed = arm.static_equilibrium(starts[0], external={"link3": Wrench((2.0, 0, 0), point=(0, 0, -0.5), frame="body")})
+    world = arm.static_equilibrium(starts[0], external={"link3": Wrench((2.0, 0, 0), frame="world")})
+    for rest in (pushed, world):
+        assert bool(rest.success)
+    tension = [np.arctan2(2.0, -9.81 * 0.3 * (3 - k)) for k in range(3)]
+    angles = np.cumsum(world.q)
+    wanted = np.array([-np.arctan2(2.0, 9.81 * 0.3 * (3 - k)) if k < 2 else 0.0 for k in range(3)])
+    print(tension, angles)
+    assert np.abs(angles - wanted).max() < 1e-9, "each rod along the sum of the forces below its upper end"
+    torque = arm.static_equilibrium([0.1, 0.0, 0.0], tau=[0.0, 0.0, 0.3])
+    assert bool(torque.success)
+    assert relative(arm.gravity_torque(torque.q), [0.0, 0.0, 0.3]) < 1e-9
+
+
+def test_where_there_is_no_equilibrium() -> None:
+    rest = chain(1).static_equilibrium([0.2], tau=[100.0])
+    assert not bool(rest.success)
+    assert float(rest.residual) > 0.5
+
+
+def test_a_start_from_which_no_step_helps_falls() -> None:
+    """The torque of gravity is greatest where a pendulum is horizontal, and has no slope there."""
+    rest = chain(1).static_equilibrium([[np.pi / 2], [-np.pi / 2], [np.pi - 0.1]])
+    assert rest.success.all()
+    assert rest.stable.tolist() == [True, True, False]
+    assert np.abs(rest.q.ravel() - [0.0, 0.0, np.pi]).max() < 1e-12
+
+
+def test_loops_rest_where_the_potential_energy_is_least() -> None:
+    """The energy along the branch of a four-bar, by its crank, a parabola through the least of some thousand."""
+    bars = robots.four_bar()
+    rest = bars.static_equilibrium(bars.neutral)
+    assert rest.success
+    assert rest.stable
+    path = bars.linkage("crank")
+    at = float(rest.q[0]) + np.linspace(-1e-3, 1e-3, 21)
+    turned = path.position(at[:, None], q0=rest.q)
+    assert turned.success.all()
+    fit = np.polynomial.Polynomial.fit(at - rest.q[0], bars.potential_energy(turned.q), 4).convert().coef
+    lowest = -fit[1] / (2 * fit[2])
+    print(f"crank at {float(rest.q[0]):.6f}, energy lowest {lowest:.1e} rad beside it, its curvature {2 * fit[2]:.3f}")
+    assert fit[2] > 0
+    assert abs(lowest) < 1e-9, "1e-15 of the energy, over curvature and width"
+    assert not np.abs(bars.actuator_efforts(rest.q, np.zeros(3), np.zeros(3), "crank")).max() > 1e-10
+    assert (bars.modes(rest.q).squares > 0).all()
+
+
+@pytest.mark.usefixtures("uncompiled")
+@pytest.mark.parametrize("seed", [2, 5])
+def test_loops_in_space_with_springs_efforts_and_wrenches(seed: int) -> None:
+    """The power of all that acts, along every motion that the loop allows; and a batch is its rows one by one."""
+    mech, q = random_loop(seed, "point", ["revolute"] * 5, motor=False)
+    mech = mech.replace(springs=[Spring(name, 40.0, rest=float(q[k])) for k, name in enumerate(mech.names)])
+    wrench, tau = {"a4": Wrench((1.0, -2.0, 0.5), frame="world")}, np.linspace(-0.5, 0.5, mech.nv)
+    rest = mech.static_equilibrium(np.stack([q, q + 0.01]), tau, wrench)
+    print(f"{seed}: {rest.success}, {rest.stable}, {rest.residual}, moved by {np.abs(rest.q - q).max():.2g}")
+    assert rest.success.all()
+    still = np.zeros(mech.nv)
+    left = mech.replace(loops=()).inverse_dynamics(rest.q, still, still, external=wrench) - tau
+    jac = mech.kernel("closure_jacobian")(rest.q)
+    assert np.abs(mech.kernel("closure")(rest.q)).max() < 1e-12
+    for table, efforts in zip(jac, left, strict=True):
+        along = np.linalg.svd(table)[2][3:] @ efforts
+        assert np.abs(along).max() < 1e-11 * np.abs(efforts).max()
+    alone = mech.static_equilibrium(q + 0.01, tau, wrench)
+    assert np.array_equal(alone.q, rest.q[1])
+    assert alone.stable == rest.stable[1]
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(ArgumentError, match=r"floating|floats"):
+        variant("floating 0").static_equilibrium(random_state(variant("floating 0"))[0])
+    bars = robots.four_bar()
+    links = [link.replace(before=translation(9.0)) if link.name == "rocker" else link for link in bars.links]
+    apart = bars.replace(links=links)
+    with pytest.raises(ArgumentError, match=f"loops of '{apart.name}' cannot be closed near q0"):
+        apart.static_equilibrium(apart.neutral)
