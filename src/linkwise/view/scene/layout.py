@@ -223,8 +223,8 @@ def near(points: FloatArray, distance: float) -> list[list[int]]:
     groups: list[list[int]] = []
     firsts = np.empty_like(points)
     for k, point in enumerate(points):
-        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1).reshape(len(groups), -1).max(axis=-1, initial=0.0)
-        close = np.flatnonzero(apart < distance)
+        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1)
+        close = np.flatnonzero(apart.max(axis=tuple(range(1, apart.ndim)), initial=0.0) < distance)
         if len(close):
             groups[close[0]].append(k)
         else:
