@@ -263,7 +263,8 @@ class Kernel:
 
     def __repr__(self) -> str:
         shapes = [", ".join(f"{k} {v}" for k, v in group.items()) for group in (self.tape.inputs, self.tape.outputs)]
-        return f"<Kernel {self.name}: {shapes[0]} -> {shapes[1]}, {self.backend}>"
+        tier = "" if self.tier == "straight" else f", {self.tier}"
+        return f"<Kernel {self.name}: {shapes[0]} -> {shapes[1]}, {self.backend}{tier}>"
 
 
 class _Checked:

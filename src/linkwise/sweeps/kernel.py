@@ -25,9 +25,9 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest
 from linkwise.model.tree import Tree, unshared
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.sweeps.declaration import LOOPED
-from linkwise.sweeps.drivers import RecordedSweeps
+from linkwise.sweeps.drivers import RecordedSweeps, UnrolledSweeps
 from linkwise.sweeps.tables import MechanismRows, kind_of, rows_of
 
 #: From so many moving bodies on an algorithm loops over them, where nothing else is said; see `benchmarks/sizes.py`.
@@ -130,19 +130,19 @@ def _again(tree: Tree, name: str, options: dict[str, Any]) -> Kernel:
 
 def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
     """The machine code of an algorithm that a mechanism needs."""
-    steps = LOOPED[declared.name]
-    values = {**declared.options, **options, "rotors": bool(_free(tree).memo("sweeps", "rotors", lambda: _has_rotors(tree)))}
-    variants = tuple((name, values[name]) for name in steps.variants)
-    return code_of(declared.name, variants, options.get("wrenches") is None)
+    return code_of(declared.name, variants_of(tree, declared, options), options.get("wrenches") is None)
+
+
+def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The values of what changes the steps: options, and whether rotors are carried."""
+    rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
+    values = {**declared.options, **options, "rotors": rotors}
+    return tuple((name, values[name]) for name in LOOPED[declared.name].variants)
 
 
 def _free(tree: Tree) -> Tree:
     """The mechanism with a coordinate for every joint."""
     return coupling(tree).uncoupled if tree.coupled else tree
-
-
-def _has_rotors(tree: Tree) -> bool:
-    return bool(moving_bodies(_free(tree)).rotors)
 
 
 def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> MechanismRows:
@@ -173,6 +173,44 @@ def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Loop
     bodies = rows.tables["bodies"]
     sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
     return rows.data(sizes_of(tree, options), sparse=sparse)
+
+
+def unrolled(tree: Tree, name: str, *inputs: Any, **options: Any) -> tuple[Array, ...]:
+    """Run the steps of an algorithm on the bodies of a mechanism, one after another, over scalars of any kind.
+
+    Parameters
+    ----------
+    tree : Tree
+        Whose joints have coordinates of their own.
+    name : str
+        The algorithm.
+    *inputs : array of scalars
+        Its inputs, for one configuration.
+    **options
+        Of the algorithm.
+
+    Returns
+    -------
+    tuple of ndarray
+        Its outputs.
+
+    Examples
+    --------
+    >>> from linkwise import robots, symbols
+    >>> unrolled(robots.planar_2r(), "kinetic_energy", [0.0, 0.5], [1.0, 2.0])[0].round(3)
+    array(3.483)
+    """
+    declared = algorithm.find(name)
+    chosen = algorithm.algorithm_options(tree, declared, options)
+    sizes, steps, single = sizes_of(tree, chosen), LOOPED[name], chosen.get("wrenches") is None
+    rows = rows_for(tree, declared, chosen)
+    shapes = _shapes(declared.inputs, single)
+    arrays = {key: (shape, np.asarray(value)) for (key, shape), value in zip(shapes.items(), inputs, strict=True)}
+    sweeps = UnrolledSweeps(rows.tables, rows.constants, arrays, sizes)
+    for key, shape in _shapes(declared.outputs, single).items():
+        sweeps.output(key, shape)
+    steps.function(sweeps, **dict(variants_of(tree, declared, chosen)))
+    return tuple(array(sweeps.arrays[key]) for key in declared.outputs)
 
 
 class Coupled:

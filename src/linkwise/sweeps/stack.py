@@ -162,10 +162,10 @@ def stack(mechanisms: Any) -> Stack:
     shape: list[int] = []
     level: list[Any] = [mechanisms]
     while level and not any(isinstance(item, Tree) for item in level):
-        try:
-            rows = [list(item) for item in level]
-        except TypeError:
-            raise ArgumentError(f"stack: {level[0]!r} is no mechanism; expected mechanisms, or sequences of them") from None
+        other = next((item for item in level if isinstance(item, str) or not isinstance(item, Iterable)), None)
+        if other is not None:
+            raise ArgumentError(f"stack: {other!r} is no mechanism; expected one or more, or sequences of them")
+        rows = [list(item) for item in level]
         if len({len(row) for row in rows}) != 1:
             raise ArgumentError(f"stack: rows of {members(str(len(row)) for row in rows)}; expected rows of one length")
         shape.append(len(rows[0]))

@@ -1,0 +1,109 @@
+"""What is kept of looped programs, processes that race for it, and mechanisms of a thousand bodies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import linkwise as lw
+from linkwise.cli.command import Commands
+from linkwise.kernel import cache
+from linkwise.kernel.looped import ProgramLayout
+from linkwise.sweeps import kernel as sweeps
+from support.random_mechanisms import random_mechanism, random_state
+
+RACE = """
+import numpy as np, linkwise as lw
+arm = lw.robots.puma560()
+q = np.linspace(-1, 1, 30).reshape(5, 6)
+print([arm.kernel(name, tier="looped")(*[q] * count).tobytes().hex() for name, count in {calls}])
+"""
+
+
+def run(folder: Path, calls: list[tuple[str, int]]) -> subprocess.Popen[str]:
+    environment = {**os.environ, "LINKWISE_CACHE_DIR": str(folder)}
+    command = [sys.executable, "-c", RACE.format(calls=calls)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def test_processes_race_on_a_cold_cache(tmp_path: Path) -> None:
+    """Twenty, on the same numbers; some find what others have just written."""
+    folder = tmp_path / "kernels"
+    folder.mkdir(mode=0o700)
+    calls = [("inverse_dynamics", 3), ("gravity_torque", 1)]
+    processes = [run(folder, calls) for _ in range(20)]
+    results = [process.communicate(timeout=300) for process in processes]
+    assert {errors for _, errors in results} == {""}
+    assert len({output for output, _ in results}) == 1
+
+
+def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir(mode=0o700)
+    calls = [("gravity_torque", 1)]
+    wanted, _ = run(folder, calls).communicate(timeout=300)
+    for spoil in (lambda path: path.unlink(), lambda path: path.write_bytes(b"linkwise object 1\n" + bytes(40) + b"{}")):
+        for path in sorted(folder.glob("*.o")):
+            spoil(path)
+            found, errors = run(folder, calls).communicate(timeout=300)
+            assert (found, errors) == (wanted, ""), path
+
+
+def test_layouts_are_read_as_they_were_written() -> None:
+    layout = sweeps.code_of("inverse_dynamics_derivatives", (), True).layout
+    assert ProgramLayout.read(layout.text()) == layout
+    for text in (b"", b"[]", b"{}", layout.text()[:-9], layout.text().replace(b'"tables"', b'"other"')):
+        with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+            ProgramLayout.read(text)
+
+
+def chain(count: int) -> lw.Mechanism:
+    return random_mechanism(3, ["revolute"] * count, list(range(-1, count - 1)), ["general"] * count, motors=False)
+
+
+def test_a_thousand_bodies() -> None:
+    """With little room for recursion; what goes in comes out, to what rounding of some thousand bodies leaves."""
+    mech, limit = chain(1000), sys.getrecursionlimit()
+    q, qd, qdd = random_state(mech, 1)
+    chain(40).forward_dynamics(*np.zeros((3, 40)))  # (imports what is imported at a first call)
+    depth = len(__import__("inspect").stack()) + 60
+    try:
+        sys.setrecursionlimit(depth)
+        tau = mech.inverse_dynamics(q, qd, qdd)
+        back = mech.forward_dynamics(q, qd, tau)
+        poses, J = mech.link_poses(q), mech.jacobian(q)
+        M, kinetic = mech.mass_matrix(q), mech.kinetic_energy(q, qd)
+    finally:
+        sys.setrecursionlimit(limit)
+    bias = mech.bias_torque(q, qd)
+    error = np.abs(M @ qdd + bias - tau).max() / np.abs(tau).max()
+    energy = abs(qd @ M @ qd / 2 / kinetic - 1)
+    h = 1e-7
+    moved = mech.forward_kinematics(q + h * qd) - mech.forward_kinematics(q - h * qd)
+    velocity = np.abs(J[:3] @ qd - moved[:3, 3] / (2 * h)).max() / np.abs(J[:3] @ qd).max()
+    turned = np.abs(poses[:, :3, :3] @ poses[:, :3, :3].swapaxes(1, 2) - np.eye(3)).max()
+    residual = np.abs(mech.inverse_dynamics(q, qd, back) - tau).max() / np.abs(tau).max()
+    print(f"1,000 bodies: M qdd + bias to {error:.1e}, energy {energy:.1e}, rotations {turned:.1e}, residual {residual:.1e}")
+    assert max(error, energy, turned) < 1e-12  # (some thousand roundings)
+    assert residual < 1e-9  # (accelerations of links at the end of the chain are large)
+    assert velocity < 1e-6  # (central differences of positions of some 100 m)
+
+
+def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kernels"))
+    monkeypatch.setattr(sweeps, "programs", lambda: [("friction_torque", (), True)])
+    sweeps.code_of.cache_clear()
+    command = Commands().get_command(None, "warm")  # type: ignore[arg-type]
+    assert command is not None
+    result = CliRunner().invoke(command, ["--json"])
+    assert (result.exit_code, '"programs": 1' in result.output) == (0, True), result.output
+    assert len(list((tmp_path / "kernels").glob("*.o"))) >= 3
+    monkeypatch.setenv(cache.VARIABLE, "")
+    assert "switched off" in str(CliRunner().invoke(command, []).exception)
+    sweeps.code_of.cache_clear()
