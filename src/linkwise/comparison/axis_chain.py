@@ -96,15 +96,19 @@ class JointAxes:
 
 
 def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
-    """Take the chain out of a mechanism; a floating base stands in its origin.
+    """Take the chain out of a mechanism; a floating base, and what has a quaternion beside the way, rests in its origin.
 
     Raises
     ------
     ArgumentError
-        Where no joint moves on the way, or a joint follows one that is not on the way.
+        Where no joint moves on the way, one has a quaternion, or follows one that is not on the way.
     """
-    mechanism.require_joint_rates("a comparison")
     link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    on_the_way = mechanism.path(link)
+    for at in mechanism.manifold_joints:
+        if at.link in on_the_way:
+            problem = f"{mechanism.name!r} has the {at.joint.kind} joint {at.name!r}, which has a quaternion, on the way"
+            raise ArgumentError(f"{problem} to {mechanism.frame_name(link)}; a comparison: only other joints on the way")
     mechanism = separated(mechanism)
     pose = np.asarray(mechanism.base, dtype=float)
     axes: list[JointAxis] = []

@@ -109,7 +109,8 @@ class Comparison:
     def transferred(self, q: npt.ArrayLike, *, back: bool = False) -> FloatArray:
         """The joint coordinates (..., n) of the second mechanism at those of the first, or back.
 
-        Joints that are not on the way to the link are at zero; those of a floating base are no part of it.
+        Joints that are not on the way to the link are at zero; those of a floating base, and of other joints with
+        quaternions, are no part of it.
 
         Raises
         ------
@@ -536,7 +537,7 @@ def samples(chain: JointAxes, seed: int) -> FloatArray:
 
 
 def _poses(chain: JointAxes, q: FloatArray) -> FloatArray:
-    """Forward kinematics (k, 4, 4) of the end; a floating base stands in its origin."""
+    """Forward kinematics (k, 4, 4) of the end; a floating base, and what has a quaternion beside, rests in its origin."""
     mechanism = chain.mechanism
     floating = np.broadcast_to(mechanism.neutral[: mechanism.nq - mechanism.n], (len(q), mechanism.nq - mechanism.n))
     kernel = kernel_of(mechanism, "forward_kinematics", "numpy", {"link": chain.link})

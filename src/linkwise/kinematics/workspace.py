@@ -136,9 +136,10 @@ def workspace(
     """Find what a frame reaches and how well it moves there.
 
     The first joint, where it is a turn, is not sampled: everything else is turned about its axis. The other joints are
-    sampled at random, ball joints evenly over all turns or those in their cones; then the best posture of each cell is changed at random again and again, which finds better ones and
-    cells that chance had missed. Every point reported is therefore reached for certain (each posture is at hand, in
-    `Workspace.q`); that the rest is out of reach is likely, not proved.
+    sampled at random, ball joints evenly over all turns or those in their cones; then the best posture of each cell is
+    changed at random again and again, which finds better ones and cells that chance had missed. Every point reported is
+    therefore reached for certain (each posture is at hand, in `Workspace.q`); that the rest is out of reach is likely, not
+    proved.
 
     Parameters
     ----------

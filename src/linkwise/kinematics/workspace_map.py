@@ -165,7 +165,7 @@ class Postures:
 
     @cached_property
     def turned(self) -> Kernel:
-        """From q (nq,) and a small motion (nv,) to the coordinates of joints with quaternions after it, within their cones."""
+        """From q (nq,) and a small motion (nv,) to those of joints with quaternions after it, within their cones."""
         inputs, outputs = {"q": (self.tree.nq,), "step": (self.tree.nv,)}, {"turned": (self.base,)}
         return Kernel(trace(self._turn, "turned", inputs, outputs))
 
