@@ -221,9 +221,9 @@ def near(points: FloatArray, distance: float) -> list[list[int]]:
     [[0, 2], [1]]
     """
     groups: list[list[int]] = []
-    firsts = np.empty_like(points)
+    firsts, postures = np.empty_like(points), tuple(range(1, points.ndim - 1))
     for k, point in enumerate(points):
-        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1).reshape(len(groups), -1).max(axis=-1, initial=0.0)
+        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1).max(axis=postures, initial=0.0)
         close = np.flatnonzero(apart < distance)
         if len(close):
             groups[close[0]].append(k)
