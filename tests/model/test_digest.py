@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def children(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((place, value[place]) for place in np.ndindex(value.shape))
     elif hasattr(value, "__dict__"):
         kept = {"_memo", "_lock"} | {name for name in value.__dict__ if callable(value.__dict__[name])}
+        kept |= {name for name in value.__dict__ if isinstance(getattr(type(value), name, None), cached_property)}
         yield from ((name, item) for name, item in value.__dict__.items() if name not in kept)
 
 

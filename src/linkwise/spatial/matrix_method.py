@@ -42,7 +42,7 @@ def pseudo_inertia(mass: object, com: npt.ArrayLike, tensor: npt.ArrayLike) -> A
     """
     m, c, i = np.asarray(mass)[..., None, None], np.asarray(com)[..., None], np.asarray(tensor)
     across = c.swapaxes(-1, -2)
-    trace = np.trace(i, axis1=-2, axis2=-1)[..., None, None]
+    trace = np.asarray(np.trace(i, axis1=-2, axis2=-1))[..., None, None]  # (of expressions it is a scalar)
     result = np.zeros((*i.shape[:-2], 4, 4), dtype=np.result_type(m, c, i))
     result[..., :3, :3] = 0.5 * trace * np.eye(3) - i + m * (c * across)
     result[..., :3, 3:], result[..., 3:, :3] = m * c, m * across

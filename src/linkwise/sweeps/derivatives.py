@@ -19,7 +19,7 @@ from linkwise.spatial.spatial_vectors import (
 )
 from linkwise.sweeps.declaration import looped
 from linkwise.sweeps.drivers import Row, Sweeps
-from linkwise.sweeps.dynamics import ZERO, acceleration, add_rotors, friction_slope, half_spin, spin
+from linkwise.sweeps.dynamics import ZERO, acceleration, add_rotors, friction_slope, half_spin, upright_spin
 
 #: The derivatives by coordinates and velocities, and the mass matrix.
 TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
@@ -50,7 +50,7 @@ def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: st
     for name in STEPS:
         sweeps.temporary(name, "nv", 6)
     steps = _Steps(qdd, by_q, by_qd, mass)
-    sweeps.ground(velocity=np.zeros(6), falling=np.concatenate([-sweeps.constant("gravity"), ZERO]))
+    sweeps.ground(velocity=np.zeros(6), falling=np.concatenate([-sweeps.constant("gravity"), ZERO]), axes=np.eye(3))
     sweeps.outward(steps.outward)
     sweeps.outward(half_spin, "rotors")
     sweeps.outward(steps.forced)
@@ -73,7 +73,7 @@ class _Steps:
 
     def outward(self, body: Row) -> None:
         """Motion of a body, and what steps of its joint do to it."""
-        joint, parent = body.joint, body.parent
+        joint, parent = body.upright, body.parent
         carried_v, carried_a = (joint.motion_from_parent(parent[name]) for name in ("velocity", "falling"))
         rate = joint.rate(body.read("qd"))
         velocity = carried_v + rate
@@ -84,28 +84,31 @@ class _Steps:
         body.write("step velocity", [effect.velocity for effect in effects], "v .")
         body.write("step acceleration", [effect.acceleration for effect in effects], "v .")
         body.write("step rate", [effect.velocity + effect.rate for effect in effects], "v .")
-        body["composite"], body["momentum"] = body.inertia, momentum_matrix(body.inertia, velocity)
+        body["composite"] = body.upright_inertia
+        body["momentum"] = momentum_matrix(body["composite"], velocity)
 
     def forced(self, body: Row) -> None:
         """The force that a body takes."""
-        body["force"] = inertia_times(body.inertia, body["falling"]) + coriolis_times(body["momentum"], body["velocity"])
+        body["force"] = inertia_times(body["composite"], body["falling"]) + coriolis_times(
+            body["momentum"], body["velocity"]
+        )
 
     def loaded(self, rotor: Row) -> None:
         """What spins a rotor acts on its carrier; the momentum has half of it already."""
-        half = 0.5 * cross(rotor.body["velocity"][3:], spin(rotor)) * rotor.read("qd", "v")[0]
-        rotor.body.add("force", np.concatenate([ZERO, half + spin(rotor) * rotor.read(self.qdd, "v")[0]]))
+        half = 0.5 * cross(rotor.body["velocity"][3:], upright_spin(rotor)) * rotor.read("qd", "v")[0]
+        rotor.body.add("force", np.concatenate([ZERO, half + upright_spin(rotor) * rotor.read(self.qdd, "v")[0]]))
 
     def inward(self, body: Row) -> None:
         """Composite bodies."""
-        body.parent.add("composite", body.joint.inertia_to_parent(body["composite"]))
-        body.parent.add("momentum", body.joint.momentum_to_parent(body["momentum"]))
-        body.parent.add("force", body.joint.force_to_parent(body["force"]))
+        body.parent.add("composite", body.upright.inertia_to_parent(body["composite"]))
+        body.parent.add("momentum", body.upright.momentum_to_parent(body["momentum"]))
+        body.parent.add("force", body.upright.force_to_parent(body["force"]))
 
     def start(self, body: Row) -> list[Array]:
         """What is passed on for each column."""
         inertia, momentum, states = body["composite"], body["momentum"], []
         steps = (body.read(name, "v .") for name in STEPS)
-        for freedom, by_v, by_a, rate in zip(body.joint.freedoms, *steps, strict=True):
+        for freedom, by_v, by_a, rate in zip(body.upright.freedoms, *steps, strict=True):
             along = inertia_times(inertia, freedom.screw)
             by_speed = 2.0 * coriolis_times(momentum, freedom.screw) + inertia_times(inertia, rate)
             by_step = 2.0 * coriolis_times(momentum, by_v) + inertia_times(inertia, by_a)
@@ -116,7 +119,7 @@ class _Steps:
 
     def visit(self, body: Row, state: Array, same: bool) -> Array:
         """The elements of a column at one joint."""
-        joint, row, couple, for_speed, for_step = body.joint, state[:6], state[6:9], state[9:15], state[15:]
+        joint, row, couple, for_speed, for_step = body.upright, state[:6], state[6:9], state[9:15], state[15:]
         freedoms = joint.freedoms
         steps = zip(*(body.read(name, "v .") for name in STEPS), strict=True)
         pairs = list(zip(freedoms, steps, strict=True))
@@ -136,20 +139,20 @@ def _add_spin(sweeps: Sweeps, by_q: str, by_qd: str) -> None:
     """What rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
 
     def start(rotor: Row) -> list[Array]:
-        return [np.concatenate([spin(rotor), cross(rotor.body["velocity"][3:], spin(rotor))])]
+        return [np.concatenate([upright_spin(rotor), cross(rotor.body["velocity"][3:], upright_spin(rotor))])]
 
     def passed(body: Row, state: Array) -> Array:
-        return np.concatenate([body.joint.vector_to_parent(state[:3]), body.joint.vector_to_parent(state[3:])])
+        return np.concatenate([body.upright.vector_to_parent(state[:3]), body.upright.vector_to_parent(state[3:])])
 
     def visit(body: Row, state: Array, same: bool) -> Array:
         by_v, by_a, rate = (body.read(name, "v .")[:, 3:] for name in STEPS)
-        shared = [state[3:] @ freedom.angular for freedom in body.joint.freedoms]
+        shared = [state[3:] @ freedom.angular for freedom in body.upright.freedoms]
         body.write(by_q, by_a @ state[:3] + by_v @ state[3:], "w v", add=True)
         body.write(by_qd, rate @ state[:3] + np.array(shared, dtype=object), "w v", add=True)
         return passed(body, state)
 
     def transposed(body: Row, state: Array, same: bool) -> Array:
-        body.write(by_qd, [state[3:] @ freedom.angular for freedom in body.joint.freedoms], "v w", add=True)
+        body.write(by_qd, [state[3:] @ freedom.angular for freedom in body.upright.freedoms], "v w", add=True)
         return passed(body, state)
 
     sweeps.walk(start, visit, "rotors")

@@ -22,7 +22,7 @@ from linkwise.expr.simplify import shortened
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep, Size, TableLayout
 from linkwise.kernel.tape import Tape
 from linkwise.kinematics.body_transform import JointTransform, joint_transform
-from linkwise.model.body import Body
+from linkwise.model.body import Body, Freedom
 from linkwise.model.joints import Ball, Floating, Joint
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.transform import transform
@@ -185,6 +185,26 @@ class Row(ABC):
             self["rotation"], self["origin"] = there.rotation, there.origin
         still, zero = np.eye(3), np.zeros(3)
         return JointTransform(self["rotation"], self["origin"], still, zero, None, body.freedoms)
+
+    @property
+    def upright(self) -> JointTransform:
+        """The same with all bodies in the axes of the world, each about its own origin; `axes` turns its own into these.
+
+        Passing vectors and inertias on takes no rotation then, and no digits are lost far from the world's origin.
+        """
+        body = self._generic
+        if "lever" not in self:
+            there, before = joint_transform(body, self.read("q")), self.parent["axes"]
+            self["axes"], self["lever"] = before @ there.rotation, before @ there.origin
+        axes, still, zero = self["axes"], np.eye(3), np.zeros(3)
+        freedoms = tuple(Freedom(x.speed, axes @ x.linear, axes @ x.angular) for x in body.freedoms)
+        return JointTransform(still, self["lever"], still, zero, None, freedoms)
+
+    @property
+    def upright_inertia(self) -> Array:
+        """The pseudo-inertia (4, 4) in the axes of the world."""
+        zero = np.zeros(3)
+        return JointTransform(self["axes"], zero, np.eye(3), zero).inertia_to_parent(self.inertia)
 
     @cached_property
     def _generic(self) -> Body:

@@ -17,7 +17,6 @@ from linkwise.spatial.spatial_vectors import (
     inertia_times,
     momentum_matrix,
     motion_cross,
-    on_body,
     spatial_inertia,
 )
 from linkwise.sweeps.declaration import looped
@@ -95,22 +94,26 @@ def spin(rotor: Row) -> Array:
     return rotor.number("inertia")[()] * rotor.number("turning")
 
 
-def apply_wrenches(sweeps: Sweeps, force: str) -> None:
-    """Take the wrenches from outside off what the bodies need; bodies with wrenches in the world's axes know their pose."""
+def upright_spin(rotor: Row) -> Array:
+    """The same in the axes of the world."""
+    return np.asarray(rotor.body["axes"] @ spin(rotor))
+
+
+def apply_wrenches(sweeps: Sweeps, force: str, *, upright: bool = False) -> None:
+    """Take the wrenches from outside off what the bodies need, in their own axes or, `upright`, in the world's."""
 
     def outward(row: Row) -> None:
-        wrench, pose = row.read("external"), row.pose
+        wrench, pose, world = row.read("external"), row.pose, row.body["world"]
+        turn = world[:, :3]
+        linear, moment = wrench[:3], wrench[3:]
         if row.kind.name == "body":
-            row.body.add(force, -on_body(wrench, pose))
-            return
-        world = row.body["world"]
-        arm = pose[:3, 3]
-        linear, moment = world[:, :3].T @ wrench[:3], wrench[3:]
+            linear, moment = turn @ (pose[:3, :3] @ linear), turn @ (pose[:3, :3] @ moment)
         if row.kind.name == "spatial":
-            moment = moment - cross(world[:, 3], wrench[:3])
-            arm = ZERO
-        moment = world[:, :3].T @ moment + cross(arm, linear)
-        row.body.add(force, -np.concatenate([linear, moment]))
+            moment = moment - cross(world[:, 3], linear)
+        else:
+            moment = moment + cross(turn @ pose[:3, 3], linear)
+        parts = (linear, moment) if upright else (turn.T @ linear, turn.T @ moment)
+        row.body.add(force, -np.concatenate(parts))
 
     sweeps.ground(world=np.eye(4)[:3])
     sweeps.outward(lambda body: at_rest(place(body)))
@@ -187,18 +190,19 @@ def composite_mass_matrix(sweeps: Sweeps, mass: str) -> None:
     """M (nv, nv), rotors counted."""
 
     def outward(body: Row) -> None:
-        assert body.joint is not None
-        body["composite"] = body.inertia
+        _ = body.upright
+        body["composite"] = body.upright_inertia
 
     def visit(body: Row, force: Array, same: bool) -> Array:
-        values = [freedom.screw @ force for freedom in body.joint.freedoms]
+        values = [freedom.screw @ force for freedom in body.upright.freedoms]
         body.write(mass, values, "v w")
         body.write(mass, values, "w v")
-        return body.joint.force_to_parent(force)
+        return body.upright.force_to_parent(force)
 
+    sweeps.ground(axes=np.eye(3))
     sweeps.outward(outward)
-    sweeps.inward(lambda body: body.parent.add("composite", body.joint.inertia_to_parent(body["composite"])))
-    sweeps.walk(lambda body: [inertia_times(body["composite"], f.screw) for f in body.joint.freedoms], visit)
+    sweeps.inward(lambda body: body.parent.add("composite", body.upright.inertia_to_parent(body["composite"])))
+    sweeps.walk(lambda body: [inertia_times(body["composite"], f.screw) for f in body.upright.freedoms], visit)
     add_rotors(sweeps, mass)
 
 
@@ -207,10 +211,10 @@ def add_rotors(sweeps: Sweeps, mass: str) -> None:
 
     def exchanged(at: str) -> None:
         def visit(body: Row, couple: Array, same: bool) -> Array:
-            body.write(mass, [freedom.angular @ couple for freedom in body.joint.freedoms], at, add=True)
-            return body.joint.vector_to_parent(couple)
+            body.write(mass, [freedom.angular @ couple for freedom in body.upright.freedoms], at, add=True)
+            return body.upright.vector_to_parent(couple)
 
-        sweeps.walk(lambda rotor: [spin(rotor)], visit, "rotors")
+        sweeps.walk(lambda rotor: [upright_spin(rotor)], visit, "rotors")
 
     exchanged("v w")
     exchanged("w v")
@@ -222,18 +226,18 @@ def coriolis_matrix(sweeps: Sweeps) -> None:
     """Composite bodies in motion (S. Echeandia, P. M. Wensing, 2021, algorithm 1)."""
 
     def outward(body: Row) -> None:
-        joint = body.joint
+        joint = body.upright
         body["velocity"] = joint.motion_from_parent(body.parent["velocity"]) + joint.rate(body.read("qd"))
-        body["composite"] = body.inertia
-        body["momentum"] = momentum_matrix(body.inertia, body["velocity"])
+        body["composite"] = body.upright_inertia
+        body["momentum"] = momentum_matrix(body["composite"], body["velocity"])
 
     def inward(body: Row) -> None:
-        body.parent.add("composite", body.joint.inertia_to_parent(body["composite"]))
-        body.parent.add("momentum", body.joint.momentum_to_parent(body["momentum"]))
+        body.parent.add("composite", body.upright.inertia_to_parent(body["composite"]))
+        body.parent.add("momentum", body.upright.momentum_to_parent(body["momentum"]))
 
     def start(body: Row) -> list[Array]:
         states = []
-        for freedom in body.joint.freedoms:
+        for freedom in body.upright.freedoms:
             rate = motion_cross(body["velocity"], freedom.screw)
             across = coriolis_times(body["momentum"], freedom.screw) + inertia_times(body["composite"], rate)
             along = inertia_times(body["composite"], freedom.screw)
@@ -241,7 +245,7 @@ def coriolis_matrix(sweeps: Sweeps) -> None:
         return states
 
     def visit(body: Row, state: Array, same: bool) -> Array:
-        joint, column, row, couple = body.joint, state[:6], state[6:12], state[12:]
+        joint, column, row, couple = body.upright, state[:6], state[6:12], state[12:]
         body.write("C", [freedom.screw @ column for freedom in joint.freedoms], "v w")
         if not same:
             rates = [motion_cross(body["velocity"], freedom.screw) for freedom in joint.freedoms]
@@ -250,11 +254,11 @@ def coriolis_matrix(sweeps: Sweeps) -> None:
         return np.concatenate([joint.force_to_parent(column), joint.force_to_parent(row), joint.vector_to_parent(couple)])
 
     def of_rotor(rotor: Row) -> list[Array]:
-        return [np.concatenate([spin(rotor), 0.5 * cross(rotor.body["velocity"][3:], spin(rotor))])]
+        return [np.concatenate([upright_spin(rotor), 0.5 * cross(rotor.body["velocity"][3:], upright_spin(rotor))])]
 
     def exchanged(at: str) -> None:
         def visit(body: Row, state: Array, same: bool) -> Array:
-            joint, values = body.joint, []
+            joint, values = body.upright, []
             for freedom in joint.freedoms:
                 value = state[3:] @ freedom.angular
                 if at == "w v":
@@ -265,7 +269,7 @@ def coriolis_matrix(sweeps: Sweeps) -> None:
 
         sweeps.walk(of_rotor, visit, "rotors")
 
-    sweeps.ground(velocity=np.zeros(6))
+    sweeps.ground(velocity=np.zeros(6), axes=np.eye(3))
     sweeps.outward(outward)
     sweeps.outward(half_spin, "rotors")
     sweeps.inward(inward)
@@ -276,7 +280,7 @@ def coriolis_matrix(sweeps: Sweeps) -> None:
 
 def half_spin(rotor: Row) -> None:
     """Add half the spin of a rotor to the momentum matrix of its carrier: see `linkwise.dynamics.recursions.momenta`."""
-    rotor.body.add("momentum", np.pad(skew(0.5 * spin(rotor) * rotor.read("qd", "v")[0]), ((0, 0), (0, 1))))
+    rotor.body.add("momentum", np.pad(skew(0.5 * upright_spin(rotor) * rotor.read("qd", "v")[0]), ((0, 0), (0, 1))))
 
 
 # ── forward dynamics ──────────────────────────────────────────────────────────────────────────────
@@ -309,19 +313,19 @@ def acceleration(sweeps: Sweeps, qdd: str, *, rotors: bool, wrenches: bool = Fal
 
 
 def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False) -> None:
-    """R. Featherstone, "The calculation of robot dynamics using articulated-body inertias", 1983, in body axes."""
+    """Articulated bodies in the axes of the world (R. Featherstone, "The calculation of robot dynamics...", 1983)."""
     for name in ("left", "reflected", "pivot"):
         sweeps.temporary(name, "nv")
     sweeps.temporary("response", "nv", 6)
     sweeps.temporary("lower", "nv", 6)
 
     def outward(body: Row) -> None:
-        joint, nv = body.joint, body.kind.nv
-        rate = joint.rate(body.read("qd"))
+        joint, nv = body.upright, body.kind.nv
+        inertia, rate = body.upright_inertia, joint.rate(body.read("qd"))
         velocity = body["velocity"] = joint.motion_from_parent(body.parent["velocity"]) + rate
         body["across"] = motion_cross(velocity, rate)
-        body["held"] = coriolis_times(momentum_matrix(body.inertia, velocity), velocity)
-        body["articulated"] = spatial_inertia(body.inertia)
+        body["held"] = coriolis_times(momentum_matrix(inertia, velocity), velocity)
+        body["articulated"] = spatial_inertia(inertia)
         body.write("left", body.read("tau"), "v")
         body.write("reflected", [0.0] * nv, "v")
 
@@ -330,7 +334,7 @@ def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False) -> N
         motor.write("reflected", motor.number("reflected"), "v", add=True)
 
     def inward(body: Row) -> None:
-        joint, inertia, nv = body.joint, body["articulated"], body.kind.nv
+        joint, inertia, nv = body.upright, body["articulated"], body.kind.nv
         here = articulated_joint(joint, inertia, list(body.read("reflected")), body.read("left"), body["held"])
         body.write("left", here.effort, "v")
         body.write("response", here.response.T, "v .")
@@ -343,7 +347,7 @@ def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False) -> N
         body.parent.add("held", joint.force_to_parent(force))
 
     def back(body: Row) -> None:
-        joint, nv = body.joint, body.kind.nv
+        joint, nv = body.upright, body.kind.nv
         carried = joint.motion_from_parent(body.parent["acceleration"]) + body["across"]
         lower = body.read("lower", "v .")[:, :nv] if nv > 1 else np.zeros((1, 1))
         here = ArticulatedJoint(body.read("response", "v .").T, Factor(lower, tuple(body.read("pivot"))), body.read("left"))
@@ -351,10 +355,10 @@ def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False) -> N
         body.write(qdd, values, "v")
         body["acceleration"] = carried + joint.rate(values)
 
-    sweeps.ground(velocity=np.zeros(6), acceleration=np.concatenate([-sweeps.constant("gravity"), ZERO]))
+    sweeps.ground(velocity=np.zeros(6), acceleration=np.concatenate([-sweeps.constant("gravity"), ZERO]), axes=np.eye(3))
     sweeps.outward(outward)
     sweeps.outward(motor, "motors")
     if wrenches:
-        apply_wrenches(sweeps, "held")
+        apply_wrenches(sweeps, "held", upright=True)
     sweeps.inward(inward)
     sweeps.outward(back)

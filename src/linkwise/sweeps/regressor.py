@@ -11,7 +11,7 @@ from linkwise.kinematics.body_motion import BodyMotion
 from linkwise.model.parameters import LINK
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, root, select, sign
-from linkwise.spatial.spatial_vectors import motion_cross, on_body
+from linkwise.spatial.spatial_vectors import motion_cross
 from linkwise.sweeps.declaration import looped
 from linkwise.sweeps.drivers import Row, Sweeps
 
@@ -21,7 +21,7 @@ def regressor(sweeps: Sweeps) -> None:
     """The force of each parameter of each link, passed to the ground (C. G. Atkeson, C. H. An, J. M. Hollerbach, 1986)."""
 
     def outward(body: Row) -> None:
-        joint, parent, rate = body.joint, body.parent, body.joint.rate(body.read("qd"))
+        joint, parent, rate = body.upright, body.parent, body.upright.rate(body.read("qd"))
         carried = joint.motion_from_parent(parent["velocity"])
         body["velocity"] = carried + rate
         falling = joint.motion_from_parent(parent["falling"]) + joint.rate(body.read("qdd"))
@@ -29,27 +29,29 @@ def regressor(sweeps: Sweeps) -> None:
 
     def start(link: Row) -> list[Array]:
         pose = link.pose
-        velocity, falling = (_seen(pose, link.body[name]) for name in ("velocity", "falling"))
+        axes = link.body["axes"]
+        turn, arm = axes @ pose[:3, :3], axes @ pose[:3, 3]
+        velocity, falling = (_seen(turn, arm, link.body[name]) for name in ("velocity", "falling"))
         forces = _forces(BodyMotion(velocity, falling, velocity, falling))
-        return [np.concatenate([on_body(force, pose) for force in forces.T])]
+        return [np.concatenate([_passed(turn, arm, force) for force in forces.T])]
 
     def visit(body: Row, state: Array, same: bool) -> Array:
-        joint, forces = body.joint, state.reshape(len(LINK), 6)
+        joint, forces = body.upright, state.reshape(len(LINK), 6)
         body.write("Y", np.array([[freedom.screw @ force for force in forces] for freedom in joint.freedoms]), "v 10w")
         return np.concatenate([joint.force_to_parent(force) for force in forces])
 
     def couple(rotor: Row) -> list[Array]:
-        turning = rotor.number("turning")
+        turning = rotor.body["axes"] @ rotor.number("turning")
         return [turning * rotor.read("qdd", "v")[0] + cross(rotor.body["velocity"][3:], turning) * rotor.read("qd", "v")[0]]
 
     def felt(body: Row, couple: Array, same: bool) -> Array:
-        body.write("Y", [freedom.angular @ couple for freedom in body.joint.freedoms], "v drive", add=True)
-        return body.joint.vector_to_parent(couple)
+        body.write("Y", [freedom.angular @ couple for freedom in body.upright.freedoms], "v drive", add=True)
+        return body.upright.vector_to_parent(couple)
 
     def driven(rotor: Row) -> None:
-        rotor.write("Y", [rotor.number("turning") @ rotor.body["falling"][3:]], "v drive", add=True)
+        rotor.write("Y", [(rotor.body["axes"] @ rotor.number("turning")) @ rotor.body["falling"][3:]], "v drive", add=True)
 
-    sweeps.ground(velocity=np.zeros(6), falling=np.concatenate([-sweeps.constant("gravity"), np.zeros(3)]))
+    sweeps.ground(velocity=np.zeros(6), falling=np.concatenate([-sweeps.constant("gravity"), np.zeros(3)]), axes=np.eye(3))
     sweeps.outward(outward)
     sweeps.walk(start, visit, "links")
     sweeps.outward(_motor, "drives")
@@ -67,7 +69,12 @@ def _motor(drive: Row) -> None:
     drive.write("Y", [columns], "v drive4")
 
 
-def _seen(pose: Array, motion: Array) -> Array:
-    """A motion (6,) of a body as a frame on it sees it."""
-    back = pose[:3, :3].T
-    return np.concatenate([back @ (motion[:3] + cross(motion[3:], pose[:3, 3])), back @ motion[3:]])
+def _seen(turn: Array, arm: Array, motion: Array) -> Array:
+    """A motion (6,) of a body, in the world's axes, as a frame on it sees it in its own."""
+    return np.concatenate([turn.T @ (motion[:3] + cross(motion[3:], arm)), turn.T @ motion[3:]])
+
+
+def _passed(turn: Array, arm: Array, force: Array) -> Array:
+    """A force (6,) on that frame, in its axes, as one on the body in the world's."""
+    linear = turn @ force[:3]
+    return np.concatenate([linear, turn @ force[3:] + cross(arm, linear)])

@@ -221,10 +221,10 @@ def near(points: FloatArray, distance: float) -> list[list[int]]:
     [[0, 2], [1]]
     """
     groups: list[list[int]] = []
-    firsts, postures = np.empty_like(points), tuple(range(1, points.ndim - 1))
+    firsts = np.empty_like(points)
     for k, point in enumerate(points):
-        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1).max(axis=postures, initial=0.0)
-        close = np.flatnonzero(apart < distance)
+        apart = np.linalg.norm(firsts[: len(groups)] - point, axis=-1)
+        close = np.flatnonzero(apart.max(axis=tuple(range(1, apart.ndim)), initial=0.0) < distance)
         if len(close):
             groups[close[0]].append(k)
         else:

@@ -13,7 +13,7 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import LoopedProgram, ProgramLayout
 
 #: Counts the changes of this lowering.
-LOOPED = "1"
+LOOPED = "2"
 
 #: Elements of the two states of a walk.
 STATE = 64

@@ -9,13 +9,6 @@ from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ROW, LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep
 
-#: What every function of a step takes.
-ARGUMENTS = (
-    "ptr noalias %own", "ptr noalias %parent", "ptr %body", "ptr %link", "ptr %ground", "ptr %numbers", "ptr %globals",
-    "ptr %work", "ptr %head", "i64 %q", "i64 %v", "i64 %w", "i64 %row", "i64 %drive", "ptr noalias %state",
-    "ptr noalias %next",
-)  # fmt: skip
-
 
 class Words:
     """The whole numbers of a mechanism, loaded where this is made: what is not used costs nothing."""
@@ -37,36 +30,46 @@ class Words:
 
 
 class StepWriter(_Writer):
-    """Writes one step as a function: elements are loaded from and stored to the places that they have."""
+    """Writes one step where it is run: elements are loaded from and stored to the places that they have.
 
-    def __init__(self, step: RowStep, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
+    Parameters
+    ----------
+    step : RowStep
+        What to write.
+    layout : ProgramLayout
+        Of the program.
+    t : Text
+        Where to write it.
+    words : Words
+        The whole numbers of the mechanism.
+    values : mapping of str to str
+        The addresses "own", "parent", "body", "link", "ground", "numbers", "globals", "state", "next", and the numbers "q",
+        "v", "w", "row", "drive", as far as the step has places that count from them.
+    stacked : bool
+        Whether constants differ from lane to lane.
+    """
+
+    def __init__(
+        self, step: RowStep, layout: ProgramLayout, t: Text, words: Words, values: Mapping[str, str], *, stacked: bool
+    ) -> None:
         super().__init__(step.tape, t, Plan(step.tape, has_fma=t.has_fma))
-        self.step, self.layout, self.stacked = step, layout, stacked
+        self.step, self.layout, self.words, self.values, self.stacked = step, layout, words, values, stacked
 
-    def function(self, name: str) -> str:
-        """Emit the function."""
-        t = self.t
-        t.begin()
-        t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
-        self.words = Words(t, self.layout, "size ", "start ")
+    def emit(self) -> None:
+        """Write it."""
         for k, slot in enumerate(self.tape.results):
             number = self.tape.constant(slot)
             if number is not None:
-                self._put(t.number(number), self.step.outputs[k])
+                self._put(self.t.number(number), self.step.outputs[k])
         for slot in (slot for slot in self.plan.outputs if slot < self.tape.input_count):
             self._store(slot)
-        groups = 0
-        for part in self.plan.parts:
-            for step in part:
-                if isinstance(step, tuple):
-                    self._circular(groups, step)
-                    groups += 1
-                else:
-                    self._instruction(step)
-                for slot in self.plan.makes(step):
-                    self._store(slot)
-        t.do("ret void")
-        return t.function(f"define internal void @{name}({', '.join(ARGUMENTS)})", kind="noinline #0")
+        for step in (step for part in self.plan.parts for step in part):
+            if isinstance(step, tuple):
+                self._circular(self.t.names, step)
+            else:
+                self._instruction(step)
+            for slot in self.plan.makes(step):
+                self._store(slot)
 
     def name(self, slot: int) -> str:
         """The value in a slot, loaded where it is first needed."""
@@ -84,7 +87,7 @@ class StepWriter(_Writer):
     def _get(self, place: Place) -> str:
         t = self.t
         if place[0] in {"numbers", "globals"} and not self.stacked:
-            address = t.at(t.scalar, f"%{place[0]}", place[1])
+            address = t.at(t.scalar, self.values[place[0]], place[1])
             number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
             first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
             return t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
@@ -97,7 +100,7 @@ class StepWriter(_Writer):
     def _address(self, place: Place) -> str:
         t = self.t
         if place[0] != "array":
-            return t.at(t.vector, f"%{place[0]}", place[1])
+            return t.at(t.vector, self.values[place[0]], place[1])
         _, name, at, index = place
         flat: str | int = 0
         for size, origin, k in zip(self.layout.arrays[name], at.split(), index, strict=True):
@@ -110,10 +113,10 @@ class StepWriter(_Writer):
         if origin == ".":
             return 0
         if origin == "10w":
-            return _product(self.t, "%w", 10)
+            return _product(self.t, self.values["w"], 10)
         if origin.startswith("drive"):
-            return _sum(self.t, _product(self.t, "%drive", 4), self.words["size before drives"])
-        return {"r": "%row"}.get(origin, f"%{origin}")
+            return _sum(self.t, _product(self.t, self.values["drive"], 4), self.words["size before drives"])
+        return self.values["row" if origin == "r" else origin]
 
 
 def _sum(t: Text, a: str | int, b: str | int) -> str | int:
@@ -146,7 +149,7 @@ def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[st
 
 
 class PhaseWriter:
-    """Writes the function of one phase, and those of its steps."""
+    """Writes the function of one phase, its steps among its loops over rows."""
 
     def __init__(self, program: LoopedProgram, t: Text, *, stacked: bool) -> None:
         self.program, self.layout, self.t, self.stacked = program, program.layout, t, stacked
@@ -156,88 +159,64 @@ class PhaseWriter:
         phase = self.program.phases[number]
         if isinstance(phase, LinearSolve):
             return LinearSolveWriter(phase, self.t, self.layout).text(number)
-        functions = []
-        names: dict[str, list[str | None]] = {}
-        for group in ("steps", "starts", "own"):
-            names[group] = []
-            for kind, step in enumerate(getattr(phase, group)):
-                name = None if step is None else f"{group}{number}_{kind}"
-                names[group].append(name)
-                if step is not None and name is not None:
-                    writer = StepWriter(step, self.layout, self.t, stacked=self.stacked)
-                    functions.append(writer.function(name))
         t = self.t
         t.begin()
-        words = Words(t, self.layout)
+        t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
+        self.words = Words(t, self.layout)
         if phase.order == "ground":
-            first = t.at(t.vector, "%work", words[f"{phase.table} records"])
-            t.do(self._call(names["steps"][0], {"own": first, "parent": first, "body": first, "numbers": "%numbers"}))
+            first = t.at(t.vector, "%work", self.words[f"{phase.table} records"])
+            self._choose("ground", "0", phase.steps, lambda: {"own": first})
         elif phase.order == "walk":
-            self._walk(phase, words, names)
+            self._walk(phase)
         else:
-            rows = words[f"{phase.table} rows"]
-            table = _Rows(t, words, self.layout, phase.table, stacked=self.stacked)
+            rows = self.words[f"{phase.table} rows"]
+            table = self._rows(phase.table)
             with counted(t, "rows", rows) as passed:
                 back = phase.order == "inward"
                 row = table.row(t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {passed}") if back else passed)
-                self._choose("step", row["kind"], names["steps"], lambda name: self._call(name, table.places(row)))
+                self._choose("step", row["kind"], phase.steps, lambda: table.places(row))
         t.do("ret void")
         head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
-        return "\n".join([*functions, t.function(head, kind="noinline #0")])
+        return t.function(head, kind="noinline #0")
 
-    @staticmethod
-    def _call(name: str | None, values: Mapping[str, str]) -> str:
-        """The call of a step; arguments without a value are null."""
-        known = {"globals": "%numbers", "work": "%work", "head": "%head", **values}
-        operands = []
-        for argument in ARGUMENTS:
-            kind, value = argument.split()[0], argument.split("%")[1]
-            operands.append(f"{kind} {known.get(value, 'null' if kind == 'ptr' else '0')}")
-        return f"call void @{name}({', '.join(operands)})"
+    def _rows(self, table: str) -> _Rows:
+        return _Rows(self.t, self.words, self.layout, table, stacked=self.stacked)
 
-    def _choose(self, label: str, kind: str, names: Sequence[str | None], call: Callable[[str], str]) -> None:
-        """Emit: the call for the kind of a row."""
+    def _choose(
+        self, label: str, kind: str, steps: Sequence[RowStep | None], values: Callable[[], Mapping[str, str]]
+    ) -> None:
+        """Emit: the step for the kind of a row; `values` emits what it counts from."""
         t = self.t
-        if len(names) == 1:
-            if names[0] is not None:
-                t.do(call(names[0]))
-            return
-        cases = [(k, name) for k, name in enumerate(names) if name is not None]
-        targets = " ".join(f"i64 {k}, label %{label}.{k}" for k, _ in cases)
-        t.do(f"switch i64 {kind}, label %{label}.end [ {targets} ]")
-        for k, name in cases:
-            t.start(f"{label}.{k}")
-            t.do(call(name))
-            t.do(f"br label %{label}.end")
-        t.start(f"{label}.end")
+        cases = [(k, step) for k, step in enumerate(steps) if step is not None]
+        if len(steps) > 1:
+            targets = " ".join(f"i64 {k}, label %{label}.{k}" for k, _ in cases)
+            t.do(f"switch i64 {kind}, label %{label}.end [ {targets} ]")
+        for k, step in cases:
+            if len(steps) > 1:
+                t.start(f"{label}.{k}")
+            known = {"globals": "%numbers", "numbers": "%numbers", **values()}
+            StepWriter(step, self.layout, t, self.words, known, stacked=self.stacked).emit()
+            if len(steps) > 1:
+                t.do(f"br label %{label}.end")
+        if len(steps) > 1:
+            t.start(f"{label}.end")
 
-    def _walk(self, phase: RowPass, words: Words, names: dict[str, list[str | None]]) -> None:
+    def _walk(self, phase: RowPass) -> None:
         """From each row to the ground, for each of its velocities; states are passed from one place to the other."""
-        t = self.t
-        starting = _Rows(t, words, self.layout, phase.start_table or phase.table, stacked=self.stacked)
-        table = _Rows(t, words, self.layout, phase.table, stacked=self.stacked)
-        same = not phase.start_table
+        t, same = self.t, not phase.start_table
+        starting, table = self._rows(phase.start_table or phase.table), self._rows(phase.table)
         size = max(len(step.outputs) for step in phase.starts if step is not None)
         space = t.emit(f"alloca [{size} x {t.vector}], align 64")
-        rows = words[f"{phase.start_table or phase.table} rows"]
-        with counted(t, "rows", rows) as k:
+        with counted(t, "rows", self.words[f"{phase.start_table or phase.table} rows"]) as k:
             first = starting.row(k)
-            places = starting.places(first)
-            self._choose("start", first["kind"], names["starts"], lambda name: self._call(name, {**places, "next": space}))
-            count = first["count"] if same else "1"
-            with counted(t, "columns", count) as column:
+            self._choose("start", first["kind"], phase.starts, lambda: {**starting.places(first), "next": space})
+            with counted(t, "columns", first["count"] if same else "1") as column:
                 w = t.emit(f"add i64 {first['v']}, {column}")
                 state = t.at(t.vector, space, t.emit(f"mul i64 {column}, {self._state_size(phase)}"))
-                begin = first["parent"] if same else first["body"]
-                current = state
                 if same:
-                    self._choose(
-                        "own",
-                        first["kind"],
-                        names["own"],
-                        lambda name: self._call(name, {**places, "w": w, "state": state, "next": "%state0"}),
-                    )
-                    current = "%state0"
+                    here = {"w": w, "state": state, "next": "%state0"}
+                    self._choose("own", first["kind"], phase.own, lambda: {**starting.places(first), **here})
+                begin, current = (first["parent"], "%state0") if same else (first["body"], state)
                 before = t.block
                 t.do("br label %way")
                 t.start("way")
@@ -246,24 +225,15 @@ class PhaseWriter:
                 t.do("br i1 %onward, label %visit, label %way.done")
                 t.start("visit")
                 row = table.row("%at")
-                here = table.places(row)
-                self._choose(
-                    "visit.kind",
-                    row["kind"],
-                    names["steps"],
-                    lambda name: self._call(
-                        name, {**here, "w": w, "drive": first["drive"], "state": "%now", "next": "%other"}
-                    ),
-                )
-                spare = "%state1"
-                after = t.block
-                t.lines[place:place] = [
-                    f"  %at = phi i64 [ {begin}, %{before} ], [ {row['parent']}, %{after} ]",
-                    f"  %now = phi ptr [ {current}, %{before} ], [ %other, %{after} ]",
-                    f"  %other = phi ptr [ {spare}, %{before} ], [ %spare, %{after} ]",
-                ]
+                passed = {"w": w, "drive": first["drive"], "state": "%now", "next": "%other"}
+                self._choose("visit.kind", row["kind"], phase.steps, lambda: {**table.places(row), **passed})
                 t.do("%is1 = icmp eq ptr %other, %state1")
                 t.do("%spare = select i1 %is1, ptr %state0, ptr %state1")
+                t.lines[place:place] = [
+                    f"  %at = phi i64 [ {begin}, %{before} ], [ {row['parent']}, %{t.block} ]",
+                    f"  %now = phi ptr [ {current}, %{before} ], [ %other, %{t.block} ]",
+                    f"  %other = phi ptr [ %state1, %{before} ], [ %spare, %{t.block} ]",
+                ]
                 t.do("br label %way")
                 t.start("way.done")
 
@@ -315,6 +285,10 @@ class _Rows:
         """The record of a row; that of the ground is the first."""
         t = self.t
         return t.at(t.vector, base, t.emit(f"mul i64 {t.emit(f'add i64 {index}, 1')}, {size}"))
+
+
+#: Columns of a matrix that are solved together.
+COLUMNS = 8
 
 
 class LinearSolveWriter:
@@ -398,36 +372,65 @@ class LinearSolveWriter:
                 self._store(t.op("fmul", self._load(there), inverse), there)
 
     def _solve(self, label: str, right: str, what: str) -> None:
-        """Solve in place: a vector, or a matrix column by column, rows innermost."""
+        """Solve in place: a vector, or a matrix, some columns at a time, which stay in registers."""
         t = self.t
-        vector = what.endswith("vector")
-        columns = "1" if vector else self.n
         if what == "inverse":
             with counted(t, f"{label}.clear", t.emit(f"mul i64 {self.n}, {self.n}")) as k:
                 self._store(t.number(0.0), t.at(t.vector, right, k))
             with counted(t, f"{label}.one", self.n) as k:
                 self._store(t.number(1.0), self._at(k, k, right))
+        if what.endswith("vector"):
+            self._solve_columns(f"{label}.v", right, "1", "0", 1, negative=what.startswith("negative"))
+            return
+        blocks = t.emit(f"udiv i64 {self.n}, {COLUMNS}")
+        with counted(t, f"{label}.blocks", blocks) as block:
+            first = t.emit(f"mul i64 {block}, {COLUMNS}")
+            self._solve_columns(f"{label}.b", right, self.n, first, COLUMNS, negative=what.startswith("negative"))
+        with counted(t, f"{label}.rest", self.n, t.emit(f"mul i64 {blocks}, {COLUMNS}")) as column:
+            self._solve_columns(f"{label}.r", right, self.n, column, 1, negative=what.startswith("negative"))
 
-        def at(i: str, column: str) -> str:
-            return t.at(t.vector, right, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {columns}')}, {column}"))
+    def _solve_columns(self, label: str, right: str, stride: str, first: str, count: int, *, negative: bool) -> None:
+        """Solve so many columns of a matrix whose rows are `stride` apart."""
+        t = self.t
+
+        def row(i: str) -> list[str]:
+            start = t.at(t.vector, right, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {stride}')}, {first}"))
+            return [t.at(t.vector, start, k) for k in range(count)]
 
         with counted(t, f"{label}.back", self.n) as passed:
             i = self._placed(t.emit(f"sub i64 {t.emit(f'sub i64 {self.n}, 1')}, {passed}"))
-            with self._up(f"{label}.b", self._parent(i)) as j:
+            values = [self._load(place) for place in row(i)]
+            with self._up(f"{label}.u", self._parent(i)) as j:
                 factor = self._load(self._at(i, j))
-                with counted(t, f"{label}.bc", columns) as c:
-                    there = at(j, c)
-                    self._store(self._less(self._load(there), factor, self._load(at(i, c))), there)
+                for place, value in zip(row(j), values, strict=True):
+                    self._store(self._less(self._load(place), factor, value), place)
         with counted(t, f"{label}.forth", self.n) as passed:
             i = self._placed(passed)
             pivot = self._load(t.at(t.vector, self.pivots, i))
-            if what.startswith("negative"):
-                pivot = t.negative(pivot)
-            with counted(t, f"{label}.fc", columns) as c:
-                there = at(i, c)
-                self._store(t.op("fmul", self._load(there), pivot), there)
-            with self._up(f"{label}.f", self._parent(i)) as j:
-                factor = self._load(self._at(i, j))
-                with counted(t, f"{label}.fd", columns) as c:
-                    there = at(i, c)
-                    self._store(self._less(self._load(there), factor, self._load(at(j, c))), there)
+            pivot = t.negative(pivot) if negative else pivot
+            places = row(i)
+            values = [t.op("fmul", self._load(place), pivot) for place in places]
+            for place, value in zip(places, self._less_those_before(f"{label}.f", i, values, row), strict=True):
+                self._store(value, place)
+
+    def _less_those_before(self, name: str, i: str, values: list[str], row: Callable[[str], list[str]]) -> list[str]:
+        """Emit: the values less those of all velocities before i, each times its element of L, summed in registers."""
+        t = self.t
+        before, start = t.block, self._parent(i)
+        t.do(f"br label %{name}.test")
+        t.start(f"{name}.test")
+        place = len(t.lines)
+        t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
+        t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
+        t.start(name)
+        j, sums = f"%{name}.k", [f"%{name}.s{k}" for k in range(len(values))]
+        factor = self._load(self._at(i, j))
+        after = [self._less(total, factor, self._load(there)) for total, there in zip(sums, row(j), strict=True)]
+        following = self._parent(j)
+        phis = [f"  {j} = phi i64 [ {start}, %{before} ], [ {following}, %{t.block} ]"]
+        for total, value, other in zip(sums, values, after, strict=True):
+            phis.append(f"  {total} = phi {t.vector} [ {value}, %{before} ], [ {other}, %{t.block} ]")
+        t.lines[place:place] = phis
+        t.do(f"br label %{name}.test")
+        t.start(f"{name}.done")
+        return sums
