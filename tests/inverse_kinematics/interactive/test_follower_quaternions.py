@@ -39,15 +39,18 @@ def limb() -> TargetFollower:
     )
 
 
-def rod_between_balls() -> Mechanism:
-    """A crank, a rod between two ball joints and a rocker."""
+def rod_between_balls(most: float = np.inf) -> Mechanism:
+    """A crank, a rod between two ball joints, with a cone, a rocker, a tip on a ball joint of the rod, and a free body."""
+    cone = {"axis": (1, 0, 0), "limits": (0, most)} if np.isfinite(most) else {}
     ground = np.eye(4)
     ground[:3] = [[1, 0, 0, 0.4], [0, 0, -1, 0.1], [0, 1, 0, 0.05]]
     return Mechanism(
         [
             Link(name="crank"),
-            Link(name="rod", joint="ball", parent="crank", before=translation(0.1)),
+            Link(name="rod", joint="ball", parent="crank", before=translation(0.1), **cone),
             Link(name="rocker", parent="base", before=ground),
+            Link(name="tip", joint="ball", parent="rod", before=translation(0.2, 0.1), limits=(0, 0.5), axis=(0, 0, 1)),
+            Link(name="box", joint="floating", parent="base"),
         ],
         loops=[Loop("point", "rod", "rocker", translation(0.42), translation(0.2), name="socket")],
         tool_link="rocker",
@@ -168,12 +171,13 @@ def test_a_loop_through_a_ball_joint_stays_closed():
     linkage = mech.linkage(["crank"])
     q, open_by, apart = follower.start(), 0.0, 0.0
     closure = mech.kernel("closure")
-    for crank in q[4] + np.linspace(0.0, 2.0 * np.pi, 49):
+    crank_at, rocker_at = mech.nq - 2, mech.nq - 1
+    for crank in q[crank_at] + np.linspace(0.0, 2.0 * np.pi, 49):
         found = follower.move("crank", crank, q)
         assert found.reached, found.reason
         other = linkage.position([crank], q)
         open_by = max(open_by, float(np.abs(closure(found.q)).max()))
-        apart = max(apart, abs(found.q[-1] - other.q[-1]))
+        apart = max(apart, abs(found.q[rocker_at] - other.q[rocker_at]))
         q = found.q
     target = mech.forward_kinematics(q)
     target[:3, 3] += (0.01, 0.02, 0.01)
@@ -183,3 +187,68 @@ def test_a_loop_through_a_ball_joint_stays_closed():
     assert open_by < CLOSED
     assert apart < 1e-9  # (both close the loops to 1e-12 of the longest offset)
     assert dragged.position_error < np.linalg.norm((0.01, 0.02, 0.01))
+
+
+@pytest.mark.parametrize("most", [0.5, 1.2])
+def test_loops_and_cones_hold_together(most):
+    """The tip is pulled about at random, past what cone and loop allow."""
+    follower, rng = TargetFollower(rod_between_balls(most), "tip"), np.random.default_rng(0)
+    mech, q = follower.mechanism, follower.start()
+    box = next(at for at in mech.manifold_joints if at.name == "box")
+    closure, open_by, over, steps = mech.kernel("closure"), 0.0, -1.0, 0
+    for turn in range(40):
+        target = mech.forward_kinematics(q, "tip")
+        target[:3, 3] += rng.normal(0.0, 0.08, 3)
+        for _ in range(20):
+            found = follower.follow(target, q, rotation=bool(turn % 2))
+            q, steps = found.q, steps + found.iterations
+            if found.settled:
+                break
+        assert found.settled
+        open_by = max(open_by, float(np.abs(closure(q)).max()))
+        over = max(over, *(float(at.joint.excess(q[at.q], at.most)) for at in mech.manifold_joints))
+        assert np.array_equal(q[box.q], mech.neutral[box.q])
+    print(f"open by {open_by:.1e} m, {over:.1e} rad beyond the cones, {steps / 40:.1f} steps a target")
+    assert open_by < CLOSED
+    assert over <= 1e-12  # (as the steps allow)
+
+
+def test_any_chain_comes_to_rest_where_nothing_near_is_nearer():
+    """Random chains of ball, revolute and sliding joints, with limits and without, to targets in reach and out of it."""
+    rng, count, reached, gain = np.random.default_rng(0), 0, 0, -np.inf
+    for _ in range(12):
+        links = []
+        for k in range(int(rng.integers(1, 5))):
+            kind = str(rng.choice(["ball", "ball", "revolute", "prismatic"]))
+            limits = {"ball": (0, rng.choice([0.3, 1.0, 1.57, 2.5])), "revolute": (-1.0, 1.2), "prismatic": (-0.2, 0.4)}[
+                kind
+            ]
+            free = {} if kind != "prismatic" and rng.random() < 0.4 else {"limits": limits}
+            place = translation(*rng.normal(0.0, 0.3, 3))
+            links.append(Link(name=f"l{k}", joint=kind, axis=rng.normal(size=3), before=place, **free))
+        mech = Mechanism(links, tool=translation(0.1, 0.1, 0.3))
+        follower = TargetFollower(mech)
+        for _ in range(4):
+            q, other = random_configuration(mech, int(rng.integers(1e6)), 2)
+            goal = mech.forward_kinematics(other)
+            goal[:3, 3] += rng.choice([0.0, 1.0]) * rng.normal(0.0, 0.5, 3)
+            found = follower.follow(goal, q)
+            for _ in range(20):
+                if found.settled:
+                    break
+                found = follower.follow(goal, found.q)
+            assert found.settled
+            count, reached = count + 1, reached + found.reached
+            over = [float(at.joint.excess(found.q[at.q], at.most)) for at in mech.manifold_joints]
+            joints = found.q[mech.nq - mech.n :]
+            assert max(over, default=0.0) <= 1e-12
+            assert ((joints >= mech.q_min) & (joints <= mech.q_max)).all()
+            for motion in rng.normal(0.0, 1e-3, (40, mech.nv)):
+                near = mech.integrate(found.q, motion)
+                near[mech.nq - mech.n :] = np.clip(near[mech.nq - mech.n :], mech.q_min, mech.q_max)
+                for at in mech.manifold_joints:
+                    near[at.q] = np.asarray(at.joint.clipped(near[at.q], at.most), dtype=float)
+                gap = np.linalg.norm(mech.forward_kinematics(near)[:3, 3] - goal[:3, 3])
+                gain = max(gain, found.position_error - gap)
+    print(f"{reached} of {count} targets reached; none of 40 places beside is nearer by more than {gain:.1e} m")
+    assert gain < 1e-8  # (a slope of 1e-5, below which steps end, over motions of 1e-3 rad)

@@ -177,7 +177,8 @@ class TargetFollower:
         target = _pose_given(T_target)
         here = self._given(q)
         weights = WEIGHTS if rotation else WEIGHTS[-1:]
-        apart = float(np.linalg.norm(self._pose(here)[:3, 3] - target[:3, 3])) / self._allowed.size
+        errors = _between(self._pose(here), target)
+        apart = errors[0] / self._allowed.size
         taken, settled = 0, True
         for weight, rounds in zip(weights, ROUNDS if rotation else (sum(ROUNDS),), strict=True):
             counts = weight**2 * max(1.0, apart)
@@ -186,6 +187,8 @@ class TargetFollower:
             taken, settled = taken + more, settled and more < rounds
             if weight and aim.value(here) <= DONE:
                 break
+        changes = np.abs(np.subtract(errors, _between(self._pose(here), target)))
+        settled = settled or bool((changes[: 1 + rotation] <= REACHED).all())  # (going on would bring it no nearer)
         return self._at_pose(here, target, rotation, taken, settled)
 
     def move(self, coordinate: int | str, value: float, q: npt.ArrayLike) -> DragSolution:
@@ -238,8 +241,7 @@ class TargetFollower:
 
     def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> DragSolution:
         pose = np.array(self._pose(q))
-        far = float(np.linalg.norm(pose[:3, 3] - target[:3, 3]))
-        turned = angle_between(pose[:3, :3], target[:3, :3])
+        far, turned = _between(pose, target)
         left = self._open(q)
         near, alike = far <= REACHED, turned <= REACHED or not rotation
         reached = near and alike and left <= CLOSED_M
@@ -325,6 +327,11 @@ def _movable(mechanism: Tree, on_path: tuple[int, ...]) -> npt.NDArray[np.bool_]
     if joints and not moving.any():
         moving[joints[-1].v] = True
     return moving
+
+
+def _between(first: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """The distance, m, and the angle, rad, between two poses (4, 4)."""
+    return float(np.linalg.norm(first[:3, 3] - other[:3, 3])), angle_between(first[:3, :3], other[:3, :3])
 
 
 def _apart(far: float, turned: float) -> str:
