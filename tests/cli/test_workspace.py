@@ -31,6 +31,17 @@ def test_the_format_of_the_picture_is_its_suffix(linkwise: Callable, tmp_path: P
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()
 
 
+def test_a_ball_joint_has_all_its_coordinates(linkwise: Callable, tmp_path: Path) -> None:
+    text = 'format = "linkwise 1"\n[[link]]\nname = "arm"\njoint = "ball"\nafter = {xyz = [0, 0, 0.5]}\n'
+    (tmp_path / "rod.toml").write_text(text)
+    told = linkwise("workspace", "rod.toml", *FEW)
+    lines = [line.split() for line in told.out.splitlines()]
+    assert told.status == 0
+    assert ["from", "the", "base", "0.5000", "0.5000", "m"] in lines
+    assert [line[0] for line in lines if line and line[0].startswith("arm_")] == ["arm_qw", "arm_qx", "arm_qy", "arm_qz"]
+    assert (tmp_path / "rod_workspace.png").read_bytes().startswith(PNG)
+
+
 def test_the_same_as_the_library(linkwise: Callable, tmp_path: Path) -> None:
     told = json.loads(linkwise("workspace", "puma560", *FEW, "--json", "--seed", "3", "--mask", "all").out)
     found = workspace(lw.robots.puma560(), samples=2000, cells=24, seed=3, mask="all")

@@ -141,6 +141,19 @@ def test_a_floating_base_does_not_count() -> None:
     assert found.same
 
 
+def test_joints_with_quaternions_beside_the_way_do_not_count() -> None:
+    """A ball joint and a free body beside an arm: named as left out, and no part of the coordinates."""
+    arm = lw.robots.puma560()
+    beside = [lw.Link(name="head", joint="ball", parent="base"), lw.Link(name="box", joint="floating", parent="base")]
+    scene = lw.Mechanism([*beside, arm.links[0].replace(parent="base"), *arm.links[1:]], base=arm.base, tool=arm.tool)
+    found = compare(scene, arm)
+    print(found)
+    assert found.same
+    assert max(found.position_error, found.rotation_error) < 1e-13
+    assert found.transferred(np.ones(6)).tolist() == [1.0] * 6
+    assert "joints not on the way to the end: head, box" in str(found)
+
+
 # ── other robots ──────────────────────────────────────────────────────────────────────────────────
 
 PANDA = [(0, 0.333, 0, -HALF), (0, 0, 0, HALF), (0, 0.316, 0.0825, HALF), (0, 0, -0.0825, -HALF), (0, 0.384, 0, HALF)]

@@ -181,3 +181,38 @@ def test_descent_finds_the_least_value() -> None:
         return float(100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2), slope
 
     assert np.abs(descend(valley, np.array([-1.2, 1.0]), 200, settled=1e-12) - 1).max() < 1e-5
+
+
+def test_joints_with_quaternions_rest() -> None:
+    """They stay neutral; the motion, its condition and what `identify` finds from it are those of the locked mechanism."""
+    up = np.eye(4)
+    up[2, 3] = 0.4
+    body = {"mass": 1.0, "com": (0.05, 0.0, 0.1), "inertia": (0.1, 0.12, 0.13)}
+    limb = lw.Mechanism(
+        [
+            lw.Link(name="upper", axis=(0, 1, 0), **body),
+            lw.Link(name="fore", axis=(1, 0, 0), before=up, **body),
+            lw.Link(name="hand", joint="ball", before=up, **body),
+            lw.Link(name="loose", joint="floating", parent="base", **body),
+        ],
+        tool_link="hand",
+    )
+    settings = {"harmonics": 3, "qd_max": 2.0, "qdd_max": 6.0, "steps": 10}
+    asked = []
+    motion = exciting_trajectory(limb, 5.0, **settings, allowed=lambda q: asked.append(q.shape[1]) or np.ones(len(q), bool))
+    held = limb.lock({at.name: at.joint.neutral for at in limb.manifold_joints})
+    alone = exciting_trajectory(held, 5.0, **settings, allowed=lambda q: np.ones(len(q), bool))
+    q, qd, qdd = motion.at(np.linspace(0.0, 5.0, 777))
+    tau = limb.inverse_dynamics(q, qd, qdd)[:, -2:]
+    result = lw.identification.identify(held, q[:, -2:], qd[:, -2:], qdd[:, -2:], tau)
+    error = np.abs(result.values - held.base_parameters().values).max()
+    print(f"{motion}: base parameters to {error:.1e}")
+    assert (set(asked), motion.manifold_joints) == ({limb.nq}, limb.manifold_joints)
+    assert np.array_equal(q[:, :-2], np.tile(limb.neutral[:-2], (777, 1)))
+    assert not qd[:, :-2].any()
+    assert not qdd[:, :-2].any()
+    assert np.array_equal(motion.q[:, -2:], alone.q)
+    assert motion.condition == alone.condition
+    assert error < 1e-13 * motion.condition  # (rounding of efforts of some N m, times the condition number)
+    with pytest.raises(lw.errors.ArgumentError, match="no joints but those with quaternions"):
+        exciting_trajectory(limb.subtree("hand"), 5.0)

@@ -268,6 +268,8 @@ def test_mechanisms_that_cannot_be() -> None:
     slide = lw.Mechanism([lw.Link(), lw.Link(joint="prismatic", name="slide"), lw.Link(joint="prismatic", name="lift")])
     with pytest.raises(ArgumentError, match=r"'slide'.*'lift'"):
         workspace(slide)
+    with pytest.raises(ArgumentError, match="'body' of 'loose' is a floating joint on the way"):
+        workspace(lw.Mechanism([lw.Link(name="body", joint="floating")], name="loose"))
     with pytest.raises(ArgumentError, match="floating base"):
         workspace(lw.Mechanism([lw.Link(mass=1.0)], floating=True))
     with pytest.raises(ArgumentError, match="no joint that moves"):
@@ -283,3 +285,70 @@ def test_what_does_not_move_the_frame_needs_no_limits() -> None:
 
 def test_the_repr_says_how_far() -> None:
     assert repr(workspace(gantry(), **FEW)).startswith("<Workspace: 1 m3, ")
+
+
+# ── joints with quaternions ───────────────────────────────────────────────────────────────────────
+
+UPPER, FORE, LEAN = 0.4, 0.3, 0.8
+
+
+def limb(**shoulder: object) -> lw.Mechanism:
+    """A ball joint at the origin and a knee, and a body that floats beside them."""
+    out = np.eye(4)
+    out[2, 3] = FORE
+    below = np.eye(4)
+    below[2, 3] = UPPER
+    return lw.Mechanism(
+        [
+            lw.Link(name="thigh", joint="ball", **shoulder),
+            lw.Link(name="shank", axis=(0, 1, 0), before=below, after=out),
+            lw.Link(name="loose", joint="floating", parent="base"),
+        ],
+        tool_link="shank",
+    )
+
+
+def test_a_ball_joint_and_a_knee_reach_a_shell() -> None:
+    """Distances from the ball are those that the knee alone gives; the ball turns each all round."""
+    limbs = limb()
+    region = workspace(limbs, **FEW)
+    wide = 4.0 / 3.0 * np.pi * ((UPPER + FORE) ** 3 - (UPPER - FORE) ** 3)
+    far = np.linalg.norm(region.positions, axis=1)
+    apart = np.abs(far - np.sqrt(UPPER**2 + FORE**2 + 2.0 * UPPER * FORE * np.cos(region.q[:, -1]))).max()
+    poses = limbs.forward_kinematics(region.q)
+    units = np.abs(np.linalg.norm(region.q[:, :4], axis=1) - 1.0).max()
+    print(f"{region}; {region.size:.4f} of {wide:.4f} m3, distances to {apart:.1e} m, quaternions to {units:.1e}")
+    assert (region.dimension, region.freedoms, region.q.shape[1]) == (3, 3, limbs.nq)
+    assert region.distance == pytest.approx((UPPER - FORE, UPPER + FORE), abs=1e-6)  # (climbed to)
+    assert region.size == pytest.approx(wide, rel=0.05)  # (of few samples, cells at the edge are missed)
+    assert apart < 1e-14
+    assert units < 1e-14
+    assert np.abs(poses[:, :3, 3] - region.positions).max() < 1e-15  # (another graph: rounding of lengths below 1 m)
+    assert np.array_equal(region.q[:, 4:11], np.tile(limbs.neutral[4:11], (len(region.q), 1)))  # (what floats rests)
+
+
+def test_the_manipulability_counts_the_turns_of_a_ball_joint() -> None:
+    """Of a point at a distance r from a ball, the two singular values are r each, whichever way it points."""
+    top = np.eye(4)
+    top[2, 3] = 0.5
+    region = workspace(lw.Mechanism([lw.Link(joint="ball", limits=(0, LEAN), axis=(0, 0, 1), after=top)]), **FEW)
+    lowest = region.positions[:, 2].min()
+    over = np.abs(np.arccos(np.clip(region.positions[:, 2] / 0.5, -1, 1))).max() - LEAN
+    errors = np.abs(region.manipulability - 0.25).max()
+    print(f"{region}; manipulability to {errors:.1e}, lowest {lowest:.6f} of {0.5 * np.cos(LEAN):.6f} m, over {over:.1e}")
+    assert (region.dimension, region.freedoms) == (2, 2)
+    assert errors < 1e-15
+    assert over < 1e-15  # (no posture is beyond the cone)
+    assert region.bounds[0, 2] == pytest.approx(0.5 * np.cos(LEAN), abs=1e-9)
+    assert region.bounds[1, :2] == pytest.approx(0.5 * np.sin(LEAN), abs=1e-6)
+
+
+def test_a_ball_joint_reaches_what_three_pins_reach() -> None:
+    """The same limb with three pins that meet in a point, without limits: the same distances, and volume to the cells."""
+    links = limb().links
+    pins = [lw.Link(name=f"pin{k}", axis=axis, mass=0.0) for k, axis in enumerate(np.eye(3))]
+    other = lw.Mechanism([*pins, links[1].replace(parent="pin2")])
+    one, two = workspace(limb(), **FEW), workspace(other, **FEW)
+    print(one, two, one.size / two.size)
+    assert one.distance == pytest.approx(two.distance, abs=1e-6)
+    assert one.size == pytest.approx(two.size, rel=0.05)

@@ -88,3 +88,40 @@ def test_malformed(five, options, named):
 def test_trees_have_what_they_had():
     arm = lw.robots.planar_2r()
     assert arm.workspace(samples=2000).size == lw.kinematics.workspace(arm, samples=2000).size
+
+
+def rod_between_balls(**tip: object) -> lw.Mechanism:
+    """A crank, a rod between two ball joints and a rocker; on the rod a tip, and beside all a body that floats."""
+    places = {name: np.eye(4) for name in ("crank", "rod", "half", "ground", "rocker")}
+    for name, place in (("crank", (0.1, 0, 0)), ("rod", (0.42, 0, 0)), ("half", (0.21, 0, 0)), ("rocker", (0.2, 0, 0))):
+        places[name][:3, 3] = place
+    places["ground"][:3] = [[1, 0, 0, 0.4], [0, 0, -1, 0.1], [0, 1, 0, 0.05]]
+    return lw.Mechanism(
+        [
+            lw.Link(name="crank"),
+            lw.Link(name="rod", joint="ball", parent="crank", before=places["crank"]),
+            lw.Link(name="rocker", parent="base", before=places["ground"]),
+            lw.Link(name="tip", parent="rod", before=places["half"], **tip),
+            lw.Link(name="loose", joint="floating", parent="base"),
+        ],
+        loops=[lw.Loop("point", "rod", "rocker", places["rod"], places["rocker"], name="socket")],
+        tool_link="tip",
+    )
+
+
+def test_a_rod_between_ball_joints_keeps_its_length():
+    """Its middle stands half its length from both ends, on a curve; a tip that a ball joint carries turns all ways."""
+    mechanism = rod_between_balls(joint="ball", limits=(0, 0.5), axis=(0, 0, 1))
+    region = mechanism.workspace(samples=1000, cells=40, mask="rotation")
+    gap = np.abs(mechanism.kernel("closure")(region.q)).max()
+    poses = mechanism.forward_kinematics(region.q)[:, :3, 3]
+    units = max(np.abs(np.linalg.norm(region.q[:, at.quaternion], axis=1) - 1).max() for at in mechanism.manifold_joints)
+    ends = mechanism.kernel("link_poses")(region.q)
+    half = np.abs(np.linalg.norm(poses - ends[:, mechanism.link_index("rod"), :3, 3], axis=1) - 0.21).max()
+    tip = next(at for at in mechanism.manifold_joints if at.name == "tip")
+    over = max(float(tip.joint.excess(q, tip.most)) for q in region.q[:, tip.q])
+    print(f"{len(region.q)} postures, open by {gap:.1e} m, quaternions to {units:.1e}, half to {half:.1e}, over {over:.1e}")
+    assert (region.dimension, region.freedoms) == (1, 3)
+    assert gap < 1e-12
+    assert np.array_equal(poses, region.positions)
+    assert max(units, half, over) < 1e-15

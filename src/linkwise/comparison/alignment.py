@@ -5,6 +5,7 @@ their offsets, and its base, must bring each of its axes onto that of the first.
 successive axes says whether their directions agree; the turn of the joint before about its own axis brings the next
 direction, or for parallel axes the next line, to its place; the places of prismatic joints and of the base follow from
 linear equations. Where two directions are possible (axes that meet at a right angle), the positive one is tried first.
+A ball joint has a centre in the place of an axis; beyond it everything may be turned in any way again, as the base may.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from linkwise.comparison.axis_chain import JointAxes, JointAxis, Tie, alike, leaders_of, names, ties_between
+from linkwise.comparison.axis_chain import JointAxes, JointAxis, Tie
 from linkwise.spatial.lines import angle_between
-from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.rotation import rotation_about, rotation_between
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse, transform
+from linkwise.spatial.transform import transform
 
 #: How many places of axes are tried before it is given up.
 MOST = 20_000
@@ -42,11 +42,18 @@ class Alignment:
         Takes the second world to the first.
     signs, offsets : ndarray (m,)
         The joint values of the second chain are ``signs * values of the first + offsets``.
+    turns : ndarray (m, 3, 3)
+        What the offset of a ball joint is: the turn about its centre, in the second world, that brings it to its zero.
     """
 
     base: FloatArray
     signs: FloatArray
     offsets: FloatArray
+    turns: FloatArray
+
+    def motion(self, chain: JointAxes, k: int) -> FloatArray:
+        """The motion (4, 4) of all beyond joint k of the second chain by its offset, in its world at zero."""
+        return chain.axes[k].displacement(self.turns[k] if chain.axes[k].is_ball else float(self.offsets[k]))
 
     def with_offset(self, k: int, value: float) -> Alignment:
         """The same with another offset of joint k."""
@@ -54,16 +61,27 @@ class Alignment:
         offsets[k] = value
         return replace(self, offsets=offsets)
 
+    def with_turn(self, k: int, value: FloatArray) -> Alignment:
+        """The same with another turn (3, 3) of ball joint k."""
+        turns = self.turns.copy()
+        turns[k] = value
+        return replace(self, turns=turns)
+
 
 @dataclass(frozen=True)
 class _State:
-    """The axes placed so far: what turns the zero position of the second chain before each of its joints."""
+    """The axes placed so far: what turns the zero position of the second chain before each of its joints.
+
+    What lies beyond may still be turned about the axis of the owner; or, of a ball joint, that of the joint after it. Beyond
+    a ball joint that is `loose` it may be turned in any way.
+    """
 
     rotations: tuple[FloatArray, ...] = ()
     signs: tuple[float, ...] = ()
     offsets: tuple[float, ...] = ()
     owner: int | None = BASE
     line: int | None = None
+    loose: int | None = None
 
     def turned(self, w: FloatArray, angle: float, *, laps: int = 0) -> _State:
         """The same with the free turn used up: everything beyond its owner turned about w."""
@@ -78,6 +96,16 @@ class _State:
     def then(self, sign: float, owner: int | None, line: int | None) -> _State:
         """The same with one joint more, its offset zero."""
         return _State((*self.rotations, self.rotations[-1]), (*self.signs, sign), (*self.offsets, 0.0), owner, line)
+
+    def loosened(self, k: int) -> _State:
+        """The same with a ball joint k more; the turn that was free before it does not matter any more."""
+        return replace(self.then(1.0, None, None), loose=k)
+
+    def swung(self, turn: FloatArray) -> _State:
+        """The same with everything beyond the loose ball joint turned."""
+        assert self.loose is not None
+        rotations = tuple(turn @ old if k > self.loose else old for k, old in enumerate(self.rotations))
+        return replace(self, rotations=rotations, owner=self.loose, line=self.loose, loose=None)
 
 
 @dataclass
@@ -164,6 +192,15 @@ class Aligner:
         """The ways to bring axis k into its direction, its line not yet looked at."""
         wanted, axis = self.first[k], self.second[k]
         line = k if axis.has_line else None
+        if axis.is_ball:
+            yield from self._centre(state, k)
+            return
+        if state.loose is not None:
+            for sign in (1.0, -1.0):
+                start = state.rotations[k] @ axis.direction
+                swung = state.swung(np.asarray(rotation_between(start, sign * wanted.direction), dtype=float))
+                yield from self._parallel(swung, k, wanted.direction, sign * wanted.direction)
+            return
         if k == 0:
             for sign in (1.0, -1.0):
                 turn = np.asarray(rotation_between(axis.direction, sign * wanted.direction), dtype=float)
@@ -190,7 +227,8 @@ class Aligner:
 
     def _carrier(self, state: _State, k: int) -> int:
         """A joint along whose axis the free turn is."""
-        return state.owner if state.owner is not None and state.owner >= 0 else 0
+        owner = state.owner if state.owner is not None and state.owner >= 0 else 0
+        return owner + self.first[owner].is_ball
 
     def _laps(self, state: _State) -> tuple[int, ...]:
         """Whole turns of the joint that turns freely: of a screw they matter."""
@@ -204,10 +242,7 @@ class Aligner:
         if not axis.has_line or state.line is None:
             yield state.then(sign, state.owner, k if axis.has_line else state.line)
             return
-        before = state.line
-        mine = state.rotations[k] @ (axis.point - self.second[before].point)
-        other = wanted.point - self.first[before].point
-        mine, other = (v - w * float(w @ v) for v in (mine, other))
+        mine, other = (v - w * float(w @ v) for v in self._arms(state, k, state.line))
         lengths = [float(np.linalg.norm(v)) for v in (mine, other)]
         if abs(lengths[0] - lengths[1]) > self.tol:
             return
@@ -216,6 +251,34 @@ class Aligner:
             return
         for laps in self._laps(state):
             yield state.turned(w, angle_about(w, mine, other), laps=laps).then(sign, k, k)
+
+    def _arms(self, state: _State, k: int, before: int) -> tuple[FloatArray, FloatArray]:
+        """From the point of one joint to that of joint k, of the second chain as it is turned, and of the first."""
+        mine = state.rotations[k] @ (self.second[k].point - self.second[before].point)
+        return mine, self.first[k].point - self.first[before].point
+
+    def _centre(self, state: _State, k: int) -> Iterator[_State]:
+        """A ball joint: its centre says how much is turned before it."""
+        if k == 0:
+            yield _State((np.eye(3),)).loosened(0)
+            return
+        before = state.line if state.loose is None else state.loose
+        if before is None or (state.loose is None and state.owner is None):
+            yield state.loosened(k)
+            return
+        mine, other = self._arms(state, k, before)
+        w = np.zeros(3) if state.loose is not None else self.first[self._carrier(state, k)].direction
+        mine, other = (v - w * float(w @ v) for v in (mine, other))
+        lengths = [float(np.linalg.norm(v)) for v in (mine, other)]
+        if abs(lengths[0] - lengths[1]) > self.tol:
+            return
+        if min(lengths) <= self.tol:
+            yield state.loosened(k)
+        elif state.loose is not None:
+            yield state.swung(np.asarray(rotation_between(mine / lengths[0], other / lengths[1]), dtype=float)).loosened(k)
+        else:
+            for laps in self._laps(state):
+                yield state.turned(w, angle_about(w, mine, other), laps=laps).loosened(k)
 
     # ── places ────────────────────────────────────────────────────────────────────────────────────
 
@@ -231,7 +294,7 @@ class Aligner:
             axis, wanted = self.second[k], self.first[k]
             turn, u = state.rotations[k], wanted.direction
             if axis.has_line:
-                across = np.eye(3) - np.outer(u, u)
+                across = np.eye(3) - (0.0 if axis.is_ball else np.outer(u, u))
                 rows.append(across @ moved)
                 sides.append(across @ (wanted.point - turn @ axis.point - place))
                 place = place + (turn - state.rotations[k + 1]) @ axis.point
@@ -252,13 +315,15 @@ class Aligner:
 
     def _alignment(self, state: _State) -> Alignment:
         places = self._places(state)[0]
-        offsets = np.array(state.offsets)
+        offsets = np.where([axis.is_ball for axis in self.second], 0.0, state.offsets)
+        pairs = zip(state.rotations[:-1], state.rotations[1:], self.second, strict=True)
+        turns = np.array([before.T @ beyond if axis.is_ball else np.eye(3) for before, beyond, axis in pairs])
         slides = [k for k, axis in enumerate(self.second) if not axis.has_line]
         offsets[slides] = places[3:]
         turning = [k for k, axis in enumerate(self.second) if axis.periodic]
         offsets[turning] = [wrapped(offset) for offset in offsets[turning]]
         base = np.asarray(transform(state.rotations[0], places[:3]), dtype=float)
-        return Alignment(base, np.array(state.signs), offsets)
+        return Alignment(base, np.array(state.signs), offsets, turns)
 
 
 def _simplest(rows: FloatArray, solution: FloatArray) -> FloatArray:
@@ -308,187 +373,3 @@ def align(
         if alignment is not None or tol >= coarsest:
             return alignment, tol, finest_search
         tol = min(10 * tol, coarsest)
-
-
-ROUNDS = 8
-
-#: Whole turns of a joint, either way, that are tried where others follow it: a third of one turn is another place than a
-#: third of two.
-LAPS = 24
-
-
-#: rad or m: turns that bring the followers no nearer than this are coincidence.
-NEAR = 1e-2
-
-
-def tool_of(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatArray:
-    """The tool (4, 4) that an alignment needs: T_end2_end1."""
-    pose = alignment.base
-    for k, offset in enumerate(alignment.offsets.tolist()):
-        pose = pose @ second.axes[k].displacement(offset)
-    return np.asarray(inverse(pose @ second.end) @ first.end, dtype=float)
-
-
-def simplest(first: JointAxes, second: JointAxes, alignment: Alignment, tol: float) -> Alignment:
-    """The same alignment with the base, or the tool, the identity where the first, or last, zero can do it.
-
-    A turn of the base about the first axis does what an offset of the first joint does, and so do the tool and the last
-    joint. The offset is zero unless with one the base (the tool) is the identity.
-    """
-    offsets = alignment.offsets.copy()
-    beyond = alignment.base @ second.axes[0].displacement(float(offsets[0]))
-    angle = _value_of(second, 0, beyond, tol)
-    base = alignment.base
-    if angle is not None and not _is_identity(base, tol):
-        offsets[0], base = angle, np.eye(4)
-    last = len(offsets) - 1
-    if last > 0 or base is alignment.base:
-        tool = tool_of(first, second, Alignment(base, alignment.signs, offsets))
-        if not _is_identity(tool, tol):
-            kept = float(offsets[last])
-            turned = second.axes[last].displacement(kept) @ second.end @ tool @ inverse(second.end)
-            angle = _value_of(second, last, np.asarray(turned, dtype=float), tol)
-            offsets[last] = kept if angle is None else angle
-    return Alignment(base, alignment.signs, offsets)
-
-
-def rebased(second: JointAxes, alignment: Alignment, value: float) -> Alignment:
-    """The same alignment with another offset of the first joint; the base makes up for it."""
-    axis = second.axes[0]
-    base = alignment.base @ axis.displacement(float(alignment.offsets[0])) @ axis.displacement(-value)
-    return replace(alignment.with_offset(0, value), base=np.asarray(base))
-
-
-def _is_identity(pose: FloatArray, tol: float) -> bool:
-    return bool(np.abs(pose - np.eye(4)).max() <= tol)
-
-
-def _value_of(chain: JointAxes, k: int, motion: FloatArray, tol: float) -> float | None:
-    """The joint value that makes this motion, if there is one."""
-    axis = chain.axes[k]
-    if not axis.has_line:
-        value = float(axis.direction @ motion[:3, 3])
-    else:
-        about, angle = axis_and_angle(motion[:3, :3])
-        value = math.copysign(float(angle), float(about @ axis.direction)) if angle > 0 else 0.0
-    return value if np.abs(chain.axes[k].displacement(value) - motion).max() <= tol else None
-
-
-# ── nearly the same ───────────────────────────────────────────────────────────────────────────────
-
-
-def best_fit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> Alignment:
-    """The alignment with the least sum of squares of what the axes miss each other by, from one that is near.
-
-    Directions count in rad, lengths as a share of the reach; so does what the offsets of joints that follow others miss.
-    Gauss-Newton over the base and all offsets; what nothing determines stays as it is.
-    """
-    best, least = alignment, _misses(first, second, alignment, ties)[0]
-    for _ in range(ROUNDS):
-        size, misses, slopes = _misses(first, second, best, ties, slopes=True)
-        step = np.asarray(-np.linalg.lstsq(slopes, misses, rcond=1e-9)[0], dtype=np.float64)
-        tried = _stepped(best, step, first.size)
-        size = _misses(first, second, tried, ties)[0]
-        if not size < least:
-            break
-        best, least = tried, size
-    return best
-
-
-def misfit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie] = ()) -> float:
-    """What the axes miss each other by, and the ties, as the root of the sum of squares."""
-    return math.sqrt(_misses(first, second, alignment, ties)[0])
-
-
-def _stepped(alignment: Alignment, step: FloatArray, size: float) -> Alignment:
-    angle = float(np.linalg.norm(step[:3]))
-    turn = rotation_about(step[:3] / angle, angle) if angle > 0 else np.eye(3)
-    base = np.asarray(transform(turn, size * step[3:6]) @ alignment.base, dtype=float)
-    return Alignment(base, alignment.signs, alignment.offsets + step[6:])
-
-
-def _misses(
-    first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], *, slopes: bool = False
-) -> tuple[float, FloatArray, FloatArray]:
-    """Their sum of squares, what each axis and each tie misses, and how that changes with base and offsets."""
-    size, count = first.size, len(first.axes)
-    values, changes = [], []
-    twists = np.zeros((6 + count, 6))  # turning, shift of the world's origin: of the base, then of each joint
-    twists[:3, :3], twists[3:6, 3:] = np.eye(3), size * np.eye(3)
-    pose = alignment.base
-    for k, (axis, wanted) in enumerate(zip(second.axes, first.axes, strict=True)):
-        u, p = pose[:3, :3] @ axis.direction, pose[:3, :3] @ axis.point + pose[:3, 3]
-        values.append(u - alignment.signs[k] * wanted.direction)
-        across = np.eye(3) - np.outer(wanted.direction, wanted.direction)
-        if slopes:
-            changes.append(np.cross(twists[:, :3], u).T)
-        if axis.has_line:
-            values.append(across @ (p - wanted.point) / size)
-            if slopes:
-                changes.append(across @ (np.cross(twists[:, :3], p) + twists[:, 3:]).T / size)
-        along = axis.pitch if axis.has_line else 1.0
-        turning = u if axis.has_line else np.zeros(3)
-        twists[6 + k] = np.concatenate([turning, np.cross(p, turning) + along * u])
-        pose = pose @ second.axes[k].displacement(float(alignment.offsets[k]))
-    for tie in ties:
-        axis = second.axes[tie.joint]
-        unit = 1.0 if axis.has_line else size
-        values.append(np.array([tie.error(axis.periodic, alignment.signs, alignment.offsets) / unit]))
-        row = np.zeros((1, 6 + count))
-        row[0, 6 + tie.joint], row[0, 6 + tie.leader] = 1.0 / unit, -tie.ratios[1] / unit
-        changes.append(row)
-    misses = np.concatenate(values)
-    return float(misses @ misses), misses, np.concatenate(changes) if slopes else np.zeros((0, 0))
-
-
-def follower_differences(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[str]:
-    """Joints that follow another one in one description and not in the other, or by another ratio."""
-    leaders = [leaders_of(axes) for axes in (first, second)]
-    if not alike(*leaders):
-        lines = []
-        for k, pair in enumerate(zip(*leaders, strict=True)):
-            if pair[0] != pair[1]:
-                texts = ["has a coordinate of its own" if j == k else f"follows joint {j + 1}" for j in pair]
-                lines.append(f"joint {k + 1} ({names(first[k], second[k])}): {texts[0]} against {texts[1]}")
-        return lines
-    return [
-        f"ratio by which joint {tie.joint + 1} follows joint {tie.leader + 1}: {abs(one):g} against {abs(other):g}"
-        for tie in ties_between(first, second)
-        for one, other in [tie.ratios]
-        if not np.isclose(abs(one), abs(other), rtol=1e-9, atol=0)
-    ]
-
-
-def with_followers(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
-    """The alignment with the zeros of the first and last joint, which are free, chosen so that what follows fits.
-
-    Whole turns of the leaders are then chosen so that this holds for all their followers.
-    """
-    last = len(first.axes) - 1
-    for tie in ties:
-        k, j, ratio = tie.joint, tie.leader, tie.ratios[1]
-        chosen = next((joint for joint in (k, j) if joint in {0, last}), None)
-        if chosen is None or not ratio:
-            continue
-        shift = tie.shift(alignment.signs)
-        value = ratio * alignment.offsets[j] + shift if chosen == k else (alignment.offsets[k] - shift) / ratio
-        alignment = rebased(second, alignment, float(value)) if chosen == 0 else alignment.with_offset(-1, float(value))
-    return _lapped(second, alignment, ties)
-
-
-def tie_error(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> float:
-    """By how much the offsets fulfil the worst tie not, rad or m."""
-    errors = (tie.error(second.axes[tie.joint].periodic, alignment.signs, alignment.offsets) for tie in ties)
-    return max(map(abs, errors), default=0.0)
-
-
-def _lapped(second: JointAxes, alignment: Alignment, ties: Sequence[Tie]) -> Alignment:
-    """The alignment with whole turns of revolute leaders with which all their followers are best."""
-    for j in sorted({tie.leader for tie in ties if second.axes[tie.leader].periodic}):
-        following = [tie for tie in ties if tie.leader == j]
-        turned = alignment.offsets[j] + 2 * math.pi * np.arange(-LAPS, LAPS + 1)
-        candidates = [alignment.with_offset(j, value) for value in sorted(turned.tolist(), key=abs)]
-        errors = [tie_error(second, candidate, following) for candidate in candidates]
-        if min(errors) <= NEAR:
-            alignment = next(c for c, error in zip(candidates, errors, strict=True) if error <= max(2 * min(errors), 1e-7))
-    return alignment

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from linkwise.model.mimic import Follower
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.screw import screw_transform
-from linkwise.spatial.transform import translation
+from linkwise.spatial.transform import transform, translation
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,9 @@ class JointAxis:
         Of the joint's own value, rad or m.
     leads : bool
         Whether the joint has a coordinate of its own, and follows no other.
+    facing : ndarray (3, 3) or None
+        The axes of the joint's frame where it turns about the point in all ways; None of other joints. The direction is then
+        that of the axis that its limits are of.
     """
 
     name: str
@@ -54,14 +58,25 @@ class JointAxis:
     follower: Follower
     limits: tuple[float, float]
     leads: bool
+    facing: FloatArray | None = None
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether the joint turns about its point in all ways."""
+        return self.facing is not None
 
     @property
     def periodic(self) -> bool:
         """Whether the joint turns about its axis and does no more: whole turns of it do not count."""
         return self.has_line and not self.pitch
 
-    def displacement(self, value: float) -> FloatArray:
-        """The motion (4, 4) of all beyond the joint by a value of it from zero, the other joints at zero, in the world."""
+    def displacement(self, value: Any) -> FloatArray:
+        """The motion (4, 4) of all beyond the joint by a value of it from zero, the other joints at zero, in the world.
+
+        The value of a ball joint is a turn (3, 3), in the world.
+        """
+        if self.is_ball:
+            return np.asarray(transform(value, self.point - value @ self.point), dtype=float)
         if not self.has_line:
             return np.asarray(translation(*(value * self.direction)), dtype=float)
         return np.asarray(screw_transform(self.direction, value, self.point, self.pitch * value), dtype=float)
@@ -96,15 +111,21 @@ class JointAxes:
 
 
 def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
-    """Take the chain out of a mechanism; a floating base stands in its origin.
+    """Take the chain out of a mechanism; a floating base, and what has a quaternion beside the way, rests in its origin.
 
     Raises
     ------
     ArgumentError
-        Where no joint moves on the way, or a joint follows one that is not on the way.
+        Where no joint moves on the way, one floats, or follows one that is not on the way.
     """
-    mechanism.require_joint_rates("a comparison")
     link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    on_the_way = mechanism.path(link)
+    for at in mechanism.manifold_joints:
+        if at.link in on_the_way and not at.joint.is_rotation:
+            problem = (
+                f"{mechanism.name!r} has the {at.joint.kind} joint {at.name!r} on the way to {mechanism.frame_name(link)}"
+            )
+            raise ArgumentError(f"{problem}, beyond which nothing is fixed; lock it")
     mechanism = separated(mechanism)
     pose = np.asarray(mechanism.base, dtype=float)
     axes: list[JointAxis] = []
@@ -112,12 +133,15 @@ def chain_of(mechanism: Tree, link: int | str) -> JointAxes:
         part = mechanism.links[k]
         pose = pose @ part.before
         if part.moves:
-            limits = part.limits or (-np.inf, np.inf)
+            ball = mechanism.manifold_joint_of(k)
+            limits = part.limits or ((0.0, np.inf) if ball else (-np.inf, np.inf))
             direction = pose[:3, :3] @ part.axis
-            turns = not np.array_equal(part.motion(1.0)[:3, :3], np.eye(3))
+            turns = ball is not None or not np.array_equal(part.motion(1.0)[:3, :3], np.eye(3))
             line = (direction, pose[:3, 3], part.pitch, turns)
             follower = mechanism.followers[k]
-            axes.append(JointAxis(part.coordinate_name, part.joint, *line, follower, limits, leads=part.mimic is None))
+            facing = pose[:3, :3] if ball else None
+            leads = part.mimic is None
+            axes.append(JointAxis(part.coordinate_name, part.joint, *line, follower, limits, leads, facing))
         pose = np.asarray(pose @ part.motion() @ part.after, dtype=float)
     if not axes:
         named = mechanism.frame_name(link)
@@ -145,15 +169,16 @@ def beside(chain: JointAxes) -> list[str]:
 
 
 def joint_values(chain: JointAxes, joints: FloatArray) -> FloatArray:
-    """Give the values (..., m) of the chain's joints at the joint coordinates (..., n) of its mechanism."""
-    return np.stack([axis.follower.value(joints) for axis in chain.axes], axis=-1)
+    """Give the values (..., m) of the chain's joints, 0 of ball joints, at the joint coordinates (..., n)."""
+    values = [np.broadcast_to(axis.follower.value(joints), joints.shape[:-1]) for axis in chain.axes]
+    return np.stack(values, axis=-1)
 
 
 def coordinates(chain: JointAxes, values: FloatArray) -> FloatArray:
     """Give the joint coordinates (..., n) at which the chain's joints have these values (..., m); others are zero."""
     q = np.zeros((*values.shape[:-1], chain.mechanism.n))
     for k, axis in enumerate(chain.axes):
-        if axis.leads:
+        if axis.leads and not axis.is_ball:
             q[..., axis.follower.coordinate] = values[..., k]
     return q
 
@@ -204,7 +229,7 @@ def ties_between(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> lis
 def leaders_of(axes: Sequence[JointAxis]) -> list[int]:
     """Which joint of the chain each one follows; itself where it has a coordinate of its own."""
     leading = {axis.follower.coordinate: k for k, axis in enumerate(axes) if axis.leads}
-    return [leading[axis.follower.coordinate] for axis in axes]
+    return [k if axis.is_ball else leading[axis.follower.coordinate] for k, axis in enumerate(axes)]
 
 
 def alike(one: Sequence[int], other: Sequence[int]) -> bool:
@@ -247,6 +272,11 @@ def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) 
     """Successive axes: the angle between them and, where both have a line, the distance."""
     for k in range(len(first) - 1):
         between = f"between {_axes(first, second, k, k + 1)}"
+        if first[k].is_ball or first[k + 1].is_ball:
+            if first[k].has_line and first[k + 1].has_line:
+                one, other = (_from_centre(axes[k], axes[k + 1]) for axes in (first, second))
+                yield f"distance {between}", _lengths, one, other
+            continue
         one, other = (twist(axes[k], axes[k + 1]) for axes in (first, second))
         yield f"twist {between}", _angles, one, other
         parallel = one <= tol
@@ -258,7 +288,8 @@ def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) 
 def _slides(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
     """The angle about a prismatic joint between the directions beside it, which no joint can turn."""
     for k in range(1, len(first) - 1):
-        if not first[k].has_line and min(_twists(first, second, k - 1, k)) > NEARLY * tol:
+        beside = first[k - 1].is_ball or first[k + 1].is_ball
+        if not first[k].has_line and not beside and min(_twists(first, second, k - 1, k)) > NEARLY * tol:
             one, other = (_dihedral(*axes[k - 1 : k + 2]) for axes in (first, second))
             sides = _axes(first, second, k - 1, k + 1)
             yield f"angle about {_axes(first, second, k)} between {sides}", _angles, one, other
@@ -273,6 +304,7 @@ def _shifts(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float)
             end += 1
         sides = (start - 1, end + 1)
         turning = all(first[k].periodic for k in range(start, end + 1))
+        turning &= not any(axis.is_ball for axis in first[start - 1 : end + 2])
         if turning and end + 1 < len(first) and all(first[k].has_line for k in sides):
             normals = min(_twists(first, second, start - 1, end)) > NEARLY * tol
             one, other = (_shift(axes, start, end) if normals else 0.0 for axes in (first, second))
@@ -298,6 +330,13 @@ def distance(one: JointAxis, other: JointAxis, parallel: bool) -> float:
         return float(np.linalg.norm(between - one.direction * float(between @ one.direction)))
     normal = np.cross(one.direction, other.direction)
     return abs(float(between @ normal)) / float(np.linalg.norm(normal))
+
+
+def _from_centre(one: JointAxis, other: JointAxis) -> float:
+    """The distance of the centre of a ball joint from another, or from a line, m."""
+    between = other.point - one.point
+    line = next((axis for axis in (one, other) if not axis.is_ball), None)
+    return float(np.linalg.norm(between if line is None else np.cross(line.direction, between)))
 
 
 def _foot(on: JointAxis, other: JointAxis) -> float:

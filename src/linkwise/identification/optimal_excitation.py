@@ -15,6 +15,7 @@ from linkwise.dynamics import parameter_names
 from linkwise.dynamics.base_parameters.base_parameters import INDEPENDENT
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.identification.parameters import REGROUPED, independent_columns, symbol, unknowns
+from linkwise.model.assembly import lock
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, flag, generator, whole
@@ -313,10 +314,14 @@ def exciting_trajectory(
     Robotics and Automation 13(5), 1997). Limits hold at all times, not only at the samples. The same seed gives the same
     motion on the same machine.
 
+    Joints with quaternions have no motors: ball joints and bodies that float must be held at their neutral coordinates, at
+    which they rest in the motion. The parameters that it tells apart are those of the mechanism with them locked there
+    (`Mechanism.lock`), which `identify` then takes.
+
     Parameters
     ----------
     mech : Mechanism
-        With a fixed base. Its geometry counts, not its masses.
+        With a fixed base and a joint without a quaternion. Its geometry counts, not its masses.
     duration : float
         The period, s.
     harmonics : int
@@ -329,14 +334,14 @@ def exciting_trajectory(
     criterion : {"determinant", "condition"}
         What becomes small: -log det of the normal equations of the base regressor, which is the volume of uncertainty; or
         its condition number with columns scaled to length one, which does not ask how large their effects are.
-    effort_std : float or (nv,) array_like, optional
+    effort_std : float or (n,) array_like, optional
         Standard deviation of the measured efforts, by which the rows of each joint are divided; equal unless given.
     known : str or sequence of str
         Parameters that are not to be found, as in `identify`.
     at_rest : bool
         Whether the motion begins and ends at rest (speed and acceleration zero).
     allowed : callable, optional
-        Takes coordinates (K, n) and says for each whether the mechanism may be there (K,), as bool: the workspace. It
+        Takes coordinates (K, nq) and says for each whether the mechanism may be there (K,), as bool: the workspace. It
         is asked at 32 H instants a period.
     samples : int, optional
         Instants of the result, both ends included; 501 unless given. ``at`` gives any others, exactly.
@@ -364,10 +369,10 @@ def exciting_trajectory(
     """
     mech.require_numbers("exciting_trajectory")
     if not mech.n:
-        raise ArgumentError(f"{mech.name!r} has no joints, and so nothing that could be excited")
+        others = " but those with quaternions" if mech.manifold_joints else ""
+        raise ArgumentError(f"{mech.name!r} has no joints{others}, and so nothing that could be excited")
     if mech.floating:
         raise ArgumentError(f"{mech.name!r} has a floating base, which no joint motion prescribes; expected a fixed base")
-    mech.require_joint_rates("an exciting motion")
     choice("criterion", criterion, CRITERIA)
     period, instants = scalar("duration", duration), count(SAMPLES if samples is None else samples)
     at_rest = flag("at_rest", at_rest)
@@ -377,19 +382,33 @@ def exciting_trajectory(
     velocity, acceleration = _each(mech, "qd_max", qd_max, np.inf), _each(mech, "qdd_max", qdd_max, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
     family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), velocity, acceleration, at_rest)
-    task = Excitation(mech, unknowns(mech, known).base.columns, family, criterion, scatter, allowed)
+    held = lock(mech, {at.name: at.joint.neutral for at in mech.manifold_joints}) if mech.manifold_joints else mech
+    rest = mech.neutral[: mech.nq - mech.n], np.zeros(mech.nv - mech.n)
+    may = None if allowed is None else lambda q: allowed(_beside(q, rest[0]))
+    task = Excitation(held, unknowns(held, known).base.columns, family, criterion, scatter, may)
     best, random_condition = _search(task, starts, steps, generator("seed", seed))
     series = family.series(best)
+
+    def state(time: FloatArray) -> State:
+        q, qd, qdd = series(time)
+        return _beside(q, rest[0]), _beside(qd, rest[1]), _beside(qdd, rest[1])
+
     t = np.linspace(0.0, period, instants)
     return ExcitingTrajectory(
         t,
-        *series(t),
+        *state(t),
         names=mech.names,
         is_length=mech.is_length,
-        evaluate=series,
+        manifold_joints=mech.manifold_joints,
+        evaluate=state,
         condition=task.condition(series),
         random_condition=random_condition,
     )
+
+
+def _beside(values: FloatArray, rest: FloatArray) -> FloatArray:
+    """Values (K, n) of the joint coordinates behind those of joints with quaternions, which rest."""
+    return np.concatenate([np.broadcast_to(rest, (len(values), len(rest))), values], axis=1)
 
 
 def _search(task: Excitation, starts: int, steps: int, rng: np.random.Generator) -> tuple[FloatArray, float]:

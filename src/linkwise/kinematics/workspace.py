@@ -50,7 +50,7 @@ class Workspace:
 
     Attributes
     ----------
-    q : ndarray (N, n)
+    q : ndarray (N, nq)
         For each cell that is reached the posture of greatest manipulability that was found, rad or m.
     positions : ndarray (N, 3)
         Where the frame is then, m, world frame.
@@ -72,7 +72,7 @@ class Workspace:
         Least and greatest x, y, z, m, world frame.
     distance, radius : tuple of (float, float)
         Least and greatest distance from the origin of the base, and from the axis of the first joint (NaN without one), m.
-    best_q, worst_q : ndarray (n,)
+    best_q, worst_q : ndarray (nq,)
         The postures of greatest and of least manipulability that were found.
     best_position, worst_position : ndarray (3,)
         Where the frame is then, m, world frame.
@@ -136,14 +136,15 @@ def workspace(
     """Find what a frame reaches and how well it moves there.
 
     The first joint, where it is a turn, is not sampled: everything else is turned about its axis. The other joints are
-    sampled at random; then the best posture of each cell is changed at random again and again, which finds better ones and
-    cells that chance had missed. Every point reported is therefore reached for certain (each posture is at hand, in
-    `Workspace.q`); that the rest is out of reach is likely, not proved.
+    sampled at random, ball joints evenly over all turns or those in their cones; then the best posture of each cell is
+    changed at random again and again, which finds better ones and cells that chance had missed. Every point reported is
+    therefore reached for certain (each posture is at hand, in `Workspace.q`); that the rest is out of reach is likely, not
+    proved.
 
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base, without loops. Bodies that float beside the way to the frame stay where they are.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     samples : int
@@ -171,7 +172,8 @@ def workspace(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; joints that slide without limits; a direction in which no posture points.
+        Naming the argument at fault; joints that slide without limits, or float, on the way to the frame; a direction in
+        which no posture points.
 
     Notes
     -----
@@ -189,7 +191,6 @@ def workspace(
     if mechanism.loops:
         refuse_loops(mechanism, "workspace")
     check_workspace(mechanism, samples, seed, limits, cells)
-    mechanism.require_joint_rates("workspace")
     link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
     mechanism = separated(mechanism)
     postures = Postures(
@@ -205,7 +206,7 @@ def explored(postures: Postures, samples: int, seed: int, cells: int, effort: Ef
     grid, edges, chart, turned = grid_of(postures, rng, seeds, cells, (effort.climbs, effort.tries))
     archive = Cells(edges, chart, postures)
     if turned >= 0:
-        seeds[:, turned] = 0.5 * sum(bound[turned] for bound in postures.ranges)
+        seeds[:, postures.base + turned] = 0.5 * sum(bound[turned] for bound in postures.ranges)
     archive.take(seeds)
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
@@ -276,7 +277,7 @@ def check_workspace(mechanism: Tree, samples: int, seed: int, limits: bool, cell
     """Raise `ArgumentError` naming the argument at fault."""
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base, which goes anywhere; expected a fixed base")
-    if not mechanism.n:
+    if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
     wholes = (("samples", samples, 1000, 10**9), ("seed", seed, 0, 2**63), ("cells", cells, 16, 1000))
     for name, value, least, most in wholes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from linkwise.errors import ArgumentError, members, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, root
 from linkwise.spatial.validation import numbers, rows_of
@@ -64,15 +64,46 @@ class Postures:
 
     @cached_property
     def moving(self) -> npt.NDArray[np.intp]:
-        """The coordinates that move the frame."""
-        used = {self.tree.followers[k].coordinate for k in self.path if self.tree.links[k].moves}
+        """The coordinates, of the n without quaternions, that move the frame."""
+        used = {self.tree.followers[k].coordinate for k in self.path if self.tree.links[k].moves} - {-1}
         return np.array(sorted(used), dtype=np.intp)
+
+    @cached_property
+    def manifold(self) -> tuple[ManifoldJoint, ...]:
+        """The joints with quaternions that move the frame."""
+        return self.on_the_way()
+
+    def on_the_way(self, bounded: Collection[ManifoldJoint] = ()) -> tuple[ManifoldJoint, ...]:
+        """The joints with quaternions on the way to the frame, but for some that loops keep from going far.
+
+        Raises
+        ------
+        ArgumentError
+            Naming one that could go on for ever.
+        """
+        joints = tuple(at for at in self.tree.manifold_joints if at.link in self.path and at not in bounded)
+        for at in joints:
+            if not at.joint.is_rotation:
+                name = f"{at.name!r} of {self.tree.name!r}"
+                raise ArgumentError(f"{name} is a {at.joint.kind} joint on the way to the frame, so that {ENDLESS}; lock it")
+        return joints
+
+    @cached_property
+    def base(self) -> int:
+        """Number of coordinates of joints with quaternions, with which q begins."""
+        return self.tree.nq - self.tree.n
+
+    @cached_property
+    def velocities(self) -> npt.NDArray[np.intp]:
+        """The velocities, of all nv, that move the frame."""
+        turns = [np.arange(at.v.start, at.v.stop) for at in self.manifold]
+        return np.concatenate([*turns, self.tree.nv - self.tree.n + self.moving]).astype(np.intp)
 
     @cached_property
     def turning(self) -> Bools:
         """Which coordinates (n,) a full turn leaves where they are: of revolute joints that no other joint follows."""
         tree = self.tree
-        result = np.array([link.joint_model.periodic for link in tree.links if link.moves and not link.mimic], dtype=bool)
+        result = np.array([part.periodic for part in tree.turns_and_slides], dtype=bool)
         for link, joint in zip(tree.links, tree.followers, strict=True):
             if link.mimic is not None and joint.coordinate >= 0:
                 result[joint.coordinate] = False
@@ -121,7 +152,8 @@ class Postures:
             link = tree.links[k]
             if link.moves:
                 coordinate = tree.followers[k].coordinate
-                return (coordinate, _along(placed @ link.before, link.axis)) if self.turning[coordinate] else None
+                turns = coordinate >= 0 and self.turning[coordinate]
+                return (coordinate, _along(placed @ link.before, link.axis)) if turns else None
             placed = placed @ link.before @ link.motion() @ link.after
         return None
 
@@ -130,6 +162,17 @@ class Postures:
         """From q (nq,) to position (3,), z axis (3,) and manipulability of the frame."""
         inputs, outputs = {"q": (self.tree.nq,)}, {"p": (3,), "z": (3,), "w": ()}
         return Kernel(trace(self._place, "posture", inputs, outputs))
+
+    @cached_property
+    def turned(self) -> Kernel:
+        """From q (nq,) and a small motion (nv,) to those of joints with quaternions after it, within their cones."""
+        inputs, outputs = {"q": (self.tree.nq,), "step": (self.tree.nv,)}, {"turned": (self.base,)}
+        return Kernel(trace(self._turn, "turned", inputs, outputs))
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """What a change of one range is along the velocities (nv - n,) of joints with quaternions, rad or m."""
+        return np.full(self.tree.nv - self.tree.n, np.pi)
 
     @cached_property
     def probes(self) -> FloatArray:
@@ -157,9 +200,13 @@ class Postures:
 
     def _place(self, q: Array) -> tuple[Array, Array, Any]:
         pose = forward_kinematics(self.tree, q, link=self.link)
-        rates = blank(len(self.directions), len(self.moving))
-        rates[...] = self.directions @ self.rates(q)[:, self.moving]
+        rates = blank(len(self.directions), len(self.velocities))
+        rates[...] = self.directions @ self.rates(q)[:, self.velocities]
         return pose[:3, 3], pose[:3, 2], volume_of(rates, self.rank(list(rows_of(self.mask))))
+
+    def _turn(self, q: Array, step: Array) -> Array:
+        joints = self.tree.manifold_joints
+        return np.concatenate([at.joint.clipped(at.joint.integrate(q[at.q], step[at.v]), at.most) for at in joints])
 
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
         """Positions (k, 3), manipulabilities (k,), and whether the frame points as asked (k,)."""
@@ -169,30 +216,41 @@ class Postures:
         return p, w, z @ self.pointing.direction >= self.pointing.cosine
 
     def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
-        """Postures (count, n), evenly spread over the ranges, one coordinate kept in the middle of its range.
+        """Postures (count, nq), evenly spread over the ranges, one coordinate kept in the middle of its range.
 
         What does not move the frame stands as near zero as it may.
         """
         low, high = self.ranges
-        q = np.tile(np.clip(0.0, low, high), (count, 1))
+        joints = np.tile(np.clip(0.0, low, high), (count, 1))
         k = self.moving
-        q[:, k] = low[k] + rng.random((count, len(k))) * (high[k] - low[k])
+        joints[:, k] = low[k] + rng.random((count, len(k))) * (high[k] - low[k])
         if keep >= 0:
-            q[:, keep] = 0.5 * (low[keep] + high[keep])
+            joints[:, keep] = 0.5 * (low[keep] + high[keep])
+        q = np.concatenate([np.tile(self.tree.neutral[: self.base], (count, 1)), joints], axis=1)
+        for at in self.manifold:
+            q[:, at.q] = at.joint.random(rng, count, at.most)
         return q
 
     def changed(self, rng: np.random.Generator, q: FloatArray, step: FloatArray, keep: int = -1) -> FloatArray:
-        """Postures beside others (k, n): some coordinates moved by about ``step`` (k, 1) of their ranges, one kept."""
+        """Postures beside others (k, nq): some coordinates moved by about ``step`` (k, 1) of their ranges, one kept."""
         low, high = self.ranges
         chosen = np.zeros(self.tree.n, dtype=bool)
         chosen[self.moving] = True
         if keep >= 0:
             chosen[keep] = False
-        some = chosen & (rng.random(q.shape) < 0.6)
-        result = q + some * rng.standard_normal(q.shape) * step * (high - low)
+        joints = q[:, self.base :]
+        some = chosen & (rng.random(joints.shape) < 0.6)
+        result = joints + some * rng.standard_normal(joints.shape) * step * (high - low)
         held = np.clip(result, low, high)
         turned = low + np.mod(result - low, 2 * np.pi)
-        return np.where(self.open_ended & (high - low < 2 * np.pi + 1e-9), turned, held)
+        joints = np.where(self.open_ended & (high - low < 2 * np.pi + 1e-9), turned, held)
+        if not self.manifold:
+            return np.concatenate([q[:, : self.base], joints], axis=1)
+        motion = np.zeros((len(q), self.tree.nv))
+        for at in self.manifold:
+            some = rng.random((len(q), 1)) < 0.6
+            motion[:, at.v] = some * rng.standard_normal((len(q), at.joint.nv)) * step * self.spread[at.v]
+        return np.concatenate([self.turned(q, motion), joints], axis=1)
 
 
 def pointing_of(direction: npt.ArrayLike | None, within: float) -> Pointing | None:
@@ -308,7 +366,7 @@ class Cells:
     def __post_init__(self) -> None:
         count = int(np.prod(self.shape))
         self.best = np.full(count, -np.inf)
-        self.q = np.zeros((count, self.postures.tree.n))
+        self.q = np.zeros((count, self.postures.tree.nq))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -321,7 +379,7 @@ class Cells:
         return np.flatnonzero(self.best > -np.inf)
 
     def take(self, q: FloatArray) -> None:
-        """Try postures (k, n)."""
+        """Try postures (k, nq)."""
         for start in range(0, len(q), CHUNK):
             self._take(q[start : start + CHUNK])
 
@@ -378,7 +436,7 @@ def climb(
     rounds: int = 40,
     tries: int = 120,
 ) -> tuple[FloatArray, FloatArray]:
-    """The greatest of several scores near the best of some postures: their values (m,) and postures (m, n).
+    """The greatest of several scores near the best of some postures: their values (m,) and postures (m, nq).
 
     ``scores`` takes positions (k, 3) and manipulabilities (k,) and gives (k, m).
     """

@@ -15,7 +15,7 @@ from linkwise.kinematics.workspace import workspace as tree_workspace
 from linkwise.kinematics.workspace_map import PROBES, Bools, Postures, pointing_of, ranges_of
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closing, random_starts
 from linkwise.loops.mobility import generic_positions
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.linear import RANK
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of, word_of
@@ -44,6 +44,17 @@ class ClosedPostures(Postures):
         return np.arange(self.tree.n)
 
     @cached_property
+    def manifold(self) -> tuple[ManifoldJoint, ...]:
+        """The joints with quaternions that loops run through, and those on the way to the frame."""
+        return self.task.manifold + self.on_the_way(self.task.manifold)
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """What a change of one range is along the velocities (nv - n,) of joints with quaternions, rad or m."""
+        lengths = self.tree.is_linear_velocity[: self.tree.nv - self.tree.n]
+        return np.where(lengths, self.task.size, np.pi)
+
+    @cached_property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
         """Least and greatest coordinates (n,); one full turn, or four longest offsets, where there is no limit."""
         low, high = self.tree.q_min.copy(), self.tree.q_max.copy()
@@ -60,8 +71,8 @@ class ClosedPostures(Postures):
 
     @cached_property
     def probes(self) -> FloatArray:
-        """The Jacobians (k, 6, n) of some closed postures, of the motions that the loops allow."""
-        return self._rates(generic_positions(self.task)[:PROBES])
+        """The Jacobians (k, 6, nv) of some closed postures, of the motions that the loops allow."""
+        return self._rates(self._turned(np.random.default_rng(0), generic_positions(self.task)[:PROBES]))
 
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
         """Positions (k, 3), manipulabilities (k,), and whether the loops are closed and the frame points as asked (k,)."""
@@ -70,25 +81,33 @@ class ClosedPostures(Postures):
         volume = np.prod(values[:, : self.rank(list(rows_of(self.mask)))], axis=1)
         valid = self.task.error(q) <= CLOSED
         for name, (least, most) in self.fixed.items():
-            k = self.tree.names.index(name)
+            k = self.base + self.tree.names.index(name)
             valid &= (q[:, k] >= least) & (q[:, k] <= most)
         if self.pointing is not None:
             valid &= pose[:, :3, 2] @ self.pointing.direction >= self.pointing.cosine
         return pose[:, :3, 3], volume, valid
 
     def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
-        """Postures (count, n): random ones, brought to closed ones near by; those that do not close are open still."""
+        """Postures (count, nq): random ones, brought to closed ones near by; those that do not close are open still."""
         starts = random_starts(self.task, count, int(rng.integers(2**31)))
-        return closed_near(self.task, starts, iterations=FAR_STEPS)[0]
+        return self._turned(rng, closed_near(self.task, starts, iterations=FAR_STEPS)[0])
 
     def changed(self, rng: np.random.Generator, q: FloatArray, step: FloatArray, keep: int = -1) -> FloatArray:
-        """Postures beside others (k, n), closed again."""
+        """Postures beside others (k, nq), closed again."""
         return closed_near(self.task, super().changed(rng, q, step, keep), iterations=NEAR_STEPS)[0]
 
+    def _turned(self, rng: np.random.Generator, q: FloatArray) -> FloatArray:
+        """Postures (k, nq), in place, with the joints with quaternions that no loop runs through anywhere in their cones."""
+        for at in self.manifold:
+            if at not in self.task.manifold:
+                q[:, at.q] = at.joint.random(rng, len(q), at.most)
+        return q
+
     def _rates(self, q: FloatArray) -> FloatArray:
-        """J P (k, 6, n): the Jacobian of the frame, of the part of joint speeds that keeps the loops closed."""
-        jac = self.task.jacobian(q) / self.task.columns
-        closed = np.eye(self.tree.n) - np.linalg.pinv(jac, rcond=RANK) @ jac
+        """J P (k, 6, nv): the Jacobian of the frame, of the part of joint speeds that keeps the loops closed."""
+        jac = np.zeros((len(q), len(self.task.rows), self.tree.nv))
+        jac[..., self.task.speeds] = self.task.jacobian(q) / self.task.columns
+        closed = np.eye(self.tree.nv) - np.linalg.pinv(jac, rcond=RANK) @ jac
         return np.asarray(kernel_of(self.tree, "jacobian", None, {"link": self.link})(q) @ closed)
 
 
@@ -148,7 +167,6 @@ def workspace(
     mechanism.require_numbers("workspace")
     count = CLOSED_SAMPLES if samples is None else samples
     check_workspace(mechanism, count, seed, limits, cells)
-    mechanism.require_joint_rates("workspace")
     if not limits:
         raise ArgumentError(f"limits is False; {mechanism.name!r} has loops, with which the limits of joints hold")
     place = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import difference, random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import ManifoldJoint, Tree
@@ -176,15 +175,6 @@ def joints_in_loops(mechanism: Tree) -> tuple[ManifoldJoint, ...]:
         return at.link >= 0 and any(sum(at.link in mechanism.path(name) for name in pair) == 1 for pair in ends)
 
     return tuple(at for at in mechanism.manifold_joints if crossed(at))
-
-
-def require_plain_loops(mechanism: Tree, subject: str) -> None:
-    """Raise `ArgumentError` where a loop runs through a joint with a quaternion, which the subject does not take."""
-    for at in joints_in_loops(mechanism):
-        raise ArgumentError(
-            f"a loop of {mechanism.name!r} runs through the {at.joint.kind} joint {at.name!r}; {subject} takes loops of"
-            " other joints only (cut the loop there instead, by a loop of the kind 'point')"
-        )
 
 
 def repeating(task: LoopEquations, error: float) -> str:

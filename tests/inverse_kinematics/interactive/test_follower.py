@@ -99,7 +99,7 @@ def test_joints_to_spare_move_no_more_than_the_drag_needs(drag):
 
 def test_no_step_is_long_and_each_leads_nearer():
     follower, q = flat(), np.array([2.0, 1.0, -0.5])
-    aim = PoseAim(follower._pose, follower._rates, translation(2.9), 0.0, follower._allowed.size, 3)
+    aim = PoseAim(follower._pose, follower._rates, translation(2.9), 0.0, follower._allowed.size)
     for _ in range(12):
         there, taken = descend(follower._allowed, aim, q, rounds=1, done=0.0)
         assert taken == 1

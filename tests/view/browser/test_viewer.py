@@ -52,6 +52,20 @@ def test_loops_are_closed_at_first_and_after_a_slider_was_moved(bars: Viewer) ->
     assert np.abs(bars.q[1:] - before[1:]).min() > 0.01  # the others followed
 
 
+def test_a_ball_joint_is_dragged_and_a_body_beside_rests() -> None:
+    upper = lw.Link(name="upper", joint="ball", limits=(0, 2.0), axis=(0, 0, 1))
+    fore = lw.Link(name="fore", axis=(0, 1, 0), before=translation(0, 0, 0.4), after=translation(0, 0, 0.3))
+    box = lw.Link(name="box", joint="floating", parent="base")
+    limb = lw.Mechanism([upper, fore, box], tool_link="fore")
+    with limb.browse(port=0, q=[*limb.neutral[:-1], 0.8]) as viewer:
+        until(lambda: viewer._target is not None)
+        target = limb.forward_kinematics(viewer.q)
+        target[:3, 3] += (0.05, 0.02, -0.1)
+        viewer._inbox.put("drag", (viewer._follower, target, "update"))
+        until(lambda: np.abs(limb.forward_kinematics(viewer.q)[:3, 3] - target[:3, 3]).max() < 1e-9)
+        assert np.array_equal(viewer.q[4:11], limb.neutral[4:11])
+
+
 def test_show_moves_it_and_a_wrong_q_is_refused(arm: Viewer) -> None:
     arm.show([0.3, -0.4])
     until(lambda: np.array_equal(arm.q, [0.3, -0.4]))

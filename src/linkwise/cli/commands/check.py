@@ -101,7 +101,7 @@ def check(options: Options) -> Output:
         lines += [f"{plain(motion)}: {painted('ok', 'green')}", f"  motion: {moves['motion']}"]
         lines += [f"  remark: {plain(remark)}" for remark in moves["motion_remarks"]]
     if difference is not None:
-        keys = ["same", "tol", "base", "tool", "signs", "offsets", "position_error", "rotation_error", "mass_error"]
+        keys = ["same", "tol", "base", "tool", "signs", "offsets", "turns", "position_error", "rotation_error", "mass_error"]
         keys += ["gravity_error", "friction_error", "differences", "limits"]
         data["against"] = {name: getattr(difference, name) for name in keys}
         lines.append("\n" + str(difference).replace("dynamics=True does", "--dynamics does"))

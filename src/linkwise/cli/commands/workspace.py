@@ -123,8 +123,8 @@ def _parts(model: Mechanism, region: Workspace) -> Iterator[str | Table]:
     rows = [("manipulability", f"{region.best:.4g}", f"{worst:.4g}", "")]
     ends = zip("xyz", region.best_position.tolist(), region.worst_position.tolist(), strict=True)
     rows += [(name, _metres(best), _metres(least), "m") for name, best, least in ends]
-    ends = zip(map(plain, model.names), region.best_q.tolist(), region.worst_q.tolist(), strict=True)
-    joints = zip(ends, units(model, "q")[model.nq - model.n :], strict=True)
+    ends = zip(map(plain, model.coordinate_names), region.best_q.tolist(), region.worst_q.tolist(), strict=True)
+    joints = zip(ends, units(model, "q"), strict=True)
     rows += [(name, fixed(best), fixed(least), unit) for (name, best, least), unit in joints]
     yield Table([f"manipulability of {_motion(region)}"], ["", "best", "worst", ""], rows)
     if math.isfinite(region.near_singular):

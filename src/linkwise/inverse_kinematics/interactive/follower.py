@@ -9,14 +9,8 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.inverse_kinematics.interactive.trust_region import (
-    Aim,
-    CoordinateAim,
-    FeasibleSet,
-    PoseAim,
-    descend,
-    loop_start,
-)
+from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
+from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
 from linkwise.loops.assembly_modes import LinkageSolution
 from linkwise.model.tree import Tree, find_index
 from linkwise.solve.joint_limits import near_zero
@@ -105,8 +99,8 @@ class TargetFollower:
     Parameters
     ----------
     mechanism : Mechanism
-        Any. A floating base stays where it is; loops stay closed, and what is passive in them follows. On a tree only the
-        joints between the base and the frame move.
+        Any. Loops stay closed, and what is passive in them follows. On a tree only the joints between the base and the frame
+        move. What floats, a floating base too, stays where it is, unless no other joint moves the frame, or a loop holds it.
     link : int or str
         Which frame: ``"tool"``, otherwise a link's own by name or index.
 
@@ -132,13 +126,10 @@ class TargetFollower:
         mechanism.require_numbers("TargetFollower")
         self.mechanism, self.link = mechanism, link_given(link)
         on_path = mechanism.path(link)
-        self._base = mechanism.nq - mechanism.n
+        self._base, self._first = mechanism.nq - mechanism.n, mechanism.nv - mechanism.n
         self._pose: Any = kernel_of(mechanism, "forward_kinematics", None, {"link": self.link})
         self._rates: Any = kernel_of(mechanism, "jacobian", None, {"link": self.link})
-        moving = np.zeros(mechanism.n, dtype=bool)
-        for k in on_path:
-            first = mechanism.coordinates[k]
-            moving[first : first + len(mechanism.links[k].coordinate_names)] = True
+        moving = _movable(mechanism, on_path)
         self._loops = loop_start(mechanism) if mechanism.loops else None
         if self._loops is not None:
             moving |= self._loops.held
@@ -186,15 +177,18 @@ class TargetFollower:
         target = _pose_given(T_target)
         here = self._given(q)
         weights = WEIGHTS if rotation else WEIGHTS[-1:]
-        apart = float(np.linalg.norm(self._pose(here)[:3, 3] - target[:3, 3])) / self._allowed.size
+        errors = _between(self._pose(here), target)
+        apart = errors[0] / self._allowed.size
         taken, settled = 0, True
         for weight, rounds in zip(weights, ROUNDS if rotation else (sum(ROUNDS),), strict=True):
             counts = weight**2 * max(1.0, apart)
-            aim = PoseAim(self._pose, self._rates, target, counts, self._allowed.size, self.mechanism.n)
+            aim = PoseAim(self._pose, self._rates, target, counts, self._allowed.size)
             here, more = descend(self._allowed, aim, here, rounds=rounds, done=DONE)
             taken, settled = taken + more, settled and more < rounds
             if weight and aim.value(here) <= DONE:
                 break
+        changes = np.abs(np.subtract(errors, _between(self._pose(here), target)))
+        settled = settled or bool((changes[: 1 + rotation] <= REACHED).all())  # (going on would bring it no nearer)
         return self._at_pose(here, target, rotation, taken, settled)
 
     def move(self, coordinate: int | str, value: float, q: npt.ArrayLike) -> DragSolution:
@@ -206,7 +200,7 @@ class TargetFollower:
         Parameters
         ----------
         coordinate : int or str
-            A joint coordinate, by name, or by its index in q; not those of a floating base.
+            A joint coordinate, by name, or by its index in q; not those of joints with quaternions.
         value : float
             rad or m.
         q : (nq,) array_like
@@ -232,12 +226,12 @@ class TargetFollower:
         low, high = self.mechanism.q_min[joint], self.mechanism.q_max[joint]
         held = min(max(wanted, low), high)
         taken = 0
-        if self._loops is not None and self._loops.held[joint]:
-            unit = float(self._allowed.units[joint])
-            aim: Aim = CoordinateAim(self._base + joint, joint, self.mechanism.n, held, unit)
+        if self._loops is not None and self._loops.held[self._first + joint]:
+            unit = float(self._allowed.units[self._first + joint])
+            aim: Aim = CoordinateAim(self._base + joint, self._first + joint, self.mechanism.nv, held, unit)
             moving = self._loops.held.copy()
             if joint in self._loops.driven:
-                moving[[k for k in self._loops.driven if k != joint]] = False
+                moving[[self._first + k for k in self._loops.driven if k != joint]] = False
             here, taken = descend(FeasibleSet(self.mechanism, moving), aim, here, rounds=MOVE_ROUNDS, done=DONE)
         else:
             here[self._base + joint] = held
@@ -247,8 +241,7 @@ class TargetFollower:
 
     def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> DragSolution:
         pose = np.array(self._pose(q))
-        far = float(np.linalg.norm(pose[:3, 3] - target[:3, 3]))
-        turned = angle_between(pose[:3, :3], target[:3, :3])
+        far, turned = _between(pose, target)
         left = self._open(q)
         near, alike = far <= REACHED, turned <= REACHED or not rotation
         reached = near and alike and left <= CLOSED_M
@@ -264,7 +257,7 @@ class TargetFollower:
             if near
             else f"the nearest place from here is {_apart(far, turned)} off"
         )
-        at = self._at_limits(q)
+        at = self._allowed.at_limits(q, ROUNDING)
         return f"{message}; at its limit: {', '.join(at)}" if at else message
 
     def _at_value(self, q: FloatArray, joint: int, wanted: float, held: float, taken: int) -> DragSolution:
@@ -286,18 +279,12 @@ class TargetFollower:
         return DragSolution.of(**rows, closure_error=errors[2], iterations=taken, T=np.array(self._pose(q)), settled=settled)
 
     def _why_blocked(self, q: FloatArray, joint: int) -> str:
-        at = [name for name in self._at_limits(q) if name != self.mechanism.names[joint]]
+        at = [name for name in self._allowed.at_limits(q, ROUNDING) if name != self.mechanism.names[joint]]
         message = f"the loops do not let {self.mechanism.names[joint]!r} go further from here"
         return f"{message}; at its limit: {', '.join(at)}" if at else message
 
     def _why_open(self, left: float) -> str:
         return "" if left <= CLOSED_M else f"the loops do not close from here: they are open by {left:.3g} m"
-
-    def _at_limits(self, q: FloatArray) -> list[str]:
-        """Names of the joints that may move and stand at a limit."""
-        joints, low, high = q[self._base :], self.mechanism.q_min, self.mechanism.q_max
-        at = ((joints - low <= ROUNDING) | (high - joints <= ROUNDING)) & self._allowed.moving
-        return [self.mechanism.names[k] for k in np.flatnonzero(at)]
 
     def _open(self, q: FloatArray) -> float:
         return self._allowed.open_by(q) * self._length
@@ -326,6 +313,25 @@ class TargetFollower:
             return place - first
         last = first + len(names) - 1
         raise ArgumentError(f"coordinate is {shown(coordinate)}; expected {choices(names)}, or {first} to {last}")
+
+
+def _movable(mechanism: Tree, on_path: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Along which velocities (nv,) a frame is brought to its target, by the links on the way to it."""
+    moving, first = np.zeros(mechanism.nv, dtype=bool), mechanism.nv - mechanism.n
+    for k in on_path:
+        start = first + mechanism.coordinates[k]
+        moving[start : start + len(mechanism.links[k].coordinate_names)] = True
+    joints = [at for at in mechanism.manifold_joints if at.link < 0 or at.link in on_path]
+    for at in joints:
+        moving[at.v] = at.joint.is_rotation
+    if joints and not moving.any():
+        moving[joints[-1].v] = True
+    return moving
+
+
+def _between(first: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """The distance, m, and the angle, rad, between two poses (4, 4)."""
+    return float(np.linalg.norm(first[:3, 3] - other[:3, 3])), angle_between(first[:3, :3], other[:3, :3])
 
 
 def _apart(far: float, turned: float) -> str:

@@ -383,7 +383,11 @@ def _reached(layout: SceneLayout, q: FloatArray, along: npt.ArrayLike | None) ->
         far = np.where(tree.is_length, layout.extent / 4, np.pi)
         low, high = (np.clip(side, q[joints] - far, q[joints] + far) for side in (tree.q_min, tree.q_max))
         path = np.repeat(q[None], TRIED, axis=0)
-        path[:, joints] = np.random.default_rng(0).uniform(low, high, (TRIED, tree.n))
+        draw = np.random.default_rng(0)
+        path[:, joints] = draw.uniform(low, high, (TRIED, tree.n))
+        for at in tree.manifold_joints:
+            if at.joint.is_rotation:
+                path[:, at.q] = at.joint.random(draw, TRIED, at.most)
     placed = poses_at(tree, path)
     return np.concatenate((placed[..., :3, 3].reshape(-1, 3), layout.tool(placed)[:, :3, 3]))
 
