@@ -1,4 +1,4 @@
-"""Kernels that loop over bodies give what straight-line code gives, for every kind of joint, carried rotors and free bases."""
+"""Kernels that loop over bodies give what straight-line code gives: every kind of joint, carried rotors, free bases."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_a_humanoid_beside_pinocchio() -> None:
 
 @pytest.mark.parametrize("distance", [0.0, 1e3, 1e6])
 def test_far_from_the_origin(distance: float) -> None:
-    """Bodies are seen from their own origins: where the base stands changes nothing but poses and what counts from the origin."""
+    """Bodies are seen from their own origins: where the base stands changes only what counts from the world's origin."""
     mech = random_mechanism(7, ["revolute", "prismatic", "ball", "revolute"])
     base = np.eye(4)
     base[:3, 3] = distance

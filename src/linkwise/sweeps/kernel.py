@@ -196,9 +196,9 @@ def unrolled(tree: Tree, name: str, *inputs: Any, **options: Any) -> tuple[Array
 
     Examples
     --------
-    >>> from linkwise import robots, symbols
-    >>> unrolled(robots.planar_2r(), "kinetic_energy", [0.0, 0.5], [1.0, 2.0])[0].round(3)
-    array(3.483)
+    >>> from linkwise import robots
+    >>> float(unrolled(robots.planar_2r(), "kinetic_energy", [0.0, 0.5], [1.0, 2.0])[0].round(3))
+    3.483
     """
     declared = algorithm.find(name)
     chosen = algorithm.algorithm_options(tree, declared, options)

@@ -6,11 +6,13 @@ import _thread
 import ctypes
 import threading
 from collections.abc import Callable
+from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
@@ -19,6 +21,17 @@ from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 
 #: Lanes of the code for one or two configurations.
 FEW = 2
+
+
+@cache
+def vector_bytes() -> int:
+    """Bytes of the vectors of this machine, from the disk where they are known: LLVM takes longer to be asked."""
+    key = processor.machine_key("vector bytes", "")
+    kept = disk.load(key) or b""
+    if not kept.isdigit():
+        kept = str(host().vector_bytes).encode()
+        disk.store(key, kept)
+    return int(kept)
 
 
 class LoopedCode:
@@ -66,7 +79,7 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     outputs = {name: data.shape(shape) for name, shape in layout.outputs.items()}
     face = Face(layout.name, {"constants": (numbers.size,), **inputs} if stacked else inputs, outputs)
     wide, few = code.load(stacked=stacked), code.load(lanes=FEW, stacked=stacked)
-    words = data.table(layout, host().vector_bytes, stacked=stacked)
+    words = data.table(layout, vector_bytes(), stacked=stacked)
     small = data.table(layout, 8 * FEW, stacked=stacked)
     words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
     words[layout.words["constants"]] = small[layout.words["constants"]] = numbers.ctypes.data
@@ -87,7 +100,7 @@ def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
             with lock:
                 if not ready:
                     single = code.load("float32", stacked=stacked)
-                    words = data.table(code.layout, host().vector_bytes, stacked=stacked)
+                    words = data.table(code.layout, vector_bytes(), stacked=stacked)
                     numbers = data.all_numbers(code.layout).astype(np.float32)
                     words[code.layout.words["constants"]] = numbers.ctypes.data
                     ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, words, numbers))
