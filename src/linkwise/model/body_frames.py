@@ -33,8 +33,8 @@ Z_AXIS = (0.0, 0.0, 1.0)
 _IDENTITY = frozen(np.eye(4))
 
 
-class Motion(NamedTuple):
-    """A body without its matrices: see the fields of `linkwise.model.body.Body`."""
+class BodyJoint(NamedTuple):
+    """The joint of a body, without matrices: see the fields of `linkwise.model.body.Body`."""
 
     parent: int
     link: int
@@ -46,7 +46,7 @@ class Motion(NamedTuple):
     joint: Joint | None = None
 
 
-def body_frames(tree: Tree) -> tuple[list[Motion], Matrices, list[tuple[int, Array]]]:
+def body_frames(tree: Tree) -> tuple[list[BodyJoint], Matrices, list[tuple[int, Array]]]:
     """The motion of each body and its placement; for each link its body (-1: the ground), and T_body_link."""
     motions, described, frames = _described_bodies(tree)
     reframing = _reframings(motions, described)
@@ -71,7 +71,7 @@ def _moved(t: Array, other: Array) -> Array:
     return cleaned(t @ other)
 
 
-def _described_bodies(tree: Tree) -> tuple[list[Motion], Matrices, list[tuple[int, Array]]]:
+def _described_bodies(tree: Tree) -> tuple[list[BodyJoint], Matrices, list[tuple[int, Array]]]:
     """Bodies with frames as described, z along the joint axis: of each its motion and placement; the frame of each link."""
     motions, axes, heights, carriers = _motions(tree)
     uprights = transforms(rotation_between(Z_AXIS, np.array(axes).reshape(-1, 3)))
@@ -102,33 +102,33 @@ def _described(lead: Array, upright: Array, shift: Array) -> Array:
     return cleaned(lead @ upright @ shift)
 
 
-def _motions(tree: Tree) -> tuple[list[Motion], list[Any], list[Any], dict[int, int]]:
+def _motions(tree: Tree) -> tuple[list[BodyJoint], list[Any], list[Any], dict[int, int]]:
     """The motion, the axis and the shift along it of each body, of which a joint may move several; the body of each link."""
     free, first_q, first_v = {at.link: at for at in tree.manifold_joints}, tree.nq - tree.n, tree.nv - tree.n
-    motions: list[Motion] = []
+    motions: list[BodyJoint] = []
     axes: list[Any] = []
     heights: list[Any] = []
     carriers, coordinates = {-1: -1}, tree.coordinates
 
-    def add(motion: Motion, axis: Any = Z_AXIS, height: Any = 0.0) -> int:
+    def add(motion: BodyJoint, axis: Any = Z_AXIS, height: Any = 0.0) -> int:
         motions.append(motion)
         axes.append(axis)
         heights.append(height)
         return len(motions) - 1
 
     if tree.floating:
-        carriers[-1] = add(Motion(-1, -1, 0, 0, joint=free[-1].joint))
+        carriers[-1] = add(BodyJoint(-1, -1, 0, 0, joint=free[-1].joint))
     for k in tree.order:
         link, body = tree.links[k], carriers[tree.parents[k]]
         q, v = first_q + coordinates[k], first_v + coordinates[k]
         parts = link.joint_model.parts
         if parts is None:
             q, v = (free[k].q.start, free[k].v.start) if k in free else (q, v)
-            body = add(Motion(body, k, q, v, angle=link.offset, joint=link.joint_model))
+            body = add(BodyJoint(body, k, q, v, angle=link.offset, joint=link.joint_model))
         for i, part in enumerate(parts or ()):
             offset = link.offset if len(link.coordinate_names) == 1 else 0.0
             height = part.advance * offset if any_nonzero(part.advance) else 0.0
-            motion = Motion(body, k, q + i, v + i, part.turn, part.advance, offset if part.turn else 0.0)
+            motion = BodyJoint(body, k, q + i, v + i, part.turn, part.advance, offset if part.turn else 0.0)
             body = add(motion, part.axis, height)
         carriers[k] = body
     return motions, axes, heights, carriers
@@ -147,7 +147,7 @@ def _fixed_levels(tree: Tree, jointed: Collection[int]) -> list[list[int]]:
     return levels
 
 
-def _reframings(motions: Sequence[Motion], placements: Matrices) -> list[Array]:
+def _reframings(motions: Sequence[BodyJoint], placements: Matrices) -> list[Array]:
     """Rz(gamma) Tz(delta) of each body: from its frame to one with x along the common normal to the next axis."""
     children: dict[int, int] = {}
     for k, motion in enumerate(motions):

@@ -20,10 +20,13 @@ import numpy as np
 from linkwise.expr.node import symbol
 from linkwise.expr.simplify import shortened
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep, Size, TableLayout
+from linkwise.kernel.sources import is_own
 from linkwise.kernel.tape import Tape
 from linkwise.kinematics.body_transform import JointTransform, joint_transform
 from linkwise.model.body import Body, Freedom
-from linkwise.model.joints import Ball, Floating, Joint
+from linkwise.model.joints import JOINTS, Joint
+from linkwise.model.joints.joint import make_joint
+from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.transform import transform
 
@@ -80,13 +83,16 @@ class RowKind:
         return 1 if self.joint is None else self.joint.nv
 
 
-#: Kinds of bodies, by their joints.
+#: Kinds of bodies: by what their joints do along and about z, and those of joints with quaternions, which give their motion.
 BODY_KINDS = (
     RowKind("turning", 1.0),
     RowKind("sliding", 0.0, advances=True),
-    RowKind("screw", 1.0, advances=True),
-    RowKind("ball", joint=Ball(np.array([0.0, 0.0, 1.0]))),
-    RowKind("floating", joint=Floating()),
+    RowKind("turning and sliding", 1.0, advances=True),
+    *(
+        RowKind(name, joint=make_joint(name, np.array([0.0, 0.0, 1.0])))
+        for name, kind in JOINTS.items()
+        if kind.quaternion is not None and is_own(kind)
+    ),
 )
 
 #: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
@@ -427,7 +433,7 @@ class RecordedSweeps(Sweeps):
         for same, kept in ((True, own), (False, steps)):
             for kind in BODY_KINDS:
                 row = _RecordedRow(self, "bodies", kind)
-                state = row.given("state", shape)
+                state = row.elements("state", shape)
                 row.keep("next", 0, np.asarray(visit(row, state, same), dtype=object))
                 kept.append(row.step(f"{label} {same} {kind.name}"))
         phase = RowPass("bodies", "walk", tuple(steps), tuple(starts), () if start_table else tuple(own), start_table)
@@ -508,7 +514,7 @@ class _RecordedRow(Row):
             place: Place = ("array", array, letters, index)
             self.outputs[place] = self.element(place) + numbers[index] if add else numbers[index]
 
-    def given(self, base: str, shape: tuple[int, ...]) -> Array:
+    def elements(self, base: str, shape: tuple[int, ...]) -> Array:
         """The state that a walk came with."""
         result = np.empty(shape, dtype=object)
         for k, index in enumerate(np.ndindex(shape)):
@@ -650,14 +656,12 @@ class UnrolledSweeps(Sweeps):
 
     def solve(self, matrix: str, *right: tuple[str, str]) -> None:
         """Factorise, and solve."""
-        from linkwise.spatial.linear import factor
-
         solver = factor(self.arrays[matrix])
-        for name, what in right:
-            if what == "inverse":
+        for name, operation in right:
+            if operation == "inverse":
                 self.arrays[name] = solver.inverse()
                 continue
-            sense = -1.0 if what.startswith("negative") else 1.0
+            sense = -1.0 if operation.startswith("negative") else 1.0
             columns = self.arrays[name].reshape(len(self.arrays[name]), -1)
             solved = np.stack([sense * solver.solve(column) for column in columns.T], axis=1)
             self.arrays[name] = solved.reshape(self.arrays[name].shape)

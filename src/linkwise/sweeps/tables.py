@@ -28,7 +28,7 @@ def kind_of(body: Body) -> RowKind | None:
     if body.joint is not None:
         return next((kind for kind in BODY_KINDS if kind.joint is not None and type(kind.joint) is type(body.joint)), None)
     if body.turn:
-        return _KINDS["screw" if any_nonzero(body.pitch) else "turning"]
+        return _KINDS["turning and sliding" if any_nonzero(body.pitch) else "turning"]
     return _KINDS["sliding"]
 
 

@@ -210,22 +210,23 @@ class _Loop:
         return results
 
     def _move(
-        self, how: str, k: int, name: str, inside: str, done: str, lanes: str, core: tuple[str, str], words: Words
+        self, direction: str, k: int, name: str, inside: str, done: str, lanes: str, core: tuple[str, str], words: Words
     ) -> None:
         """Move one argument of a block."""
         t, (strides, tight) = self.t, core
         start = t.emit(f"load ptr, ptr {t.at('ptr', '%args', k)}")
         row = t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
         outside = t.at("i8", start, t.emit(f"mul i64 {done}, {row}"))
-        label = f"{how}{k}"
+        label = f"{direction}{k}"
         dims = t.at("i64", "%head", self.layout.words[f"dims {name} 0"])
-        source, target = (outside, inside) if how == "pack" else (inside, outside)
+        source, target = (outside, inside) if direction == "pack" else (inside, outside)
         t.do(f"br i1 {tight}, label %{label}.tight, label %{label}.loose")
         t.start(f"{label}.tight")
-        t.do(f"call void @{how}(ptr {source}, i64 {lanes}, i64 {row}, i64 {t.emit(f'load i64, ptr {dims}')}, ptr {target})")
+        count = t.emit(f"load i64, ptr {dims}")
+        t.do(f"call void @{direction}(ptr {source}, i64 {lanes}, i64 {row}, i64 {count}, ptr {target})")
         t.do(f"br label %{label}.end")
         t.start(f"{label}.loose")
-        copy = t.runtime("copy_in" if how == "pack" else "copy_out")
+        copy = t.runtime("copy_in" if direction == "pack" else "copy_out")
         t.do(f"call void {copy}(ptr {source}, i64 {lanes}, i64 {row}, ptr {strides}, ptr {dims}, ptr {target})")
         t.do(f"br label %{label}.end")
         t.start(f"{label}.end")

@@ -11,7 +11,7 @@ from linkwise.kernel.looped import ROW, LinearSolve, LoopedProgram, Place, Progr
 
 
 class Words:
-    """The whole numbers of a mechanism, loaded where this is made: what is not used costs nothing."""
+    """The whole numbers of a mechanism, loaded where this is made; those that are not used cost nothing."""
 
     def __init__(self, t: Text, layout: ProgramLayout, *kinds: str) -> None:
         self.t = t
@@ -185,7 +185,7 @@ class PhaseWriter:
     def _choose(
         self, label: str, kind: str, steps: Sequence[RowStep | None], values: Callable[[], Mapping[str, str]]
     ) -> None:
-        """Emit: the step for the kind of a row; `values` emits what it counts from."""
+        """Emit: the step for the kind of a row; `values` emits the addresses and numbers it counts from."""
         t = self.t
         cases = [(k, step) for k, step in enumerate(steps) if step is not None]
         if len(steps) > 1:
@@ -246,7 +246,7 @@ class PhaseWriter:
 
 
 class _Rows:
-    """Addresses of what belongs to the rows of a table."""
+    """Addresses of all that belongs to the rows of a table."""
 
     def __init__(self, t: Text, words: Words, layout: ProgramLayout, table: str, *, stacked: bool) -> None:
         self.t, self.tables, self.table = t, layout.tables, table
@@ -266,7 +266,7 @@ class _Rows:
         return {**row, "row": k}
 
     def places(self, row: dict[str, str]) -> dict[str, str]:
-        """Emit: what a step of that row is called with."""
+        """Emit: the addresses and numbers that a step of that row counts from."""
         t, tables = self.t, self.tables
         return {
             "own": self._record(self.records, row["row"], tables[self.table].record),
@@ -292,7 +292,7 @@ COLUMNS = 8
 
 
 class LinearSolveWriter:
-    """Writes L' D L and what is solved with it, element by element in loops over rows and their parents."""
+    """Writes L' D L and the solutions by it, element by element in loops over rows and their parents."""
 
     def __init__(self, phase: LinearSolve, t: Text, layout: ProgramLayout) -> None:
         self.phase, self.t, self.layout = phase, t, layout
@@ -309,8 +309,8 @@ class LinearSolveWriter:
         pivots = t.at(t.vector, matrix, t.emit(f"mul i64 {n}, {n}"))  # (behind the matrix: 1 / D)
         self.n, self.parents, self.matrix, self.pivots = n, parents, matrix, pivots
         self._factor()
-        for k, (name, what) in enumerate(self.phase.right):
-            self._solve(f"r{k}", words.array(name), what)
+        for k, (name, operation) in enumerate(self.phase.right):
+            self._solve(f"r{k}", words.array(name), operation)
         t.do("ret void")
         head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
         return t.function(head, kind="noinline #0")
@@ -371,23 +371,23 @@ class LinearSolveWriter:
                 there = self._at(k, i)
                 self._store(t.op("fmul", self._load(there), inverse), there)
 
-    def _solve(self, label: str, right: str, what: str) -> None:
+    def _solve(self, label: str, right: str, operation: str) -> None:
         """Solve in place: a vector, or a matrix, some columns at a time, which stay in registers."""
         t = self.t
-        if what == "inverse":
+        if operation == "inverse":
             with counted(t, f"{label}.clear", t.emit(f"mul i64 {self.n}, {self.n}")) as k:
                 self._store(t.number(0.0), t.at(t.vector, right, k))
             with counted(t, f"{label}.one", self.n) as k:
                 self._store(t.number(1.0), self._at(k, k, right))
-        if what.endswith("vector"):
-            self._solve_columns(f"{label}.v", right, "1", "0", 1, negative=what.startswith("negative"))
+        if operation.endswith("vector"):
+            self._solve_columns(f"{label}.v", right, "1", "0", 1, negative=operation.startswith("negative"))
             return
         blocks = t.emit(f"udiv i64 {self.n}, {COLUMNS}")
         with counted(t, f"{label}.blocks", blocks) as block:
             first = t.emit(f"mul i64 {block}, {COLUMNS}")
-            self._solve_columns(f"{label}.b", right, self.n, first, COLUMNS, negative=what.startswith("negative"))
+            self._solve_columns(f"{label}.b", right, self.n, first, COLUMNS, negative=operation.startswith("negative"))
         with counted(t, f"{label}.rest", self.n, t.emit(f"mul i64 {blocks}, {COLUMNS}")) as column:
-            self._solve_columns(f"{label}.r", right, self.n, column, 1, negative=what.startswith("negative"))
+            self._solve_columns(f"{label}.r", right, self.n, column, 1, negative=operation.startswith("negative"))
 
     def _solve_columns(self, label: str, right: str, stride: str, first: str, count: int, *, negative: bool) -> None:
         """Solve so many columns of a matrix whose rows are `stride` apart."""
