@@ -66,7 +66,7 @@ def forward_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, tau: Ar
 
 @algorithm(
     inputs={"q": "nq", "qd": "nv", "qdd": "nv", "weights": "nv"},
-    outputs={"dq_dq": SQUARE, "dq_dqd": SQUARE, "dqd_dqd": SQUARE, "dM_dq": SQUARE},
+    outputs={"wdq_dq": SQUARE, "wdq_dqd": SQUARE, "wdqd_dqd": SQUARE, "wdM_dq": SQUARE},
     open_only=True,
 )
 def inverse_dynamics_hessian_product(
@@ -99,7 +99,7 @@ def inverse_dynamics_hessian_product(
 
 @algorithm(
     inputs={"q": "nq", "qd": "nv", "tau": "nv", "weights": "nv"},
-    outputs={"dq_dq": SQUARE, "dq_dqd": SQUARE, "dqd_dqd": SQUARE, "dtau_dq": SQUARE},
+    outputs={"wdq_dq": SQUARE, "wdq_dqd": SQUARE, "wdqd_dqd": SQUARE, "wdtau_dq": SQUARE},
     spread=False,
     open_only=True,
 )

@@ -161,6 +161,12 @@ _MEANINGS = {
         for one in ("q", "qd", "tau", "M")
         for other in ("q", "qd")
     },
+    **{
+        (f"wd{one}_d{other}", 2): f"second derivatives by {one} and {other}, a weighted sum over the rows"
+        for one in ("q", "qd", "tau", "M")
+        for other in ("q", "qd")
+    },
+    ("weights", 1): "weight of each row",
     ("rate", 1): "time derivatives of the coordinates",
     ("residual", 1): "what the closure equations leave, m and 1",
     ("forces", 1): "constraint forces and moments of the loops, N and N m",
