@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def view(description: Description, options: Options) -> Output | None:
 def _serve(description: Description, motion: ShownMotion | None, options: Options, shown: dict[str, Any]) -> None:
     """Keep the page up until it is stopped."""
     model = description.mechanism
+    # (viser's remark on pages that are closed in the middle of an update)
+    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     with Viewer(model, motion, host=options.host, port=options.port, **shown) as viewer:
         data = {"mechanism": model.name, "url": viewer.url, "remarks": viewer.remarks}
         line = f"{plain(model.name)} is at {viewer.url}  (Ctrl-C ends it)"
