@@ -16,6 +16,8 @@ from linkwise.cli.command import Commands
 from linkwise.kernel import cache
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.sweeps import kernel as sweeps
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Sweeps
 from support.random_mechanisms import random_mechanism, random_state
 
 RACE = """
@@ -53,6 +55,20 @@ def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
             spoil(path)
             found, errors = run(folder, calls).communicate(timeout=300)
             assert (found, errors) == (wanted, ""), path
+
+
+def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Declared again under the same name, they are recorded again: no key holds their text."""
+    monkeypatch.setattr("linkwise.sweeps.kernel.LOOPED", dict(sweeps.LOOPED))
+    monkeypatch.setattr("linkwise.sweeps.declaration.LOOPED", sweeps.LOOPED)
+    for factor in (1.0, 2.0):
+
+        @looped("potential_energy")
+        def energy(steps: Sweeps, factor: float = factor) -> None:
+            steps.outward(lambda body: body.write("U", factor, add=True))
+
+        arm = lw.robots.puma560().replace(name=f"arm {factor}")
+        assert arm.kernel("potential_energy", tier="looped")(np.zeros(6)) == 6.0 * factor
 
 
 def test_layouts_are_read_as_they_were_written() -> None:
@@ -98,7 +114,7 @@ def test_a_thousand_bodies() -> None:
 def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kernels"))
     monkeypatch.setattr(sweeps, "programs", lambda: [("friction_torque", (), True)])
-    sweeps.code_of.cache_clear()
+    sweeps.kept_code.cache_clear()
     command = Commands().get_command(None, "warm")  # type: ignore[arg-type]
     assert command is not None
     result = CliRunner().invoke(command, ["--json"])
@@ -106,4 +122,4 @@ def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(list((tmp_path / "kernels").glob("*.o"))) >= 3
     monkeypatch.setenv(cache.VARIABLE, "")
     assert "switched off" in str(CliRunner().invoke(command, []).exception)
-    sweeps.code_of.cache_clear()
+    sweeps.kept_code.cache_clear()

@@ -20,13 +20,13 @@ from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout, Size
-from linkwise.kernel.sources import sources_digest
+from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import Array, FloatArray, array
-from linkwise.sweeps.declaration import LOOPED
+from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
 from linkwise.sweeps.drivers import RecordedSweeps, UnrolledSweeps
 from linkwise.sweeps.tables import MechanismRows, kind_of, rows_of
 
@@ -40,7 +40,6 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@cache
 def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedCode:
     """The machine code of an algorithm in steps, and what must be known of it, from the disk where that is kept.
 
@@ -53,8 +52,16 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> L
     single : bool
         Whether its wrench, where it has one, is a vector (6,) and no table (W, 6).
     """
-    recorded = Lazy(lambda: _recorded(name, variants, single))
-    sources = sources_digest() if disk.directory() is not None else None
+    return kept_code(LOOPED[name], variants, single)
+
+
+@cache
+def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedCode:
+    """The same of a declaration; steps from outside the package, whose text no key holds, are recorded in each process."""
+    name = steps.name
+    recorded = Lazy(lambda: _recorded(steps, variants, single))
+    own = disk.directory() is not None and is_own(steps.function)
+    sources = sources_digest() if own else None
     key = None if sources is None else digest("looped", sources, name, variants, single)
     kept = None if key is None else disk.load(key)
     try:
@@ -66,10 +73,10 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> L
         return LoopedCode(layout, recorded)
 
 
-def _recorded(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
-    declared = algorithm.find(name)
-    recorded = RecordedSweeps(name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
-    LOOPED[name].function(recorded, **dict(variants))
+def _recorded(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
+    declared = algorithm.find(steps.name)
+    recorded = RecordedSweeps(steps.name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
+    steps.function(recorded, **dict(variants))
     return recorded.program()
 
 
