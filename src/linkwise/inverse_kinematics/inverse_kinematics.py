@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
+from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
@@ -295,7 +295,7 @@ FINE = 1e-12
 SAME = 1e-6
 
 #: How all solutions are found.
-ALL_METHODS = ("closed_form", "numeric")
+ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 
 #: Starts followed in one call.
 AT_ONCE = 100_000
@@ -380,7 +380,7 @@ def all_inverse_kinematics(
     q0: npt.ArrayLike | None = None,
     link: int | str = "tool",
     limits: bool = True,
-    method: str = "closed_form",
+    method: str = "auto",
     fixed: Mapping[int | str, npt.ArrayLike] | None = None,
     mask: npt.ArrayLike | None = None,
     tol: float = 1e-9,
@@ -389,9 +389,9 @@ def all_inverse_kinematics(
 ) -> Solutions:
     """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
-    By the closed form, or with ``method="numeric"`` by `numeric_solutions`, for mechanisms without one.
+    By the closed form where there is one, else, of six revolute joints, by elimination, which needs no special geometry.
 
-    Each solution of the closed form is refined where its equations need it, and is one only where a forward pass of its own
+    Each solution is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
     their limits, so that no solution appears twice. In a singular position, where a joint may turn freely, one solution
     stands for all: that joint stays at q0, or as near to it as the others can reach.
@@ -400,6 +400,11 @@ def all_inverse_kinematics(
     such a pose are refined by Newton's method; where a joint is undetermined and solutions may be missing for it, 100 random
     starts are followed too. `Solutions.complete` is False there, because starts prove nothing; for a single pose a
     `LinkwiseWarning` says how many solutions come from them.
+
+    Elimination (M. Raghavan and B. Roth 1993) gives the angle of one joint as a root of a polynomial of degree 16. It is
+    complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs to
+    a solution. Where roots meet, near singular poses and boundaries of the reach, solutions of poses beside are followed
+    too, and `Solutions.complete` is False.
 
     Parameters
     ----------
@@ -414,8 +419,8 @@ def all_inverse_kinematics(
         Which frame, as in `Mechanism.forward_kinematics`.
     limits : bool
         Whether joint limits hold.
-    method : {"closed_form", "numeric"}
-        How solutions are found.
+    method : {"auto", "closed_form", "elimination", "numeric"}
+        How solutions are computed; "numeric" is `numeric_solutions`, from many starts.
     fixed : mapping of a joint to its value, optional
         With the closed form of seven joints, one that is held: see `closed_form`.
     mask, tol, seed, starts
@@ -428,7 +433,7 @@ def all_inverse_kinematics(
     Raises
     ------
     NoClosedFormError
-        Where no closed form is known: why, and what to use instead.
+        Where no closed form is known, and the joints are not six revolute ones: why, and what to use instead.
     ArgumentError
         Naming the argument at fault.
 
@@ -445,12 +450,21 @@ def all_inverse_kinematics(
     """
     mechanism.require_numbers("all_inverse_kinematics")
     choice("method", method, ALL_METHODS)
-    if method == "closed_form":
-        if mask is not None:
-            raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
-        return closed_form(mechanism, link, fixed=fixed).all(T, q0, limits)
+    if method != "numeric" and mask is not None:
+        raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
+    if method in {"auto", "closed_form"}:
+        form = closed_form(mechanism, link, fixed=fixed)
+        general = None if form.exists or method == "closed_form" or fixed is not None else elimination(mechanism, link)
+        return (general or form).all(T, q0, limits)
     if fixed is not None:
         raise ArgumentError("fixed goes with method='closed_form'")
+    if method == "elimination":
+        general = elimination(mechanism, link)
+        if general is None:
+            raise ArgumentError(
+                f"{mechanism.name!r}: method is 'elimination'; it is for frames that six revolute joints move"
+            )
+        return general.all(T, q0, limits)
     return numeric_solutions(mechanism, T, link=link, mask=mask, q0=q0, limits=limits, tol=tol, seed=seed, starts=starts)
 
 

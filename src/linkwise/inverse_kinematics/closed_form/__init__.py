@@ -17,9 +17,14 @@ The way from a mechanism to its solutions, a module a step:
    `ranking` (whole turns, limits, no solution twice, the nearest first). `compiled`: its kernel, for arguments of any shape.
    `undetermined`: at which poses equations leave their unknown free; `completion`: what may be missing there, by iteration.
 7. `closed_form`: what users hold; `solutions`: the answers for a batch.
+
+Six revolute joints of any other geometry: `circle_determinant` (the elimination, over scalars), `general_arm` (which joints
+it takes in which order, and whether its solutions are all), `elimination` (of a mechanism).
 """
 
 from linkwise.inverse_kinematics.closed_form.closed_form import ClosedForm as ClosedForm
 from linkwise.inverse_kinematics.closed_form.closed_form import NoClosedFormError as NoClosedFormError
 from linkwise.inverse_kinematics.closed_form.closed_form import Solutions as Solutions
 from linkwise.inverse_kinematics.closed_form.closed_form import closed_form as closed_form
+from linkwise.inverse_kinematics.closed_form.elimination import Elimination as Elimination
+from linkwise.inverse_kinematics.closed_form.elimination import elimination as elimination

@@ -1,0 +1,391 @@
+"""The elimination that solves any six revolute joints: one angle as the root of a determinant on the unit circle.
+
+Six revolute joints close a loop, Z_1 L_1 ... Z_6 L_6 = I, where Z_i turns about z and L_i is the placement of the next axis;
+one L holds the pose. Of two pairs of neighbouring joints and the joint between them the axis of that joint, as a line, is
+seen from both sides: 14 forms of it are bilinear in the cosines and sines of each pair (M. Raghavan and B. Roth, "Inverse
+kinematics of the general 6R manipulator and related linkages", J. Mechanical Design 115, 1993). One pair is eliminated; six
+equations in the other pair and the angle of the sixth joint, the hidden one, are left. Times cosine and sine of half of one
+angle they are linear in 12 products, without tangents, and their determinant is a trigonometric polynomial of degree 8 in
+the hidden angle, so that there are at most 16 solutions.
+
+All functions here are over scalars, with the numbers of an arm as inputs: each is compiled once for all arms.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.program import damped_step
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.backend import default_backend
+from linkwise.kernel.deferred_tape import kept_tape
+from linkwise.kernel.sources import sources_digest
+from linkwise.model.digest import digest
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, least, root, select
+from linkwise.spatial.vector import inner
+
+#: Samples of the determinant on the circle. Its orders up to 8 are its own; those beyond, up to half of the samples, must
+#: vanish: they measure its error.
+SAMPLES = 20
+
+#: Degree of the determinant, and the number of its roots in z = exp(i t).
+DEGREE = 8
+ROOTS = 2 * DEGREE
+
+#: The angles by which a pair of joints is sampled, and what makes coefficients of (1, cos, sin) of three samples.
+THIRDS = np.array([0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0])
+FROM_SAMPLES: FloatArray = np.linalg.inv(np.column_stack([np.ones(3), np.cos(THIRDS), np.sin(THIRDS)])).round(15)
+
+#: Rows of the eliminated pair's products 1, c2, s2, c1, c1 c2, c1 s2, s1, s1 c2, s1 s2 that give its two angles.
+COSINES_AND_SINES = (2, 5, 0, 1)
+
+
+def solved_forms(loop: Array) -> tuple[Array, Array]:
+    """The six equations, and the angles of the eliminated pair, from the placements of the loop.
+
+    Parameters
+    ----------
+    loop : (6, 3, 4)
+        L of the hidden joint, of the pair that is eliminated, of the joint whose axis is seen, and of the other pair.
+
+    Returns
+    -------
+    equations : (3, 6, 9)
+        Times (1, c, s) of the hidden angle and the products (1, c, s) x (1, c, s) of the other pair, its last joint first:
+        zero at solutions.
+    pair : (3, 4, 9)
+        In the same way: cosine and sine of the first angle of the eliminated pair, and of the second.
+    """
+    hidden, first, second, seen, third, fourth = loop
+    left = _pair(hidden, first, second)
+    right = _pair(_inverse(fourth), _inverse(third), _inverse(seen))  # (of angles turned back: sines change their sign)
+    for k in range(9):
+        if (k // 3 == 2) != (k % 3 == 2):
+            right[:, k] = -right[:, k]
+    columns = np.concatenate([left[:, 1:], *_turned_back(right), left[:, :1]], axis=1)
+    reduced = _triangular(columns, 8)
+    turned = np.stack([reduced[:, 8 + 9 * k : 17 + 9 * k] for k in range(3)])
+    turned[0, :, 0] = turned[0, :, 0] - reduced[:, 35]
+    answers = _back_substituted(reduced[:8, :8], turned[:, :8])
+    return turned[:, 8:], answers[:, list(COSINES_AND_SINES)]
+
+
+def _inverse(T: Array) -> Array:
+    """The inverse of a rigid placement (3, 4)."""
+    R = T[:, :3].T
+    return np.concatenate([R, -(R @ T[:, 3:])], axis=1)
+
+
+def _pair(before: Array, between: Array, after: Array) -> Array:
+    """The 14 forms of the z axis after two turns, (14, 9) of the products (1, c, s) x (1, c, s) of their angles."""
+    samples = np.empty((3, 3, 14), dtype=object)
+    for i, one in enumerate(THIRDS):
+        outer = _times(_times(before, _turn(one)), between)
+        for j, two in enumerate(THIRDS):
+            samples[i, j] = _forms(_times(_times(outer, _turn(two)), after))
+    rows = np.tensordot(FROM_SAMPLES, samples, axes=(1, 0))
+    return np.moveaxis(np.tensordot(FROM_SAMPLES, rows, axes=(1, 1)), 0, 1).reshape(9, 14).T
+
+
+def _turn(angle: float) -> Array:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], dtype=object)
+
+
+def _times(A: Array, B: Array) -> Array:
+    """The product of rigid placements (3, 4)."""
+    product = A[:, :3] @ B
+    product[:, 3] = product[:, 3] + A[:, 3]
+    return product
+
+
+def _forms(T: Array) -> Array:
+    """The 14 forms of the line along z through the origin of a frame: l, p, p x l, p^2 l - 2 (p l) p, p^2, p l."""
+    line, p = T[:, 2], T[:, 3]
+    along, square = inner(p, line), inner(p, p)
+    return np.concatenate([line, p, cross(p, line), square * line - 2.0 * along * p, [square, along]])
+
+
+def _turned_back(forms: Array) -> tuple[Array, Array, Array]:
+    """Forms (14, 9) in axes turned by -t about z: coefficients of 1, cos t and sin t."""
+    fixed, cosine, sine = forms.copy(), np.zeros_like(forms), np.zeros_like(forms)
+    for x in range(0, 12, 3):
+        fixed[x : x + 2] = 0.0
+        cosine[x : x + 2] = forms[x : x + 2]
+        sine[x], sine[x + 1] = forms[x + 1], -forms[x]
+    return fixed, cosine, sine
+
+
+def _triangular(A: Array, count: int) -> Array:
+    """A matrix whose first columns are made triangular by Householder's reflections, which the others go through."""
+    A = A.copy()
+    for k in range(count):
+        column = A[k:, k].copy()
+        length = root(inner(column, column))
+        signed = select(column[0], length, -length)
+        column[0] = column[0] + signed
+        scale = 1.0 / (signed * column[0])
+        for j in range(k + 1, A.shape[1]):
+            A[k:, j] = A[k:, j] - column * (scale * inner(column, A[k:, j]))
+        A[k, k] = -signed
+    return A
+
+
+def _back_substituted(R: Array, right: Array) -> Array:
+    """Solutions (m, n, k) of R x = right (m, n, k) with an upper triangular R (n, n)."""
+    x = right.copy()
+    for i in reversed(range(len(R))):
+        for j in range(i + 1, len(R)):
+            x[:, i] = x[:, i] - R[i, j] * x[:, j]
+        x[:, i] = x[:, i] * (1.0 / R[i, i])
+    return x
+
+
+def half_angle_matrix(equations: Array, c: Any, s: Any) -> Array:
+    """The 12 equations (12, 12) in (cos t/2, sin t/2, cos 3t/2, sin 3t/2) x (1, c, s) at a hidden angle."""
+    at = equations[0] + equations[1] * c + equations[2] * s
+    one, cosine, sine = at[:, :3], at[:, 3:6], at[:, 6:]
+    by_cosine = np.concatenate([one + 0.5 * cosine, 0.5 * sine, 0.5 * cosine, 0.5 * sine], axis=1)
+    by_sine = np.concatenate([0.5 * sine, one - 0.5 * cosine, -0.5 * sine, 0.5 * cosine], axis=1)
+    return np.concatenate([by_cosine, by_sine])
+
+
+def _eliminated(A: Array) -> tuple[Array, Any]:
+    """Gauss's elimination of the leading square with row pivots, and the sign of the exchange."""
+    A, sign = A.copy(), 1.0
+    for k in range(len(A)):
+        for i in range(k + 1, len(A)):
+            larger = abs(A[i, k]) - abs(A[k, k])
+            for j in range(k, A.shape[1]):
+                A[k, j], A[i, j] = select(larger, A[i, j], A[k, j]), select(larger, A[k, j], A[i, j])
+            sign = select(larger, -sign, sign)
+        scale = 1.0 / A[k, k]
+        for i in range(k + 1, len(A)):
+            A[i, k + 1 :] = A[i, k + 1 :] - (A[i, k] * scale) * A[k, k + 1 :]
+    return A, sign
+
+
+def determinant(equations: Array, circle: Array) -> Array:
+    """The determinant at a point (cos, sin) of the circle."""
+    A, value = _eliminated(half_angle_matrix(equations, *circle))
+    for k in range(len(A)):
+        value = value * A[k, k]
+    return np.asarray(value)
+
+
+def coefficients(samples: Array) -> tuple[Array, Array]:
+    """The determinant as a polynomial, from its samples: complex orders 0 to 8 (9, 2), the greatest of size 1; its error."""
+    t = 2.0 * math.pi * np.arange(SAMPLES) / SAMPLES
+    orders = range(SAMPLES // 2 + 1)
+    c = [[inner(samples, np.cos(k * t)) * (1.0 / SAMPLES), inner(samples, np.sin(k * t)) * (-1.0 / SAMPLES)] for k in orders]
+    largest: Any = c[0][0] * c[0][0]
+    for re, im in c[1 : DEGREE + 1]:
+        square = re * re + im * im
+        largest = select(square - largest, square, largest)
+    beyond = sum((re * re + im * im for re, im in c[DEGREE + 2 :]), c[DEGREE + 1][0] ** 2 + c[DEGREE + 1][1] ** 2)
+    scale = 1.0 / root(largest)
+    return np.array(c[: DEGREE + 1], dtype=object) * scale, np.asarray(root(beyond) * scale)
+
+
+def _polynomial(c: Array, z: Array) -> tuple[Array, Array, Any]:
+    """Value and derivative at z within the circle of p(z) = sum c_k z^(k + 8); beyond it, of the reversed one at 1 / z.
+
+    Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (16 r - y r') y) and the square of |z|.
+    """
+    size = z[0] * z[0] + z[1] * z[1]
+    far = size - 1.0
+    inverse = 1.0 / size
+    y = np.array([select(far, z[0] * inverse, z[0]), select(far, -z[1] * inverse, z[1])], dtype=object)
+    rows = [np.array([c[k][0], -c[k][1]], dtype=object) for k in range(DEGREE, 0, -1)] + list(c)  # (orders -8 to 8)
+    p: Array = np.zeros(2, dtype=object)
+    d: Array = np.zeros(2, dtype=object)
+    for k in range(ROOTS + 1):
+        # c_-k is the conjugate of c_k: the reversed polynomial has the conjugate coefficients
+        im = select(far, -rows[ROOTS - k][1], rows[ROOTS - k][1])
+        d = _product(d, y) + p
+        p = _product(p, y) + np.array([rows[ROOTS - k][0], im], dtype=object)
+    outer = _product(ROOTS * p - _product(y, d), y)
+    return p, np.array([select(far, a, b) for a, b in zip(outer, d, strict=True)], dtype=object), size
+
+
+def _product(a: Array, b: Array) -> Array:
+    return np.array([a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]], dtype=object)
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    scale = 1.0 / (b[0] * b[0] + b[1] * b[1])
+    return np.asarray(_product(a, np.array([b[0], -b[1]], dtype=object)) * scale)
+
+
+def approached(c: Array, roots: Array) -> tuple[Array, Array]:
+    """One step of Ehrlich and Aberth for all roots (16, 2) of a polynomial (9, 2); the longest step, in shares of the root.
+
+    O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
+    """
+    sums = np.zeros((ROOTS, 2), dtype=object)
+    for i in range(ROOTS):
+        for j in range(i):
+            away = roots[i] - roots[j]
+            square = away[0] * away[0] + away[1] * away[1]
+            scale = select(square, 1.0 / square, 0.0)
+            away = np.array([away[0] * scale, -away[1] * scale], dtype=object)
+            sums[i], sums[j] = sums[i] + away, sums[j] - away
+    moved, longest = roots.copy(), 0.0
+    for i in range(ROOTS):
+        p, d, size = _polynomial(c, roots[i])
+        step = _quotient(p, d - _product(p, sums[i]))
+        share = (step[0] * step[0] + step[1] * step[1]) * (1.0 / size)
+        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root is far from the origin)
+        usable = select(1.0 + share, held, 0.0)
+        moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
+        share = select(1.0 + share, share, 0.0)
+        longest = select(share - longest, share, longest)
+    return moved, np.asarray(root(longest))
+
+
+def discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
+    """Discs about approximate roots within which the true ones are; each that is alone holds one of them.
+
+    The roots of a real determinant lie on the circle, or in pairs z, 1 / conj(z). So a disc near the circle that is apart
+    from all others, and whose image in the circle is, holds a root on the circle or none.
+
+    B. T. Smith, "Error bounds for zeros of a polynomial based upon Gerschgorin's theorems" (J. ACM 17, 1970), with
+    coefficients that are known to an error.
+
+    Returns
+    -------
+    radii : (16,)
+        Their radii.
+    alone : (16,)
+        Above zero where no other disc comes near a disc and its image.
+    """
+    leading = root(c[DEGREE][0] * c[DEGREE][0] + c[DEGREE][1] * c[DEGREE][1])
+    squares = [inner(z, z) for z in roots]
+    gaps = [[root(inner(a - b, a - b)) if i != j else 0.0 for j, b in enumerate(roots)] for i, a in enumerate(roots)]
+    radii: list[Any] = []
+    for i, square in enumerate(squares):
+        p, _, _ = _polynomial(c, roots[i])
+        size = root(square)
+        share = select(square - 1.0, 1.0 / size, 1.0)  # (the reversed polynomial is p(z) / z^16)
+        value = root(inner(p, p)) + (ROOTS + 1) * error
+        product = leading
+        for j in range(ROOTS):
+            if j != i:
+                product = product * (gaps[i][j] * share)
+        radii.append(select(square - 1.0, size, 1.0) * (ROOTS * value / product))
+    margins = []
+    for i, square in enumerate(squares):
+        margin: Any = 0.1 - radii[i]
+        image = roots[i] * (1.0 / square)
+        for j in range(ROOTS):
+            if j != i:
+                far = least(gaps[i][j], root(inner(image - roots[j], image - roots[j]))) - 1.2 * radii[i] - radii[j]
+                margin = select(margin - far, far, margin)
+        margins.append(margin)
+    return np.array(radii, dtype=object), np.array(margins, dtype=object)
+
+
+#: The right side of inverse iteration, of no special direction.
+_DIRECTION: FloatArray = np.cos(1.0 + 1.7 * np.arange(12.0))
+
+
+def angles(equations: Array, pair: Array, loop: Array, z: Array) -> Array:
+    """The six angles (6,) of the loop at a hidden angle (cos, sin) that makes the matrix singular."""
+    c, s = z
+    matrix = half_angle_matrix(equations, c, s)
+    A, _ = _eliminated(np.concatenate([matrix, _DIRECTION[:, None].astype(object)], axis=1))
+    v = [0.0] * 12
+    for i in reversed(range(12)):
+        total = A[i, 12]
+        for j in range(i + 1, 12):
+            total = total - A[i, j] * v[j]
+        small = 1e-18 - abs(A[i, i])
+        v[i] = total * (1.0 / select(small, 1e-18, A[i, i]))
+    table = np.array(v, dtype=object).reshape(4, 3)
+    size = [inner(table[:, k], table[:, k]) for k in range(3)]
+    chosen = table[:, 0]
+    for k in (1, 2):
+        best = size[0] if k == 1 else select(size[1] - size[0], size[1], size[0])
+        chosen = np.array([select(size[k] - best, a, b) for a, b in zip(table[:, k], chosen, strict=True)], dtype=object)
+    length = 1.0 / root(chosen[0] * chosen[0] + chosen[1] * chosen[1])
+    half_c, half_s = chosen[0] * length, chosen[1] * length
+    c4, s4 = half_c * half_c - half_s * half_s, 2.0 * half_c * half_s
+    amplitudes = np.array([half_c, half_s, c4 * half_c - s4 * half_s, s4 * half_c + c4 * half_s], dtype=object)
+    products = amplitudes @ table
+    sign = select(products[0], 1.0, -1.0)
+    c3, s3 = _unit(products[1] * sign, products[2] * sign)
+    known = np.array([x * y for x in (1.0, c4, s4) for y in (1.0, c3, s3)], dtype=object)
+    c1, s1, c2, s2 = (pair[0] + pair[1] * c + pair[2] * s) @ known
+    (c1, s1), (c2, s2) = _unit(c1, s1), _unit(c2, s2)
+    hidden, first, second, seen, third, fourth = loop
+    left = _product_of(_about(c, s), hidden, _about(c1, s1), first, _about(c2, s2), second)
+    right = _product_of(seen, _about(c3, s3), third, _about(c4, s4), fourth)
+    turn = left[:, :3].T @ right[:, :3].T
+    across, along = turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]
+    return np.array(
+        [atan2(s, c), atan2(s1, c1), atan2(s2, c2), atan2(across, along), atan2(s3, c3), atan2(s4, c4)], dtype=object
+    )
+
+
+def _unit(c: Any, s: Any) -> tuple[Any, Any]:
+    length = 1.0 / root(c * c + s * s)
+    return c * length, s * length
+
+
+def _about(c: Any, s: Any) -> Array:
+    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], dtype=object)
+
+
+def _product_of(*placements: Array) -> Array:
+    product = placements[0]
+    for T in placements[1:]:
+        product = _times(product, T)
+    return product
+
+
+def corrected(loop: Array, q: Array) -> tuple[Array, Array]:
+    """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ().
+
+    The opening is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
+    """
+    T, axes, points = np.eye(4, dtype=object)[:3], [], []
+    for k in range(6):
+        axes.append(T[:, 2])
+        points.append(T[:, 3])
+        T = _times(_times(T, _about(*cos_sin(q[k]))), loop[k])
+    turn = 0.5 * np.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]], dtype=object)
+    gap = np.concatenate([-T[:, 3], -turn])
+    rates = np.array([[*cross(z, T[:, 3] - p), *z] for z, p in zip(axes, points, strict=True)], dtype=object).T
+    step = damped_step(rates, gap)
+    long = inner(step, step) - 0.25
+    scale = select(long, 0.5 / root(inner(step, step)), 1.0)
+    away = T[:, :3] - np.eye(3)
+    return q + scale * step, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
+
+
+@cache
+def kernels() -> dict[str, Kernel]:
+    """The functions of this module, compiled."""
+    loop, c, roots = {"loop": (6, 3, 4)}, {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
+    equations, pair = {"equations": (3, 6, 9)}, {"pair": (3, 4, 9)}
+    declared: dict[str, tuple[Any, Any, Any]] = {
+        "solved_forms": (solved_forms, loop, {**equations, **pair}),
+        "determinant": (determinant, {**equations, "circle": (2,)}, {"value": ()}),
+        "coefficients": (coefficients, {"samples": (SAMPLES,)}, {**c, "error": ()}),
+        "approached": (approached, {**c, **roots}, {"moved": (ROOTS, 2), "longest": ()}),
+        "discs": (discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "alone": (ROOTS,)}),
+        "angles": (angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
+        "corrected": (corrected, {**loop, "q": (6,)}, {"moved": (6,), "open": ()}),
+    }
+    sources = sources_digest()
+    compiled = {}
+    for name, (f, inputs, outputs) in declared.items():
+        key = None if sources is None else digest(sources, __name__, name, default_backend())
+        trace_it = partial(trace, f, name, inputs, outputs)
+        compiled[name] = Kernel(kept_tape(key, trace_it, trace_it))
+    return compiled

@@ -1,0 +1,306 @@
+"""All positions of six revolute joints of any geometry, by the determinant on the circle, and whether these are all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle, product
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.circle_determinant import ROOTS, SAMPLES, kernels
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import inverse
+
+Mask = npt.NDArray[np.bool_]
+
+#: Poses that go through the kernels together: what passes between these stays in the caches.
+AT_ONCE = 512
+
+#: Steps for all roots, and for those that have not come to rest (in shares of the root).
+STEPS, MORE_STEPS, AT_REST = 12, 40, 1e-10
+
+#: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
+SAFETY, ROUNDING = 10.0, 1e-14
+
+#: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
+NEAR_CIRCLE = 0.05
+
+#: Steps that close the loop for all candidates, then for those that are still open by more than CLOSED but less than WIDE.
+CLOSING, MORE_CLOSING, CLOSED, WIDE = 3, 8, 1e-12, 0.1
+
+#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
+OPEN, SAME = 1e-9, 1e-6
+
+#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
+STRAY = 1e-6
+
+#: Poses by which formulations are compared, and the share of them that a usable one solves.
+TRIALS, USABLE = 48, 0.9
+
+#: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
+#: of the arm's size).
+SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
+
+_CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
+_STARTS = np.where(np.arange(ROOTS) % 2, 1.2, 0.75) * np.exp(1j * (2.0 * np.pi * np.arange(ROOTS) / ROOTS + 0.4))
+_BEGINNING: FloatArray = np.column_stack([_STARTS.real, _STARTS.imag])
+
+
+class Formulation(NamedTuple):
+    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then."""
+
+    hidden: int
+    backwards: bool
+
+    def order(self) -> list[int]:
+        """The joints as the elimination takes them, the hidden one first."""
+        step = -1 if self.backwards else 1
+        return [(self.hidden + step * k) % 6 for k in range(6)]
+
+    def loop(self, placements: FloatArray) -> FloatArray:
+        """Placements (N, 6, 4, 4), each of the axis after its joint, as the elimination takes them: (N, 6, 3, 4)."""
+        order = self.order()
+        before = [(k - 1) % 6 for k in order]  # (backwards, what comes after a joint is what came before it)
+        taken = inverse(placements[:, before]) if self.backwards else placements[:, order]
+        return np.ascontiguousarray(taken[:, :, :3])
+
+    def angles(self, q: FloatArray) -> FloatArray:
+        """Angles (M, 6) of the joints in their order."""
+        result = np.empty_like(q)
+        result[:, self.order()] = -q if self.backwards else q
+        return result
+
+
+FORMULATIONS = [Formulation(hidden, backwards) for hidden, backwards in product(range(6), (False, True))]
+
+
+class Answers(NamedTuple):
+    """Solutions of poses.
+
+    Attributes
+    ----------
+    pose : ndarray (M,)
+        Of which pose each is, in rising order.
+    angles : ndarray (M, 6)
+        What the exponentials of the chain take, rad.
+    proven : ndarray (N,)
+        Whether these are all solutions of a pose: each root of its determinant that may be on the circle is alone, and is
+        the hidden angle of a solution.
+    """
+
+    pose: npt.NDArray[np.intp]
+    angles: FloatArray
+    proven: Mask
+
+
+class GeneralArm:
+    """Six revolute joints of any geometry.
+
+    Parameters
+    ----------
+    chain : AxisChain
+        Their axes.
+
+    Attributes
+    ----------
+    formulations : list of Formulation
+        Those that are not singular for this geometry, the best first, by trial on positions at random; at least one.
+    """
+
+    def __init__(self, chain: AxisChain) -> None:
+        self.chain = chain
+        frames = _axis_frames(chain)
+        frames[:, :3, 3] /= chain.size
+        self._first, self._last = frames[0], inverse(frames[5])
+        self._between = inverse(frames[:5]) @ frames[1:]
+        self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
+        self.formulations = self._ranked()
+
+    def placements(self, displacements: FloatArray) -> FloatArray:
+        """L_1 to L_6 (N, 6, 4, 4) of the loop for displacements (N, 4, 4) of the chain."""
+        back = inverse(displacements)
+        back[:, :3, 3] /= self.chain.size
+        result = np.empty((len(back), 6, 4, 4))
+        result[:, :5] = self._between
+        result[:, 5] = self._last @ back @ self._first
+        return result
+
+    def solve(self, displacements: FloatArray) -> Answers:
+        """All solutions for displacements (N, 4, 4) of the chain."""
+        blocks = [self._block(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
+        if not blocks:
+            return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool))
+        pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
+        return Answers(pose, np.concatenate([b.angles for b in blocks]), np.concatenate([b.proven for b in blocks]))
+
+    def _block(self, displacements: FloatArray) -> Answers:
+        placements = self.placements(displacements)
+        answers = eliminated(placements, self.formulations[0])
+        answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
+        open_poses = np.flatnonzero(~answers.proven)
+        if not open_poses.size:
+            return answers
+        proven, parts = answers.proven.copy(), [(answers.pose, answers.angles)]
+        for other in self.formulations[1:SECOND_OPINIONS]:
+            again = eliminated(placements[open_poses], other)
+            proven[open_poses] = again.proven
+            parts.append((open_poses[again.pose], again.angles))
+            open_poses = open_poses[~again.proven]
+        if open_poses.size:
+            parts += self._beside(placements[open_poses], open_poses)
+        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Answers(*_distinct(pose, angles), proven)
+
+    def _beside(
+        self, placements: FloatArray, poses: npt.NDArray[np.intp]
+    ) -> Iterator[tuple[npt.NDArray[np.intp], FloatArray]]:
+        """Solutions of poses that are led to from those of poses beside them, where roots are no longer together."""
+        rng = np.random.default_rng(0)
+        for _, formulation in zip(range(NUDGES), cycle(self.formulations[:2]), strict=False):
+            moved = placements.copy()
+            nudge = np.eye(4)
+            turn = rng.normal(size=3) * NUDGE
+            nudge[:3, :3] += [[0.0, -turn[2], turn[1]], [turn[2], 0.0, -turn[0]], [-turn[1], turn[0], 0.0]]
+            nudge[:3, :3] = np.linalg.qr(nudge[:3, :3])[0]
+            nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
+            nudge[:3, 3] = rng.normal(size=3) * NUDGE
+            moved[:, 5] = moved[:, 5] @ nudge
+            near = eliminated(moved, formulation)
+            q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles)
+            good = opened < OPEN
+            yield poses[near.pose[good]], q[good]
+
+    def _ranked(self) -> list[Formulation]:
+        """The formulations, those first that prove and find the most on positions at random."""
+        q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
+        placements = self._closed_by(q)
+        scores = []
+        for formulation in FORMULATIONS:
+            answers = eliminated(placements, formulation)
+            away = np.abs(_wrapped(answers.angles - q[answers.pose])).max(axis=1, initial=0.0)
+            recovered = len(set(answers.pose[away < SAME].tolist()))
+            scores.append((recovered + int(answers.proven.sum()), recovered))
+        ranked = sorted(range(len(scores)), key=lambda k: scores[k], reverse=True)
+        return [FORMULATIONS[k] for k in ranked if k == ranked[0] or scores[k][1] >= USABLE * TRIALS]
+
+    def _closed_by(self, q: FloatArray) -> FloatArray:
+        """Placements of the loop (N, 6, 4, 4) that angles (N, 6) close."""
+        reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
+        for k in range(6):
+            turn = np.zeros((len(q), 4, 4))
+            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(q[:, k])
+            turn[:, 1, 0] = np.sin(q[:, k])
+            turn[:, 0, 1] = -turn[:, 1, 0]
+            turn[:, 2, 2] = turn[:, 3, 3] = 1.0
+            reached = reached @ turn
+            if k < 5:
+                reached = reached @ self._between[k]
+        result = np.empty((len(q), 6, 4, 4))
+        result[:, :5], result[:, 5] = self._between, inverse(reached)
+        return result
+
+
+def _axis_frames(chain: AxisChain) -> FloatArray:
+    """Frames (6, 4, 4) with z along the axes, each in the middle of the feet of its common normals with its neighbours."""
+    frames = np.tile(np.eye(4), (6, 1, 1))
+    for k, (axis, point) in enumerate(zip(chain.axes, chain.points, strict=True)):
+        feet = []
+        for j in (k - 1, k + 1):
+            if 0 <= j < 6:
+                other, offset = chain.axes[j], chain.points[j] - point
+                cosine = float(axis @ other)
+                if 1.0 - cosine * cosine > 1e-9:
+                    feet.append((offset @ axis - cosine * (offset @ other)) / (1.0 - cosine * cosine))
+        x = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+        x /= np.linalg.norm(x)
+        frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, point + axis * (np.mean(feet) if feet else 0.0)])
+    return frames
+
+
+def eliminated(placements: FloatArray, formulation: Formulation) -> Answers:
+    """Solutions of loops (N, 6, 4, 4) by one formulation."""
+    functions = kernels()
+    loop = formulation.loop(placements)
+    with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
+        equations, pair = functions["solved_forms"](loop)
+        c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
+        error = SAFETY * error + ROUNDING
+        roots = _roots(c)
+        radii, alone = functions["discs"](c, roots, error)
+        size = np.hypot(roots[..., 0], roots[..., 1])
+        on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
+        tried = on_circle | (np.abs(np.log(size)) < NEAR_CIRCLE)
+        pose, which = np.nonzero(tried)
+        circle = roots[pose, which] / size[pose, which, None]
+        q = functions["angles"](equations[pose], pair[pose], loop[pose], circle)
+        q, opened = _closed(loop[pose], q)
+        hidden = np.arctan2(circle[:, 1], circle[:, 0])
+        strayed = np.abs(_wrapped(q[:, 0] - hidden))
+        good = opened < OPEN
+        accounted = np.zeros_like(on_circle)
+        accounted[pose, which] = good & (strayed <= 2.0 * radii[pose, which] + STRAY)
+        proven = np.where(on_circle, accounted & (alone > 0.0), True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
+        # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
+        proven[pose[good & ~on_circle[pose, which]]] = False
+    keep = np.flatnonzero(good)
+    pose, angles = pose[keep], formulation.angles(_wrapped(q[keep]))
+    return Answers(*_distinct(pose, angles, ~proven), proven)
+
+
+def _roots(c: FloatArray) -> FloatArray:
+    """The roots (N, 16, 2) of polynomials (N, 9, 2)."""
+    approach = kernels()["approached"]
+    roots = np.broadcast_to(_BEGINNING, (len(c), ROOTS, 2))
+    for _ in range(STEPS):
+        roots, longest = approach(c, roots)
+    moving = np.flatnonzero(longest > AT_REST)
+    for _ in range(MORE_STEPS):
+        if not moving.size:
+            break
+        roots[moving], longest = approach(c[moving], roots[moving])
+        moving = moving[longest > AT_REST]
+    return np.asarray(roots)
+
+
+def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
+    correct = kernels()["corrected"]
+    with np.errstate(all="ignore"):
+        for _ in range(CLOSING):
+            q, _ = correct(loop, q)
+        moved, opened = correct(loop, q)
+        going = np.flatnonzero((opened > CLOSED) & (opened < WIDE))
+        for _ in range(MORE_CLOSING):
+            if not going.size:
+                break
+            q[going] = moved[going]
+            moved[going], now = correct(loop[going], q[going])
+            better = now < opened[going]
+            opened[going] = now
+            going = going[better | (now > CLOSED)]
+    return q, opened
+
+
+def _distinct(
+    pose: npt.NDArray[np.intp], angles: FloatArray, doubtful: Mask | None = None
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
+    order = np.argsort(pose, kind="stable")
+    pose, angles = pose[order], angles[order]
+    keep = np.ones(len(pose), dtype=bool)
+    first = np.flatnonzero(np.r_[True, pose[1:] != pose[:-1]]) if len(pose) else np.zeros(0, dtype=np.intp)
+    place = np.arange(len(pose)) - np.repeat(first, np.diff(np.r_[first, len(pose)]))
+    rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
+    for back in range(1, int(place[rows].max(initial=0)) + 1):
+        later = rows[place[rows] >= back]
+        same = np.abs(_wrapped(angles[later] - angles[later - back])).max(axis=1, initial=0.0) < SAME
+        keep[later[same & keep[later - back]]] = False
+    return pose[keep], angles[keep]
+
+
+def _wrapped(angles: FloatArray) -> FloatArray:
+    """Angles in [-pi, pi], whole turns taken off."""
+    return np.asarray(angles - 2.0 * np.pi * np.rint(angles * (0.5 / np.pi)))
