@@ -4,10 +4,13 @@ Targets are reached by joint angles at random within the limits; solutions are f
 (PyPI) is installed, its time for the same targets stands beside: it gives unfiltered angles, and is not checked here.
 
     python benchmarks/closed_form.py
+    python benchmarks/closed_form.py --general   # arms without a closed form, by elimination
 """
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 from timing import least, per_call, pin_to_one_core, seconds
 
 import linkwise as lw
-from linkwise.inverse_kinematics.closed_form import closed_form
+from linkwise.inverse_kinematics.closed_form import closed_form, elimination
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 
 TARGETS = 10_000
@@ -58,6 +61,51 @@ def main() -> None:
             )
 
 
+def general() -> None:
+    """Print a table of arms that are solved by elimination."""
+    pin_to_one_core()
+    print(
+        f"{'arm':14} {'complete':>9} {'not found':>10} {'called complete':>16} {'us, batch':>10} {'us, one':>9} {'worst':>9}"
+    )
+    for name, arm in _general_arms().items():
+        q = np.random.default_rng(0).uniform(-math.pi, math.pi, (TARGETS, 6))
+        T = arm.forward_kinematics(q)
+        solver: Any = elimination(arm)
+        found = solver.all(T, limits=False)
+        away = np.remainder(found.q - q[:, None] + np.pi, 2.0 * np.pi) - np.pi
+        missed = ~(np.nanmin(np.where(np.isnan(away), np.inf, np.abs(away)).max(axis=-1), axis=-1) < 1e-5)
+        reached = np.abs(arm.forward_kinematics(np.nan_to_num(found.q)) - T[:, None]).max(axis=(-2, -1))
+        batch = least(seconds(lambda s=solver, t=T: s.all(t, limits=False)), 3) / TARGETS
+        one = least(per_call("s.all(T, limits=False)", {"s": solver, "T": T[0].copy()}, 50))
+        print(
+            f"{name:14} {100.0 * found.complete.mean():8.2f}% {missed.sum():10} {(missed & found.complete).sum():16}"
+            f" {1e6 * batch:10.1f} {1e6 * one:9.0f} {reached[~np.isnan(found.q[..., 0])].max():9.1e}"
+        )
+
+
+def _general_arms() -> dict[str, lw.Mechanism]:
+    """Arms without a closed form: two bundled ones, one of the proportions of a FANUC CRX-10iA, and arms at random."""
+    quarter = math.pi / 2.0
+    crx = (
+        (0.0, -quarter, 0.0),
+        (0.54, 0.0, 0.0),
+        (0.0, -quarter, 0.0),
+        (0.0, quarter, 0.54),
+        (0.0, -quarter, 0.15),
+        (0.0, 0.0, 0.16),
+    )
+    arms = {name: lw.robots.load(name) for name in ("gen3_lite", "hc10")} | {"as CRX-10iA": _dh_arm("crx", crx)}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        rows = [(rng.uniform(-0.5, 0.5), rng.uniform(-math.pi, math.pi), rng.uniform(-0.5, 0.5)) for _ in range(6)]
+        arms[f"random {seed}"] = _dh_arm(f"random{seed}", rows)
+    return arms
+
+
+def _dh_arm(name: str, rows: Any) -> lw.Mechanism:
+    return lw.Mechanism([lw.Link.dh(a=a, alpha=alpha, d=d, convention="standard") for a, alpha, d in rows], name=name)
+
+
 def _row(robot: str, what: str, time: float, kind: str) -> None:
     us = 1e6 * time
     verdict = "aim reached" if us <= AIM[kind] else "passed" if us <= FLOOR[kind] else "ABOVE"
@@ -81,4 +129,4 @@ def _eaik(arm: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    general() if "--general" in sys.argv[1:] else main()

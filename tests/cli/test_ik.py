@@ -295,3 +295,12 @@ def test_lengths_and_angles_with_their_units(linkwise: Callable) -> None:
         assert told.status == 2
         assert f"{message}; expected a number in m, or with 'm', 'cm' or 'mm'" in told.err
     assert "without a unit" in linkwise("ik", "planar_2r", "--quaternion", "1m,0,0,0").err
+
+
+def test_all_of_an_arm_without_a_closed_form_come_by_elimination(linkwise: Callable) -> None:
+    arm = lw.robots.load("gen3_lite")
+    told = json.loads(
+        linkwise("ik", "gen3_lite", "--position", "0.25,0.1,0.3", "--rpy", "0,180deg,0", "--all", "--json").out
+    )
+    assert len(told["answers"]) == len(arm.all_inverse_kinematics(reached(arm, told["answers"][0]))) > 0
+    assert "elimination" in told["answers"][0]["explanation"]

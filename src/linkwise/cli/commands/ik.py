@@ -20,7 +20,7 @@ from linkwise.errors import ArgumentError, choices, members
 from linkwise.files import Description
 from linkwise.files.csv_results import csv_line, quoted
 from linkwise.files.number_table import ZERO, read_matrices, read_poses
-from linkwise.inverse_kinematics.closed_form import closed_form
+from linkwise.inverse_kinematics.closed_form import closed_form, elimination
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
@@ -264,7 +264,7 @@ def _answer(target: int, solution: Any, index: int | None) -> Answer:
 
 
 def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str]:
-    """All answers of a closed form, target by target, the nearest to q0 first; and what makes it possible.
+    """All answers of a closed form or by elimination, target by target, the nearest to q0 first; and what makes it possible.
 
     Raises
     ------
@@ -272,7 +272,10 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
         Where there is no closed form: why.
     """
     fixed_joints = {name: values[0] for name, values in (options.fix or {}).items()}
-    form = closed_form(model, _link(options), asks=ASKS[asked.letters], fixed=fixed_joints or None)
+    asks = ASKS[asked.letters]
+    form: Any = closed_form(model, _link(options), asks=asks, fixed=fixed_joints or None)
+    if not form.exists and asks == "pose" and not fixed_joints:
+        form = elimination(model, _link(options)) or form
     if not form.exists:
         why = form.why.replace("fixed={joint: value}", "--fix JOINT=VALUE")
         hint = "without --all one solution is found numerically"
@@ -281,7 +284,9 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
     answers = []
     for k, branches in enumerate(solutions):
         poses = model.forward_kinematics(branches, link=_link(options))
-        explanation = f"by {form.family}" + ("" if solutions.complete[k] else ", and by random starts: there may be others")
+        explanation = f"by {form.family}" + (
+            "" if solutions.complete[k] else ", which does not prove here that there are no others"
+        )
         for q, error in zip(branches, pose_error(poses, asked.poses[k]) * asked.counted, strict=True):
             off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
             exact = max(off) <= options.tol
