@@ -203,7 +203,7 @@ def test_no_closed_form_says_why_and_names_another_way(mech: Mechanism, words: s
     with pytest.raises(NoClosedFormError, match="has no closed form for this frame"):
         form.all(np.eye(4))
     with pytest.raises(ArgumentError, match="floats" if mech.floating else "inverse_kinematics"):
-        all_inverse_kinematics(mech, np.eye(4))
+        all_inverse_kinematics(mech, np.eye(4), method="closed_form")
 
 
 POSE = robots.puma560().forward_kinematics(np.full(6, 0.3))

@@ -216,3 +216,6 @@ def test_refusals() -> None:
     with pytest.raises(ArgumentError, match="T"):
         random_arm(0).all_inverse_kinematics(np.eye(3))
     assert not closed_form(random_arm(0)).exists
+    coaxial = lw.Mechanism([lw.Link(axis=[0, 0, 1]), lw.Link(axis=[0, 0, 1]), *lw.robots.puma560().links[:4]])
+    with pytest.raises(NoClosedFormError, match="not independent"):
+        coaxial.all_inverse_kinematics(np.eye(4))

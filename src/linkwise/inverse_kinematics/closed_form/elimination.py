@@ -9,6 +9,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
+from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import JointRanges, start_position
@@ -78,7 +79,7 @@ def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bo
 
 
 def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None:
-    """What solves a frame by elimination, None where it is not moved by six revolute joints.
+    """What solves a frame by elimination, None where it is not moved by six independent revolute joints.
 
     Parameters
     ----------
@@ -98,6 +99,6 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
     (8, True, True)
     """
     chain, _ = chain_of(mechanism, link)
-    if chain is None or len(chain) != 6 or any(chain.translates):
+    if chain is None or len(chain) != 6 or any(chain.translates) or not independent(chain, None, "pose"):
         return None
     return mechanism.memo("elimination", link, lambda: Elimination(mechanism, link, chain))
