@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.tangent import integrate
+from linkwise.control.tangent import difference, integrate
 from linkwise.model.joints import Ball
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, atan2, greatest, root, select
+from linkwise.spatial.vector import chosen
 
 #: By so much an axis may lean beyond its cone by rounding, rad.
 CONE_ROUNDING = 1e-12
@@ -48,8 +49,22 @@ class Cones:
 
     def widened(self, q: Array, step: Array, openings: Array) -> Array:
         """The cones (c,), wider where axes lean beyond them at q (nq,), or on the way of a step (nv,) that is taken anyhow."""
-        pairs = zip(self.joints, openings, strict=True)
-        return np.array([greatest(self._most(at, q, step), most) for at, most in pairs], dtype=object)
+        leans = [self._most(at, q, step) for at in self.joints]
+        pairs = zip(leans, openings, strict=True)
+        return np.array([select(lean - most - 2.0 * CONE_ROUNDING, lean, most) for lean, most in pairs], dtype=object)
+
+    def detour(self, q: Array, goal: Array, openings: Array) -> tuple[Array, Any]:
+        """A goal (nq,) to which the straight way stays in the cones (c,), and above zero where it is not the one given.
+
+        Where the turn from q to the goal leaves a cone, the axis first goes upright: from there every turn of less than half
+        a turn leans further and further, so at the latest then the way to the goal is free.
+        """
+        step, turned, blocked = difference(self.tree, q, goal), goal.copy(), 0.0
+        for at, most in zip(self.joints, openings, strict=True):
+            beyond = select(self._most(at, q, step) - most - 2.0 * CONE_ROUNDING, 1.0, 0.0)
+            turned[at.q] = chosen(beyond, at.joint.clipped(q[at.q], 0.0), goal[at.q])
+            blocked = blocked + beyond
+        return turned, blocked
 
     def scale(self, *steps: Array) -> Array:
         """One over the angles (c,) of some steps (nv,) in all."""

@@ -261,7 +261,7 @@ class CandidateStep:
         result = chosen(row.moves, chosen(status, row.inside(here), onward), row.q)
         state = {
             "carry": chosen(row.moves, self._kept(row, look, closed.tangent), row.carry),
-            "limited": select(row.moves, select(1.0 - search.trial, 1.0, 0.0), 0.0),
+            "limited": select(row.moves, select(1.0 - search.trial, 1.0, sum(row.detour, 0.0)), 0.0),
             "kept": select(row.moves, select(look.rules + ROUNDING, 1.0, 0.0), 1.0),
             "lam": search.trial,
             "best": best,

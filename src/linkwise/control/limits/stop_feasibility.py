@@ -299,7 +299,7 @@ class Prepare:
             | dict.fromkeys(VELOCITIES, tree.nv)
             | dict.fromkeys(JOINT_LIMITS, tree.n)
             | dict.fromkeys(CONES, len(self.cones))
-            | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}
+            | {"detour": 1 if self.cones else 0, "carry": carry.size, **limits, "lengths": k, "places": 3 * k}
             | {
                 "entered": 3 * (3 * k + tree.nv) if closures else 0,
                 "residual": closures.rows,
@@ -325,6 +325,9 @@ class Prepare:
             pairs = zip(goal[base:], low, high, strict=True)
             singles = np.array([select(x - b, b, select(a - x, a, x)) for x, a, b in pairs])
             goal = np.concatenate([self.cones.clipped(goal, openings), singles])
+        detour: Any = 0.0
+        if self.cones and not self.closures:
+            goal, detour = self.cones.detour(q, goal, openings)
         stop, wanted = direction * mean, difference(tree, q, goal) / dt
         chords = [*self.carry.read(kept, "chords").reshape(-1, 3), *blocks(tree, self.carry.read(kept, "joints"))]
         before = [length(chord) for chord in chords]
@@ -345,6 +348,7 @@ class Prepare:
             "low": low, "high": high,
             "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(ways[free:], stop[free:] * dt, strict=True)],
             "cones": openings, "cone_scale": self.cones.scale(ways, stop * dt),
+            "detour": [detour] if self.cones else [],
             "carry": kept, **dict(zip((*LIMITS, *INVERSE), (*limits, *inverse), strict=True)),
             "lengths": before[: len(self.points)], "places": self.points.positions(q),
             "entered": self._entered(q, switches, (stop, aim, wanted)),
@@ -452,7 +456,7 @@ class PreparedRow(SimpleNamespace):
     """
 
     def __init__(self, tree: Tree, layout: RowLayout, carry: RowLayout, p: Array) -> None:
-        joints = {name: layout.read(p, name) for name in (*JOINTS, "carry", "residual", "closures")}
+        joints = {name: layout.read(p, name) for name in (*JOINTS, "carry", "residual", "closures", "detour")}
         super().__init__(**{name: layout.number(p, name) for name in NUMBERS}, **joints, tree=tree, ball_cones=Cones(tree))
         self.places = layout.read(p, "places").reshape(-1, 3)
         self.points, self.entered = len(self.places), layout.read(p, "entered").reshape(3, -1)
