@@ -483,7 +483,9 @@ def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
     for at in mechanism.manifold_joints:
         size = float(np.linalg.norm(start[at.quaternion]))
         if not abs(size - 1.0) <= UNIT_LENGTH:
-            check.report(f"q0[{at.quaternion.start}:{at.quaternion.stop}]", size, f"a quaternion of length 1 for {at.name!r}")
+            check.report(
+                f"q0[{at.quaternion.start}:{at.quaternion.stop}]", size, f"a quaternion of length 1 for {at.name!r}"
+            )
         elif at.joint.excess(start[at.q], at.most) > CONE_ROUNDING:
             within = f"{at.name} within its cone, {at.most:g} rad"
             check.report(f"q0[{at.quaternion.start}:{at.quaternion.stop}]", start[at.quaternion].tolist(), within)

@@ -75,7 +75,9 @@ def _between(joint: Joint, q0: Array, q1: Array) -> Array:
     """The velocities (nv,) that lead from q0 to q1 (nq,) of a joint with a quaternion in a unit of time."""
     part = joint.quaternion
     if part is None or joint.nv != part.start + 3 or part.start not in {0, 3}:
-        raise ArgumentError(f"a chain has no joints of the kind {joint.kind!r}: expected a quaternion, or a position before it")
+        raise ArgumentError(
+            f"a chain has no joints of the kind {joint.kind!r}: expected a quaternion, or a position before it"
+        )
     angular, c, s = _rotation_vector(q0[part], q1[part])
     if not part.start:
         return angular

@@ -76,7 +76,11 @@ class JointVariable:
     @property
     def error(self) -> str:
         """The output with its following error."""
-        return f"{self.link}.{self._word.removeprefix('joint_')}_following_error" if self.shape else f"{self.link}.following_error"
+        return (
+            f"{self.link}.{self._word.removeprefix('joint_')}_following_error"
+            if self.shape
+            else f"{self.link}.following_error"
+        )
 
     def greatest(self, quantity: str) -> str:
         """The input with the greatest "speed", "acceleration" or "deceleration"."""
@@ -100,7 +104,9 @@ def link_name(tree: Tree, at: ManifoldJoint) -> str:
 def single_joints(tree: Tree) -> tuple[tuple[str, str], ...]:
     """For each coordinate (n,) its link, and ``"theta"`` or ``"d"``."""
     pairs = zip(tree.link_names, tree.links, strict=True)
-    return tuple((name, parameter(link)) for name, link in pairs if link.moves and not link.has_quaternion and not link.mimic)
+    return tuple(
+        (name, parameter(link)) for name, link in pairs if link.moves and not link.has_quaternion and not link.mimic
+    )
 
 
 def joint_variables(tree: Tree) -> tuple[JointVariable, ...]:

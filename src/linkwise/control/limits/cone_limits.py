@@ -100,4 +100,3 @@ class Cones:
 def _angle(first: Array, second: Array) -> Any:
     """The angle of two vectors, rad."""
     return atan2(root(squared(cross(first, second))), first @ second)
-
