@@ -76,19 +76,23 @@ def test_poses_are_reached_as_inverse_kinematics_does(options: dict[str, bool]) 
     assert other < 2e-9  # (inverse_kinematics: 1e-9)
 
 
-PORTS = {
-    "wrist.max_joint_angular_speed": 1.5, "wrist.max_joint_angular_acceleration": 5.0,
-    "wrist.max_joint_angular_deceleration": 4.0, "tool.max_speed": 1.0, "tool.max_acceleration": 6.0,
-    "tool.max_deceleration": 5.0, "box.max_joint_linear_speed": 0.5, "box.max_joint_linear_acceleration": 2.0,
-    "box.max_joint_linear_deceleration": 2.0, "box.max_joint_angular_speed": 0.7, "box.max_joint_angular_acceleration": 3.0,
-    "box.max_joint_angular_deceleration": 3.0, "box.max_speed": 0.5, "box.max_acceleration": 2.5, "box.max_deceleration": 2.5,
-}  # fmt: skip
-
 #: Of each joint's velocities: greatest speed, acceleration, deceleration.
 JOINTS = {
-    "wrist": (slice(0, 3), 1.5, 5.0, 4.0), "box along": (slice(3, 6), 0.5, 2.0, 2.0), "box about": (slice(6, 9), 0.7, 3.0, 3.0),
-    "turret": (slice(9, 10), 2.0, 6.0, 6.0), "b": (slice(10, 11), np.inf, 8.0, 8.0),
-}  # fmt: skip
+    "wrist angular": (slice(0, 3), 1.5, 5.0, 4.0),
+    "box linear": (slice(3, 6), 0.5, 2.0, 2.0),
+    "box angular": (slice(6, 9), 0.7, 3.0, 3.0),
+    "turret": (slice(9, 10), 2.0, 6.0, 6.0),
+    "b": (slice(10, 11), np.inf, 8.0, 8.0),
+}
+WORDS = ("speed", "acceleration", "deceleration")
+PORTS = {
+    f"{name.partition(' ')[0]}.max_joint_{name.partition(' ')[2]}_{word}": value
+    for name, (_, *values) in JOINTS.items()
+    if " " in name
+    for word, value in zip(WORDS, values, strict=True)
+}
+PORTS |= {f"tool.max_{word}": value for word, value in zip(WORDS, (1.0, 6.0, 5.0), strict=True)}
+PORTS |= {f"box.max_{word}": value for word, value in zip(WORDS, (0.5, 2.5, 2.5), strict=True)}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

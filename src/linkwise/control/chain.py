@@ -152,7 +152,8 @@ class Chain:
 
     def __repr__(self) -> str:
         held = ", ".join(f"{c.name} ({c.kind})" for c in self.constraints) or "no constraint"
-        return f"<Chain {self.mechanism.name}: {len(self.layout.joints) + len(self.layout.free)} joints, {held}, {len(self.ports)} ports>"
+        joints = len(self.layout.joints) + len(self.layout.free)
+        return f"<Chain {self.mechanism.name}: {joints} joints, {held}, {len(self.ports)} ports>"
 
     @property
     def unsolved(self) -> bool:
@@ -222,7 +223,7 @@ class Chain:
 
     @property
     def calculated_qd(self) -> FloatArray:
-        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.speed_names``: their calculated speeds."""
+        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.speed_names``."""
         return self._joints.speeds.copy()
 
     def feed(self, q: npt.ArrayLike, qd: npt.ArrayLike | None = None) -> None:

@@ -204,8 +204,7 @@ def ends_of(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def joints_of(mechanism: Mechanism) -> dict[str, str]:
-    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: fixed and mimic joints have none,
-    and ball and floating joints more.
+    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: joints of one coordinate.
 
     Examples
     --------
@@ -230,7 +229,7 @@ def usual_routes(layout: Layout) -> dict[str, str]:
 
 
 def beginning(mechanism: Mechanism, q: FloatArray) -> FloatArray:
-    """The configuration (nq,) with quaternions of length 1, and within the limits; it raises where one has no length near 1."""
+    """The configuration (nq,) within the limits, its quaternions of length 1; it raises where one is far from that."""
     start, base = q.copy(), mechanism.nq - mechanism.n
     for at in mechanism.manifold_joints:
         size = float(np.linalg.norm(start[at.quaternion]))

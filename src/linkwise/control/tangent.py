@@ -61,7 +61,7 @@ def difference(tree: Tree, q0: Array, q1: Array) -> Array:
 
 
 def blocks(tree: Tree, velocities: Array) -> list[Array]:
-    """The velocities (nv,) of the joints one by one: (3,) of each that turns or moves freely, linear first, (1,) of others."""
+    """The velocities (nv,) of joints one by one: (3,) of those with quaternions, linear ones first, (1,) of the others."""
     first = tree.nv - tree.n
     return [*velocities[:first].reshape(-1, 3), *velocities[first:].reshape(-1, 1)]
 

@@ -277,7 +277,7 @@ class Setpoints:
         self.velocities = [constraint for constraint in layout.constraints if isinstance(constraint, Velocity)]
 
     def limits(self, x: Array) -> Array:
-        """Least and greatest joint values (2n,), and cones (c,); where the least is above the greatest both are the middle."""
+        """Least and greatest joint values (2n,), both the middle where the least is above the greatest; and cones (c,)."""
         low, high = (self.layout.coordinates(x, f".limits.{end}") for end in ("min", "max"))
         pairs = [(select(b - a, a, 0.5 * (a + b)), select(b - a, b, 0.5 * (a + b))) for a, b in zip(low, high, strict=True)]
         ends = [*(pair[0] for pair in pairs), *(pair[1] for pair in pairs), *self.layout.cones(x)]

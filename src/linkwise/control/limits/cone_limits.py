@@ -48,7 +48,7 @@ class Cones:
         return np.concatenate([np.zeros(0), *parts])
 
     def widened(self, q: Array, step: Array, openings: Array) -> Array:
-        """The cones (c,), wider where axes lean beyond them at q (nq,), or on the way of a step (nv,) that is taken anyhow."""
+        """The cones (c,), wider where axes lean beyond them at q (nq,), or on the way of a step (nv,) that is taken."""
         leans = [self._most(at, q, step) for at in self.joints]
         pairs = zip(leans, openings, strict=True)
         return np.array([select(lean - most - 2.0 * CONE_ROUNDING, lean, most) for lean, most in pairs], dtype=object)
@@ -78,8 +78,8 @@ class Cones:
     def _most(self, at: ManifoldJoint, q: Array, step: Array) -> Any:
         """The most that the axis leans on the way of a step, rad.
 
-        The axis goes along a circle about that of the turn, with the angles `own` and `upright` from it to the axis and to
-        the axis of the cone: furthest from the latter on the side away from it, by the sum of both or what is left of a turn.
+        The axis goes along a circle about that of the turn, with the angles `own` and `lean` from it to the axis and to the
+        axis of the cone: furthest from the latter on the side away from it, by the sum of both or what is left of a turn.
         """
         assert isinstance(at.joint, Ball)
         axis, turn = at.joint.axis, step[at.v]

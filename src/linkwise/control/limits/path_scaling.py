@@ -426,8 +426,8 @@ class Pace:
     tree : Tree
         A mechanism with a joint that moves.
     links : sequence of int or str
-        The links whose ends are limited, by index or name; "tool" is the tool. The points are these, then all joints (n,). Of
-        a joint with a quaternion the lengths of its linear and angular velocity count, see `linkwise.control.tangent.blocks`.
+        The links whose ends are limited, by index or name; "tool" is the tool. The points are these, then all joints (n,).
+        Of a joint with a quaternion the lengths of its linear and angular velocity count: `linkwise.control.tangent.blocks`.
     closures : sequence of (link, link, kind)
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in the input row. ``"base"`` is
         the origin of the world.
@@ -437,9 +437,10 @@ class Pace:
     Attributes
     ----------
     input_parts : dict of str to slice
-        Parts of the row that a cycle takes: dt, dt_before (s, of the last cycle that had a length), q, goal, goal_speed,
-        low, high (n,), cones (c,), carry, max_speed, max_acceleration, max_deceleration (k + n,), above zero, infinite
-        where there is none, closures (c,), above zero where a pair is held. The goal must be in the limits, and at it the loops closed.
+        Parts of the row that a cycle takes: dt, dt_before (s, of the last cycle that had a length), q, goal (nq,),
+        goal_speed (nv,), low, high (n,), cones (c,), carry, max_speed, max_acceleration, max_deceleration (k + b,) of the
+        points, above zero, infinite where there is none, closures (c,), above zero where a pair is held. The goal must be
+        in the limits, and at it the loops closed.
     output_parts : dict of str to slice
         Parts of the row that it returns: q (n,); carry, for the next cycle; limited, 1 where the goal was not reached at
         once; kept, 1 where all rules hold; lam, the share of the way from braking to the goal; looks, how many outputs were

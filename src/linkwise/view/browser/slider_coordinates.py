@@ -1,4 +1,4 @@
-"""What the sliders of the viewer stand for: positions, roll, pitch and yaw of joints with quaternions, and joint coordinates."""
+"""What the sliders of the viewer stand for: joint coordinates; positions and roll, pitch, yaw of joints with quaternions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class SliderCoordinates:
         return self.values
 
     def moved(self, slider: int, value: float, q: FloatArray) -> FloatArray:
-        """The coordinates (nq of the joint) of a joint with a quaternion, one of whose sliders takes a value; from q (nq,)."""
+        """The coordinates of a joint with a quaternion, one of whose sliders takes a value; q (nq,) is where it stands."""
         at = self.joint_of(slider)
         assert at is not None
         self._values[slider] = value
