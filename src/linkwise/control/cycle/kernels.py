@@ -122,8 +122,8 @@ class CycleOutputs:
             The inputs (I,) without what is no number; flags, the first of which counts those; the rows of the solver for now
             and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds
             (nv,) by the Jacobian; what the second row would be without joint speeds and velocity constraints (nq,); the
-            numbers of the problem, now and at the end; what the last cycle gave out (2, nq), solved and predicted values; its
-            memory; the length of the cycle (1,), s.
+            numbers of the problem, now and at the end; what the last cycle gave out (2, nq), solved and predicted values;
+            its memory; the length of the cycle (1,), s.
         """
         x, flags, now_row, later_row, solved_row, predicted_row, speeds, carried, *numbers, at, memory, clock_now = inputs
         n, dt = self.layout.tree.nq, clock_now[0]
