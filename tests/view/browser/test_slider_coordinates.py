@@ -58,10 +58,10 @@ def test_dragged_through_whole_turns_and_locks_only_one_moves() -> None:
             sliders = SliderCoordinates(mechanism, q)
             for k in range(3):
                 q = follower.place("hip", sliders.moved(k, others[k], q), q).q
-            for value in np.linspace(others[slider], others[slider] + 4.0 * math.pi, 401):
+            for value in np.linspace(others[slider], others[slider] + 4.0 * math.pi, 101):
                 before = q
                 q = follower.place("hip", sliders.moved(slider, float(value), q), q).q
-                assert turn_between(mechanism, before, q) < 0.0315  # the step of the slider, 4 pi/400
+                assert turn_between(mechanism, before, q) < 0.126  # the step of the slider, 4 pi/100
                 expected = np.array(others)
                 expected[slider] = value
                 np.testing.assert_array_equal(sliders.show(q), expected)
@@ -70,10 +70,10 @@ def test_dragged_through_whole_turns_and_locks_only_one_moves() -> None:
 def test_what_turns_by_itself_is_followed_without_jumps() -> None:
     mechanism = lw.Mechanism([lw.Link(name="hip", joint="ball")])
     rng = np.random.default_rng(4)
-    for _ in range(20):
+    for _ in range(8):
         q, spin = mechanism.random_configuration(int(rng.integers(1000))), rng.standard_normal(3)
         sliders, least = SliderCoordinates(mechanism, q), 1.0
-        for _ in range(500):
+        for _ in range(200):
             q = mechanism.integrate(q, spin, 0.01)
             before = sliders.values
             values = sliders.show(q)

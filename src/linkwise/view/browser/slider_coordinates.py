@@ -97,7 +97,7 @@ def _nearest_angles(rotation: FloatArray, before: FloatArray) -> FloatArray:
         return np.array([before[0] + sign * share, pitch, before[2] + share])
     triples = np.array([[roll, pitch, yaw], [roll + math.pi, math.pi - pitch, yaw + math.pi]])
     near = np.array([[_turned_near(value, old) for value, old in zip(triple, before, strict=True)] for triple in triples])
-    return near[np.argmin(np.abs(near - before).sum(axis=1))]
+    return np.asarray(near[np.argmin(np.abs(near - before).sum(axis=1))])
 
 
 def _turned_near(value: float, other: float) -> float:
