@@ -396,8 +396,6 @@ def test_the_mistakes_of_the_mechanism_have_their_lines(tmp_path: Path) -> None:
 
 def test_a_mechanism_that_no_chain_can_have(tmp_path: Path) -> None:
     form = HEAD + "[mechanism]\nformat = 'linkwise 1'\n{}[[mechanism.link]]\nname = 'a'\n{}"
-    assert len(messages(tmp_path, form.format("floating = true\n", ""))) == 1
-    assert "floats" in messages(tmp_path, form.format("floating = true\n", ""))[0]
     assert messages(tmp_path, form.format("", "joint = 'fixed'\n")) == ["line 2: 'chain' has no joint that moves"]
 
 

@@ -14,7 +14,7 @@ from linkwise.control.constraints import ChainConstraint, Mistakes, known
 from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
-from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, joints_of
+from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, beginning, usual_routes
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
@@ -47,7 +47,7 @@ class Chain:
     constraints : ChainConstraint or sequence of ChainConstraint, optional
         What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
         `DrivenJoint`.
-    q0 : (n,) array_like, optional
+    q0 : (nq,) array_like, optional
         Joint values at the beginning; zero, or the nearest value within the limits. Loops of the mechanism are closed from
         there.
     angles : {"xyz", "zyx"}
@@ -128,7 +128,7 @@ class Chain:
         if period is not None and not (_is_number(period) and 0.0 < period < LONGEST):
             mistakes.note(f"period is {shown(period)}; expected the seconds of a cycle, above 0, or None")
         begin = mistakes.take(_beginning, mechanism, q0)
-        self.q0 = np.zeros(mechanism.n) if begin is None else begin
+        self.q0 = np.array(mechanism.neutral) if begin is None else begin
         layout = Layout.fitting(mechanism, sound, self.q0, mistakes)
         if layout is not None:
             _fill(layout, first_values, routes or {}, [constraint.name for constraint in sound], mistakes)
@@ -152,7 +152,8 @@ class Chain:
 
     def __repr__(self) -> str:
         held = ", ".join(f"{c.name} ({c.kind})" for c in self.constraints) or "no constraint"
-        return f"<Chain {self.mechanism.name}: {len(self.layout.joints)} joints, {held}, {len(self.ports)} ports>"
+        joints = len(self.layout.joints) + len(self.layout.free)
+        return f"<Chain {self.mechanism.name}: {joints} joints, {held}, {len(self.ports)} ports>"
 
     @property
     def unsolved(self) -> bool:
@@ -171,14 +172,14 @@ class Chain:
 
         Parameters
         ----------
-        q0 : (n,) array_like, optional
+        q0 : (nq,) array_like, optional
             Joint values; those of the beginning if left out.
         """
         if q0 is not None:
             self.q0 = _beginning(self.mechanism, q0)
-        for k, (link, letter) in enumerate(self.layout.joints):
-            if f"{link}.{letter}" in self.ports.routes:
-                self.ports.values[self.ports.slice_of(f"{link}.{letter}")] = self.q0[k]
+        for at in self.layout.variables:
+            if at.value in self.ports.routes:
+                self.ports.values[self.ports.slice_of(at.value)] = self.q0[at.q]
         self._cycle.reset(self.q0)
         self._restart()
 
@@ -212,17 +213,17 @@ class Chain:
 
     @property
     def solved_q(self) -> FloatArray:
-        """Where all joints shall be now, (n,), rad or m, in the order of ``mechanism.names``: their solved values."""
+        """Where all joints shall be now, (nq,), in the order of ``mechanism.coordinate_names``: their solved values."""
         return self._joints.solved.copy()
 
     @property
     def predicted_q(self) -> FloatArray:
-        """Where all joints shall be when the next cycle begins, (n,), rad or m: their predicted values."""
+        """Where all joints shall be when the next cycle begins, (nq,): their predicted values."""
         return self._joints.predicted.copy()
 
     @property
     def calculated_qd(self) -> FloatArray:
-        """How fast all joints shall go meanwhile, (n,), rad/s or m/s: their calculated speeds."""
+        """How fast all joints shall go meanwhile, (nv,), in the order of ``mechanism.speed_names``."""
         return self._joints.speeds.copy()
 
     def feed(self, q: npt.ArrayLike, qd: npt.ArrayLike | None = None) -> None:
@@ -232,10 +233,10 @@ class Chain:
 
         Parameters
         ----------
-        q : (n,) array_like
-            Joint values, rad or m, in the order of ``mechanism.names``; where one is NaN the cycle takes the last good one,
-            and says so.
-        qd : (n,) array_like, optional
+        q : (nq,) array_like
+            Joint values, rad or m, in the order of ``mechanism.coordinate_names``; where one is NaN the cycle takes the last
+            good one, and says so; of a quaternion all four, where their length is not 1 to a hundredth.
+        qd : (nv,) array_like, optional
             Speeds at which the joints are moved from outside, rad/s or m/s; they stay as they are where it is left out.
 
         Raises
@@ -351,7 +352,7 @@ def _fill(
     """Write first values of inputs and lay routes; what is wrong is noted, but for ports of constraints that do not fit."""
     ports = layout.ports
     lost = set(constraints) - {constraint.name for constraint in layout.constraints}
-    fed = {f"{link}.{letter}": f"{link}.{letter}_solved" for link, letter in layout.joints}
+    fed = usual_routes(layout)
     known: dict[str, Any] = {}
     for name, value in values.items():
         port = None if _entity(name) in lost else mistakes.take(ports.__getitem__, name)
@@ -385,11 +386,11 @@ SHORTEST, LONGEST = 1e-9, 1e6
 
 def _beginning(mechanism: Mechanism, q0: npt.ArrayLike | None) -> FloatArray:
     """Joint values to begin with, within the limits, with the loops of the mechanism closed."""
-    low, high = mechanism.q_min, mechanism.q_max
-    start = np.zeros(mechanism.n) if q0 is None else numbers("q0", q0)
-    if start.shape != (mechanism.n,):
-        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({mechanism.n},)")
-    start = np.clip(start, low, high)
+    start = np.array(mechanism.neutral) if q0 is None else numbers("q0", q0)
+    if start.shape != (mechanism.nq,):
+        names = f", nq = {mechanism.nq}: {', '.join(mechanism.coordinate_names)}" if mechanism.manifold_joints else ""
+        raise ArgumentError(f"q0 has the shape {start.shape}; expected ({mechanism.nq},){names}")
+    start = beginning(mechanism, start)
     if not mechanism.loops:
         return start
     closed = mechanism.solve([], q0=start)
@@ -458,7 +459,7 @@ def description_of(
         See `ChainDescription`.
     """
     ports = chain.ports
-    usual = {f"{link}.{free}": f"{link}.{free}_solved" for link, free in joints_of(chain.mechanism).items()}
+    usual = usual_routes(chain.layout)
     routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
     fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports
     rows = tuple(_row(constraint, ports, fresh) for constraint in chain.constraints)

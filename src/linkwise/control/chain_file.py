@@ -10,6 +10,7 @@ from typing import Any
 
 from linkwise import robots
 from linkwise.control.constraints import SCALARS, VECTORS
+from linkwise.control.cycle.joint_ports import joint_variables
 from linkwise.control.description import ChainDescription, ConstraintRow, Placed, ends_of, joints_of, near
 from linkwise.control.links import (
     AXES,
@@ -213,11 +214,13 @@ class ChainReader(TableReader):
         if "q0" not in top:
             return None
         values = top["q0"]
-        if len(values) != mechanism.n:
-            names = ", ".join(mechanism.names)
-            self.report(("q0",), f"q0 is {shown(values)}; expected {mechanism.n} numbers: {names}")
+        if len(values) != mechanism.nq:
+            names = ", ".join(mechanism.coordinate_names)
+            self.report(("q0",), f"q0 is {shown(values)}; expected {mechanism.nq} numbers: {names}")
             return None
-        return [value if slide else self.angle(value) for value, slide in zip(values, mechanism.is_length, strict=True)]
+        base = mechanism.nq - mechanism.n
+        pairs = zip(values[base:], mechanism.is_length, strict=True)
+        return [*values[:base], *(value if slide else self.angle(value) for value, slide in pairs)]
 
     # ── constraints, values and routes ────────────────────────────────────────────────────────────
 
@@ -281,7 +284,7 @@ class ChainReader(TableReader):
         """Whether the link that a table names is there; any may be where the mechanism could not be read."""
         if mechanism is None:
             return True
-        known = tuple(joints_of(mechanism)) if table == "regulator" else ends_of(mechanism)
+        known = tuple({at.link: at for at in joint_variables(mechanism)}) if table == "regulator" else ends_of(mechanism)
         if link not in known:
             expected = near(link, known) if known else "nothing, for no joint moves"
             self.report((table, k, "link"), f"{table} {k + 1}: link is {shown(link)}; expected {expected}")

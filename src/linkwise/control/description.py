@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.control.constraints import CONVENTIONS, KINDS, SCALARS, VECTORS, ChainConstraint
-from linkwise.control.cycle.layout import RESERVED, Layout, parameter
+from linkwise.control.cycle.joint_ports import single_joints
+from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout
+from linkwise.control.limits.cone_limits import CONE_ROUNDING
 from linkwise.control.links import START, is_word
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, Problem, choices, suggestion
@@ -21,7 +23,7 @@ from linkwise.spatial.scalar import FloatArray
 Triple = tuple[float, float, float]
 
 #: The first value of a port.
-Value = float | bool | int | Triple
+Value = float | bool | int | tuple[float, ...]
 
 #: Fields of a row that only some kinds of constraints have.
 SPECIFIC = ("to", *VECTORS, *SCALARS, "rotation")
@@ -202,7 +204,7 @@ def ends_of(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 def joints_of(mechanism: Mechanism) -> dict[str, str]:
-    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: fixed and mimic joints have none.
+    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: joints of one coordinate.
 
     Examples
     --------
@@ -210,7 +212,34 @@ def joints_of(mechanism: Mechanism) -> dict[str, str]:
     >>> joints_of(robots.scara_icomatic())
     {'link1': 'theta', 'link2': 'theta', 'link3': 'd'}
     """
-    return {str(link.name): parameter(link) for link in mechanism.links if link.moves and link.mimic is None}
+    return dict(single_joints(mechanism))
+
+
+def usual_routes(layout: Layout) -> dict[str, str]:
+    """What feeds the values of all joints unless stated otherwise: what they are solved to be.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> usual_routes(Layout(arm, (), arm.neutral))
+    {'link1.theta': 'link1.theta_solved', 'link2.theta': 'link2.theta_solved'}
+    """
+    return {at.value: at.solved for at in layout.variables}
+
+
+def beginning(mechanism: Mechanism, q: FloatArray) -> FloatArray:
+    """The configuration (nq,) within the limits, its quaternions of length 1; it raises where one is far from that."""
+    start, base = q.copy(), mechanism.nq - mechanism.n
+    for at in mechanism.manifold_joints:
+        size = float(np.linalg.norm(start[at.quaternion]))
+        if not abs(size - 1.0) <= UNIT_LENGTH:
+            raise ArgumentError(f"q0 has a quaternion of the length {size:.9g} for the joint {at.name!r}; expected 1")
+        if abs(size * size - 1.0) > UNIT_ROUNDING:
+            start[at.quaternion] /= size
+        start[at.q] = at.joint.clipped(start[at.q], at.most)
+    start[base:] = np.clip(start[base:], mechanism.q_min, mechanism.q_max)
+    return start
 
 
 def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[ConstraintRow]) -> list[ConstraintRow]:
@@ -248,16 +277,17 @@ def check_ports(
             check.report(key, ports_named, "a mapping by the names of ports")
     values, routes = (mapping if isinstance(mapping, Mapping) else {} for mapping in (values, routes))
     try:
-        ports = Layout(mechanism, [row.constraint() for row in rows], np.zeros(mechanism.n)).ports
+        layout = Layout(mechanism, [row.constraint() for row in rows], mechanism.neutral)
     except ArgumentError as error:
         check.problems.append(Placed("chain", "mechanism", mechanism.name, "", ("mechanism",), str(error)))
         return {}, {}
+    ports = layout.ports
     for key, value in settings.items():
         expected = ports[f"chain.{key}"].expected
         if _written(ports, f"chain.{key}", value):
             check.report(key, value, expected)
-    for link, free in joints_of(mechanism).items():
-        ports.route(f"{link}.{free}_solved", f"{link}.{free}")
+    for target, source in usual_routes(layout).items():
+        ports.route(source, target)
     routed = {
         ports[target].name: source and ports[source].name
         for target, source in routes.items()
@@ -348,11 +378,11 @@ class ChainDescription:
         Of the chain.
     mechanism : Mechanism
         Links and joints, on the start.
-    q0 : (n,) array_like, optional
+    q0 : (nq,) array_like, optional
         Where the joints begin, rad and m, within the limits; where it is left out at zero, or at the nearest limit.
     constraints : iterable of ConstraintRow
         What must hold.
-    values : mapping of str to float, bool, int or (3,) sequence of float
+    values : mapping of str to float, bool, int or sequence of float
         First values of input ports that no constraint and no other field sets, by the names of the ports, in their units.
     routes : mapping of str to str
         Which port an input takes its value from, by the name of the input; ``""`` for none. The theta or d of a joint takes
@@ -439,12 +469,23 @@ class ChainDescription:
 
 def _start(check: Checker, mechanism: Mechanism, q0: Any) -> FloatArray:
     """Where the joints begin, read-only."""
-    low, high = mechanism.q_min, mechanism.q_max
+    low, high, base = mechanism.q_min, mechanism.q_max, mechanism.nq - mechanism.n
     if q0 is None:
-        return frozen(np.clip(np.zeros(mechanism.n), low, high))
-    expected = f"{mechanism.n} finite numbers: {', '.join(mechanism.names)}"
-    start = check.finite("q0", q0, (mechanism.n,), expected)
-    for k in np.flatnonzero((start < low) | (start > high))[: 0 if check.problems else None].tolist():
+        return frozen(beginning(mechanism, mechanism.neutral))
+    expected = f"{mechanism.nq} finite numbers: {', '.join(mechanism.coordinate_names)}"
+    start = check.finite("q0", q0, (mechanism.nq,), expected)
+    if check.problems:
+        return start
+    for k in np.flatnonzero((start[base:] < low) | (start[base:] > high)).tolist():
         within = f"{mechanism.names[k]} within its limits, {low[k]:g} to {high[k]:g}"
-        check.report(f"q0[{k}]", float(start[k]), within)
+        check.report(f"q0[{base + k}]", float(start[base + k]), within)
+    for at in mechanism.manifold_joints:
+        size = float(np.linalg.norm(start[at.quaternion]))
+        if not abs(size - 1.0) <= UNIT_LENGTH:
+            check.report(
+                f"q0[{at.quaternion.start}:{at.quaternion.stop}]", size, f"a quaternion of length 1 for {at.name!r}"
+            )
+        elif at.joint.excess(start[at.q], at.most) > CONE_ROUNDING:
+            within = f"{at.name} within its cone, {at.most:g} rad"
+            check.report(f"q0[{at.quaternion.start}:{at.quaternion.stop}]", start[at.quaternion].tolist(), within)
     return start

@@ -42,7 +42,7 @@ class Port:
     kind : {"float", "int", "bool", "choice"}
         What it is. Among a chain's values an int is a whole number, a bool 0 or 1, a choice the place of its word.
     shape : tuple of int
-        (), (3,) or (3, 3); a choice is always ().
+        (), (3,), (4,) for a quaternion, or (3, 3); a choice is always ().
     unit : str
         ``"rad"``, ``"m/s"``; ``"1"`` where there is none, which is all that an int, a bool or a choice may have.
     description : str
@@ -91,8 +91,8 @@ class Port:
         for field, known in (("direction", DIRECTIONS), ("kind", KINDS)):
             if getattr(self, field) not in known:
                 raise self._wrong(field, getattr(self, field), choices(known))
-        if self.shape not in ((), (3,), (3, 3)) or (self.kind == "choice" and self.shape):
-            raise self._wrong("shape", self.shape, "()" if self.kind == "choice" else "(), (3,) or (3, 3)")
+        if self.shape not in ((), *ELEMENTS) or (self.kind == "choice" and self.shape):
+            raise self._wrong("shape", self.shape, "()" if self.kind == "choice" else "(), (3,), (4,) or (3, 3)")
         self._check_unit()
         self._check_choices()
         self._check_bounds()
@@ -303,8 +303,15 @@ def _short(number: float) -> str:
 
 _AXES = "xyz"
 
-#: How the elements of a vector (3,) and a matrix (3, 3) are called; no port may end in one of them.
-ELEMENT_WORDS = frozenset((*_AXES, *(row + column for row in _AXES for column in _AXES)))
+#: How the elements of a vector (3,), a quaternion (4,) and a matrix (3, 3) are called.
+ELEMENTS: dict[tuple[int, ...], tuple[str, ...]] = {
+    (3,): tuple(_AXES),
+    (4,): ("qw", "qx", "qy", "qz"),
+    (3, 3): tuple(row + column for row in _AXES for column in _AXES),
+}
+
+#: The shape that each of these words is of; no port may end in one of them.
+ELEMENT_SHAPES: dict[str, tuple[int, ...]] = {word: shape for shape, words in ELEMENTS.items() for word in words}
 
 
 def element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -317,15 +324,14 @@ def element_names(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     """
     if not shape:
         return (name,)
-    endings = _AXES if shape == (3,) else [row + column for row in _AXES for column in _AXES]
-    return tuple(f"{name}.{ending}" for ending in endings)
+    return tuple(f"{name}.{ending}" for ending in ELEMENTS[shape])
 
 
 def check_name(name: object) -> None:
     """Refuse a value that is not a port name."""
     if isinstance(name, str) and name.isprintable() and name == name.strip():
         entity, dot, quantity = name.rpartition(".")
-        if dot and entity and quantity and quantity not in ELEMENT_WORDS:
+        if dot and entity and quantity and quantity not in ELEMENT_SHAPES:
             return
     raise ArgumentError(
         f"a port's name is {shown(name)}; expected an entity, a dot and a quantity, such as 'tool.position',"

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control import signal as channels_of
-from linkwise.control.port import ELEMENT_WORDS, Port, element_names
+from linkwise.control.port import ELEMENT_SHAPES, Port, element_names
 from linkwise.control.ports import Ports
 from linkwise.control.signal import Channel, differences
 from linkwise.control.state import ARRAYS, State, check_kinds, read_channels
@@ -112,8 +112,8 @@ def _channels(path: str | Path, heads: Sequence[str]) -> Iterator[Channel]:
             raise _wrong(path, 1, f"column {shown(heads[at])} has no unit; expected a name and, in brackets, its unit")
         shape: tuple[int, ...] = ()
         owner, _, element = name.rpartition(".")
-        if element in ELEMENT_WORDS:
-            name, shape = owner, (3,) if len(element) == 1 else (3, 3)
+        if element in ELEMENT_SHAPES:
+            name, shape = owner, ELEMENT_SHAPES[element]
         expected = [f"{part} [{unit}]" for part in element_names(name, shape)]
         if list(heads[at : at + len(expected)]) != expected:
             raise _wrong(

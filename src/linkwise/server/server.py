@@ -33,7 +33,15 @@ from linkwise.server.shared_memory import MemoryLayout, Publisher, Receiver, Sha
 from linkwise.spatial.validation import number_within
 
 #: The last words of the names of inputs that are speeds.
-SPEEDS: tuple[str, ...] = ("velocity", "angular_velocity", "speed", "theta_speed", "d_speed")
+SPEEDS: tuple[str, ...] = (
+    "velocity",
+    "angular_velocity",
+    "speed",
+    "theta_speed",
+    "d_speed",
+    "joint_linear_velocity",
+    "joint_angular_velocity",
+)
 
 
 class Watchdog:

@@ -134,8 +134,6 @@ def test_mechanisms_and_links_that_have_no_pace() -> None:
         Pace(arm, ["hand"])
     with pytest.raises(ArgumentError, match=r"link is True.*expected a name, an index"):
         Pace(arm, [True])
-    with pytest.raises(ArgumentError, match="floating base"):
-        Pace(arm.replace(floating=True), [-1])
     with pytest.raises(ArgumentError, match="no joint that moves"):
         Pace(Mechanism([Link.dh(joint="fixed", convention="standard", name="post")]), [-1])
     with pytest.raises(ArgumentError, match=r"q has the shape \(3,\); expected \(2,\)"):

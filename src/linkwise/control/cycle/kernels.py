@@ -21,17 +21,20 @@ from linkwise.control.cycle.setpoints import (
     Setpoints,
     TargetMotion,
     common,
+    cones,
 )
 from linkwise.control.limits import Pace
 from linkwise.control.limits.stop_feasibility import length
+from linkwise.control.tangent import block_count, blocks, difference, integrate
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.link_motion import motion
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import iteration
-from linkwise.solve.constraints.constraint import Configuration, ConstraintEquations
+from linkwise.solve.constraints.constraint import Configuration, ConstraintEquations, squared
 from linkwise.solve.levenberg_marquardt import LIMIT, TRACK, UNREACHABLE
 from linkwise.spatial.rotation import axial
-from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, least, root, select
+from linkwise.spatial.scalar import Array, atan2, greatest, least, root, select
+from linkwise.spatial.vector import chosen
 
 #: What is kept of a joint from one cycle to the next: its regulator's integral, the speed that came in and the one that went
 #: out, and where the joint is taken to be then if no measurement comes in.
@@ -105,10 +108,11 @@ class CycleOutputs:
     def __init__(self, layout: Layout, problem: ChainProblem, targets: Setpoints) -> None:
         self.layout, self.problem, self.targets = layout, problem, targets
         self.links = [link_of(layout.tree, end) for end in layout.ends]
-        self.size = len(CLOCK) + 12 * len(self.links) + len(REMEMBERED) * layout.tree.n
+        tree = layout.tree
+        self.size = len(CLOCK) + 12 * len(self.links) + (len(REMEMBERED) - 1) * tree.nv + tree.nq
 
     def __call__(self, limited_row: dict[str, slice], *inputs: Array) -> tuple[Array, Array, Array]:
-        """All outputs (O,), the memory (size,) for the next cycle, and where the joints are taken to be (n + 1,).
+        """All outputs (O,), the memory (size,) for the next cycle, and where the joints are taken to be (nq + 1,).
 
         Parameters
         ----------
@@ -116,13 +120,13 @@ class CycleOutputs:
             Where the parts of a row of `Pace` are.
         *inputs : ndarray
             The inputs (I,) without what is no number; flags, the first of which counts those; the rows of the solver for now
-            and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds (n,)
-            by the Jacobian; what the second row would be without joint speeds and velocity constraints (n,); the numbers of
-            the problem, now and at the end; what the last cycle gave out (2, n), solved and predicted values; its memory;
-            the length of the cycle (1,), s.
+            and for the end of the cycle; the same as far as the limits of speeds let them, rows of `Pace`; joint speeds
+            (nv,) by the Jacobian; what the second row would be without joint speeds and velocity constraints (nq,); the
+            numbers of the problem, now and at the end; what the last cycle gave out (2, nq), solved and predicted values;
+            its memory; the length of the cycle (1,), s.
         """
         x, flags, now_row, later_row, solved_row, predicted_row, speeds, carried, *numbers, at, memory, clock_now = inputs
-        n, dt = self.layout.tree.n, clock_now[0]
+        n, dt = self.layout.tree.nq, clock_now[0]
         goal, after = now_row[:n], later_row[:n]
         endings = np.array([now_row[n], now_row[-1], select(flags[1], later_row[n], 0.0), later_row[-1]], dtype=object)
         held, kept = ([row[limited_row[name]][0] for row in (solved_row, predicted_row)] for name in ("limited", "kept"))
@@ -135,11 +139,11 @@ class CycleOutputs:
         clock, ends, regulators = self._split(memory)
         first = select(clock[1] - 0.5, 0.0, 1.0)
         start = self.targets.start(x)
-        moved = motion(tree, solved, speeds, np.zeros(tree.n))[1]
+        moved = motion(tree, solved, speeds, np.zeros(tree.nv))[1]
         for k, (name, link) in enumerate(zip(layout.ends, self.links, strict=True)):
             carrier = tree.frame(link)[0]
             self._end(outputs, name, link, views, start, (ends[k], clock[0], first, dt, moved[carrier]))
-        expected = _expected(solved, predicted, after, carried)
+        expected = _expected(tree, solved, predicted, after, carried)
         memories, taken = self._joints(outputs, x, (solved, predicted), at, regulators, first, dt)
         self.layout.put(outputs, "chain.limited", limited)
         self.layout.put(outputs, "chain.kept", all_kept)
@@ -154,13 +158,17 @@ class CycleOutputs:
         return outputs, np.concatenate([times, ends.ravel(), memories.ravel(), expected]), taken
 
     def _split(self, memory: Array) -> tuple[Array, Array, Array]:
-        """Clock (3,), ends of the links (L, 12) and what is kept of the joints (4, n)."""
+        """Clock (3,), ends of the links (L, 12) and what is kept of the joints, one behind another."""
         first, second = len(CLOCK), len(CLOCK) + 12 * len(self.links)
-        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:].reshape(len(REMEMBERED), -1)
+        return memory[:first], memory[first:second].reshape(-1, 12), memory[second:]
 
-    def kept_of(self, memory: FloatArray) -> dict[str, FloatArray]:
-        """Views (n,) of what is kept of the joints, by name."""
-        return dict(zip(REMEMBERED, self._split(memory)[2], strict=True))
+    def kept_of(self, memory: Array) -> dict[str, Array]:
+        """Views of what is kept of the joints, by name: (nv,), and (nq,) of the last."""
+        return dict(zip(REMEMBERED, self._kept(self._split(memory)[2]), strict=True))
+
+    def _kept(self, joints: Array) -> list[Array]:
+        nv, last = self.layout.tree.nv, len(REMEMBERED) - 1
+        return [*joints[: last * nv].reshape(last, nv), joints[last * nv :]]
 
     def _end(
         self,
@@ -198,34 +206,53 @@ class CycleOutputs:
     def _joints(
         self, outputs: Array, x: Array, ends: tuple[Array, Array], at: Array, kept: Array, first: Any, dt: Any
     ) -> tuple[Array, Array]:
-        """Put the outputs of all joints; what is remembered of them (3, n), and where they are taken to be (n + 1,).
+        """Put the outputs of all joints; what is remembered of them (3, nv), and where they are taken to be (nq + 1,).
 
         The speed of a joint leads to its predicted value from its input value. An input that is the solved value of the last
         cycle is no measurement: the joint then is where the last cycle expected it. The last number is above zero where the
         speeds may be other ones than the limited predicted values have: limits must be looked at once more.
         """
-        solved, predicted = ends
-        memories, taken = [], []
-        other: Any = 0.0
-        for k, (link, letter) in enumerate(self.layout.joints):
-            p, i, d, r = (self.layout.take(x, f"{link}.regulator.{share}") for share in "pidr")
-            value = self.layout.take(x, f"{link}.{letter}")
-            integral, before, last, expected = kept[:, k]
-            unmeasured = OWN - abs(value - at[0, k])
-            taken.append(select(unmeasured, expected, value))
-            other = other + abs(taken[k] - at[1, k]) + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
-            speed = (predicted[k] - taken[k]) / dt
-            out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, last=last, first=first)
-            low, high = (self.layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
-            reached = select(solved[k] - low - OWN, select(high - solved[k] - OWN, 0.0, 1.0), 1.0)
-            self.layout.put(outputs, f"{link}.limits.reached", reached)
-            self.layout.put(outputs, f"{link}.{letter}_solved", solved[k])
-            self.layout.put(outputs, f"{link}.predicted_{letter}", predicted[k])
-            self.layout.put(outputs, f"{link}.calculated_{letter}_speed", out)
-            self.layout.put(outputs, f"{link}.following_error", select(unmeasured, 0.0, at[1, k] - value))
-            memories.append([total, speed, out])
+        tree, put, (solved, predicted) = self.layout.tree, self.layout.put, ends
+        came, (*remembered, expected) = self.layout.coordinates(x, ""), self._kept(kept)
+        memories: list[list[Any]] = []
+        taken, unmeasured, other = [], [], 0.0
+        for joint in self.layout.variables:
+            value, given_out = came[joint.q], at[0, joint.q]
+            own = OWN - sum(abs(part) for part in value - given_out)
+            unmeasured.append(own)
+            taken += [select(own, *pair) for pair in zip(expected[joint.q], value, strict=True)]
+        speeds = difference(tree, np.array(taken, dtype=object), predicted)
+        errors = difference(tree, came, at[1])
+        for joint, own in zip(self.layout.variables, unmeasured, strict=True):
+            p, i, d, r = (self.layout.take(x, f"{joint.link}.regulator.{share}") for share in "pidr")
+            for here, there in zip(taken[joint.q], at[1, joint.q], strict=True):
+                other = other + abs(here - there)
+            other = other + abs(p - 1.0) + abs(i) + abs(d) + abs(r - 1.0)
+            for k in range(joint.v.start, joint.v.stop):
+                integral, before, last = (row[k] for row in remembered)
+                speed = speeds[k] / dt
+                out, total = Regulator(p, i, d, r).act(speed, dt, integral=integral, before=before, last=last, first=first)
+                memories.append([total, speed, out])
+            put(outputs, joint.solved, solved[joint.q])
+            put(outputs, joint.predicted, predicted[joint.q])
+            put(outputs, joint.calculated, [row[2] for row in memories[joint.v]])
+            put(outputs, joint.error, [select(own, 0.0, error) for error in errors[joint.v]])
+        self._limits_reached(outputs, x, solved)
         limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
         return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)
+
+    def _limits_reached(self, outputs: Array, x: Array, solved: Array) -> None:
+        """Put which joints are at a limit."""
+        layout, tree = self.layout, self.layout.tree
+        for (link, _), value in zip(layout.joints, solved[tree.nq - tree.n :], strict=True):
+            low, high = (layout.take(x, f"{link}.limits.{end}") for end in ("min", "max"))
+            reached = select(value - low - OWN, select(high - value - OWN, 0.0, 1.0), 1.0)
+            layout.put(outputs, f"{link}.limits.reached", reached)
+        bounds = self.problem.bounds(self.targets.limits(x))
+        for (link, _), (at, most) in zip(layout.free, cones(tree, bounds), strict=True):
+            if at.joint.is_rotation:
+                reached = select(at.joint.excess(solved[at.q], most) + OWN, 1.0, 0.0)
+                layout.put(outputs, f"{link}.limits.reached", reached)
 
     def _solved(
         self,
@@ -274,18 +301,29 @@ class CycleOutputs:
         return root(total)
 
 
-def _expected(solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
-    """Where the joints (n,) will be when the next cycle begins, if that takes the solved values for where they are.
+def _expected(tree: Tree, solved: Array, predicted: Array, after: Array, carried: Array) -> Array:
+    """Where the joints (nq,) will be when the next cycle begins, if that takes the solved values for where they are.
 
     What moves positions moves the solved values of the next cycle too, so it counts. Joint speeds and velocity constraints
     do not: they lead from the same solved values to the same predicted ones in every cycle. Where limits hold the predicted
     values back, this is held back as far, but not beyond all of the three that it lies between.
     """
+    base, free = tree.nq - tree.n, tree.nv - tree.n
     values = []
-    for now, then, goal, other in zip(solved, predicted, after, carried, strict=True):
+    for now, then, goal, other in zip(*(row[base:] for row in (solved, predicted, after, carried)), strict=True):
         low, high = least(now, least(then, other)), greatest(now, greatest(then, other))
         values.append(least(greatest(then - (goal - other), low), high))
-    return np.array(values, dtype=object)
+    if not free:
+        return np.array(values, dtype=object)
+    # The same of joints with quaternions in the velocities that lead there from the solved values.
+    step: list[Any] = []
+    to_then, to_goal, to_other = (difference(tree, solved, row) for row in (predicted, after, carried))
+    for then, goal, other in zip(to_then[:free], to_goal[:free], to_other[:free], strict=True):
+        low, high = least(0.0, least(then, other)), greatest(0.0, greatest(then, other))
+        step.append(least(greatest(then - (goal - other), low), high))
+    there = integrate(tree, solved, np.array([*step, *np.zeros(tree.n)], dtype=object))
+    apart = squared(after[:base] - carried[:base])
+    return np.array([*chosen(apart, there[:base], predicted[:base]), *values], dtype=object)
 
 
 def _turn(size: Any) -> Any:
@@ -337,17 +375,18 @@ class CycleKernels:
         self.report = CycleOutputs(self.layout, self.problem, self.targets)
         meeting = [constraint.pair(tree) for constraint in constraints if isinstance(constraint, LoopClosure)]
         self.pace = Pace(tree, self.report.links, closures=meeting)
-        n, size, inputs = tree.n, self.problem.size, self.layout.inputs
+        n, nv, parameters, inputs = tree.nq, tree.nv, self.problem.parameters, self.layout.inputs
         flags = 4 + len(self.targets.velocities)
-        self.n, self.row, self.parameters = n, n + STATUS + 1, 2 * n + size
-        self.points = len(self.report.links) + n
+        self.n, self.nv, self.row, self.parameters = n, nv, n + STATUS + 1, parameters
+        self.points = len(self.report.links) + block_count(tree)
         self.preparing = self._kernel(
             self._prepare,
             "chain_prepare",
             {"inputs": (inputs,), "before": (inputs,), "last": (2, n), "at": (2, n)},
             {
-                "clean": (inputs,), "parameters": (2 * n + size,), "q0": (n,), "starts": (2, n), "settings": (3,),
-                "retry": (3,), "closing": (2 * n + size,), "bounds": (2 * n + 3 * self.points + len(meeting),),
+                "clean": (inputs,), "parameters": (parameters,), "q0": (n,), "starts": (2, n), "settings": (3,),
+                "retry": (3,), "closing": (parameters,),
+                "bounds": (self.problem.limits + 3 * self.points + len(meeting),),
                 "flags": (flags,),
             },
         )  # fmt: skip
@@ -355,14 +394,14 @@ class CycleKernels:
             self._ahead,
             "chain_ahead",
             {"clean": (inputs,), "found": (self.row,), "last": (2, n), "clock": (1,), "before": (1,)},
-            {"parameters": (2 * n + size,), "q0": (n,), "speeds": (n,), "leading": (n,)},
+            {"parameters": (parameters,), "q0": (n,), "speeds": (nv,), "leading": (nv,)},
         )
         self.tracking = iteration(self.problem, TRACK, "chain_track", lanes=LANES)
         self.searching = self._kernel(
             GlobalSearch(self.problem),
             "chain_search",
-            {"parameters": (self.parameters,), "here": (n,), "state": (n,)},
-            {"starts": (STARTS, n), "state": (n,)},
+            {"parameters": (self.parameters,), "here": (n,), "state": (nv,)},
+            {"starts": (STARTS, n), "state": (nv,)},
         )
         if self.branch.exists:
             self._trace_branch()
@@ -372,16 +411,16 @@ class CycleKernels:
             "chain_report",
             {
                 "clean": (inputs,), "flags": (flags,), "now": (self.row,), "later": (self.row,), "solved": (output_row,),
-                "predicted": (output_row,), "speeds": (n,), "carried": (n,), "numbers": (2 * n + size,),
-                "numbers_later": (2 * n + size,), "at": (2, n), "memory": (self.report.size,), "clock": (1,),
+                "predicted": (output_row,), "speeds": (nv,), "carried": (n,), "numbers": (parameters,),
+                "numbers_later": (parameters,), "at": (2, n), "memory": (self.report.size,), "clock": (1,),
             },
             {"outputs": (self.layout.outputs,), "memory": (self.report.size,), "taken": (n + 1,)},
         )  # fmt: skip
         self.slowing = self._kernel(
             self._slow,
             "chain_slow",
-            {"taken": (n + 1,), "speeds": (n,), "limits": (self.points,), "clock": (1,)},
-            {"speeds": (n,), "over": (1,)},
+            {"taken": (n + 1,), "speeds": (nv,), "limits": (self.points,), "clock": (1,)},
+            {"speeds": (nv,), "over": (1,)},
         )
 
     @property
@@ -392,14 +431,14 @@ class CycleKernels:
 
     def _trace_branch(self) -> None:
         """What keeps the branch of motion where there are loops."""
-        n, ends = self.n, {"last": (self.n,), "secant": (self.n,)}
+        n, ends = self.n, {"last": (self.n,), "secant": (self.nv,)}
         self.turned = self._kernel(self.branch.turned, "chain_turned", {**ends, "found": (self.row,)}, {"off": (1,)})
         asked = {"parameters": (self.parameters,), "begin": (n,), **ends}
         self.continued = self._kernel(self.branch.continued, "chain_continued", asked, {"q": (n,), "good": (1,)})
         both = {"there": (n,), "found": (self.row,), "other": (self.row,)}
         self.nearer = self._kernel(self.branch.nearer, "chain_nearer", both, {"nearer": (1,)})
-        kept = {"goal": (n,), "anchor": (n,), "secant": (n,)}
-        self.remembering = self._kernel(self.branch.remember, "chain_remember", kept, {"anchor": (n,), "secant": (n,)})
+        kept = {"goal": (n,), "anchor": (n,), "secant": (self.nv,)}
+        self.remembering = self._kernel(self.branch.remember, "chain_remember", kept, {"anchor": (n,), "secant": (self.nv,)})
 
     def _kernel(self, function: Callable[..., Any], name: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Kernel:
         return Kernel(trace(function, name, inputs, outputs), lanes=LANES)
@@ -424,19 +463,20 @@ class CycleKernels:
     def _ahead(self, clean: Array, row: Array, last: Array, clock: Array, before: Array) -> tuple[Array, ...]:
         goal = row[: self.n]
         numbers, begin, speeds = self.targets.ahead(clean, goal, clock[0])
-        leading = common(speeds, (goal - last[0]) / before[0])
+        leading = common(speeds, difference(self.layout.tree, last[0], goal) / before[0])
         return np.concatenate([self.targets.limits(clean), numbers]), begin, speeds, leading
 
     def _slow(self, taken: Array, speeds: Array, limits: Array, clock: Array) -> tuple[Array, Array]:
-        """All joint speeds (n,) in the same ratio, as fast as limits of ends and joints let them; and above zero where not.
+        """All joint speeds (nv,) in the same ratio, as fast as limits of ends and joints let them; and above zero where not.
 
         The speed of an end is that of the `Pace`: the way in the cycle over its length. That is not quite proportional, so
         what was slowed is looked at again.
         """
         dt, points, here = clock[0], self.pace.points, taken[: self.n]
-        ways = (points.positions(here + speeds * dt) - points.positions(here)) / dt
+        tree = self.layout.tree
+        ways = (points.positions(integrate(tree, here, speeds * dt)) - points.positions(here)) / dt
         used: Any = 0.0
-        for chord, limit in zip([*ways, *speeds.reshape(-1, 1)], limits, strict=True):
+        for chord, limit in zip([*ways, *blocks(tree, speeds)], limits, strict=True):
             used = greatest(used, length(chord) / limit)
         over = select(used - (1.0 + OVER), 1.0, 0.0)
         return speeds * select(over, 1.0 / greatest(used, 1.0), 1.0), np.array([over], dtype=object)

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control.constraints import ChainConstraint, LoopClosure, Mistakes
+from linkwise.control.cycle.joint_ports import joint_variables, link_name, single_joints
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, choices, shown
-from linkwise.model.link import Link
+from linkwise.model.loop import BASE
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.solve.constraints.constraint import squared
+from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.validation import unmasked
 
 #: Why a cycle ended as it did, by the code of the port ``chain.reason``.
@@ -40,6 +42,10 @@ TAKES_ANYTHING = {
     "theta_speed",
     "d",
     "d_speed",
+    "translation",
+    "quaternion",
+    "joint_linear_velocity",
+    "joint_angular_velocity",
     "value",
     "speed",
     "position",
@@ -56,6 +62,13 @@ _WORDS = {
 }
 
 
+#: The length of a quaternion that comes in may be so far from 1; beyond it is no orientation.
+UNIT_LENGTH = 1e-2
+
+#: A quaternion whose square is so near to 1 is left as it is.
+UNIT_ROUNDING = 1e-14
+
+
 class Layout:
     """The ports of a chain.
 
@@ -65,7 +78,7 @@ class Layout:
         The mechanism.
     constraints : sequence of ChainConstraint
         Each has ports under its name.
-    q0 : ndarray (n,)
+    q0 : ndarray (nq,)
         First values of the joint coordinates.
 
     Attributes
@@ -73,14 +86,19 @@ class Layout:
     ends : tuple of str
         Links, in the order of the mechanism, and ``"tool"`` unless a link is called so.
     joints : tuple of (str, str)
-        For each coordinate its link, and ``"theta"`` or ``"d"``.
+        For each coordinate (n,) its link, and ``"theta"`` or ``"d"``.
+    free : tuple of (str, ManifoldJoint)
+        The joints with quaternions, each with what its ports are called by: its link, or "base".
+    variables : tuple of JointVariable
+        The values of all joints, in the order of the configuration (nq,).
     """
 
     def __init__(self, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray) -> None:
         self.tree, self.constraints = tree, tuple(constraints)
         self.ends = (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
-        moving = [k for k, link in enumerate(tree.links) if link.moves and link.mimic is None]
-        self.joints = tuple((tree.link_names[k], parameter(tree.links[k])) for k in moving)
+        self.joints, self.variables = single_joints(tree), joint_variables(tree)
+        self.free = tuple((link_name(tree, at), at) for at in tree.manifold_joints)
+        self.reserved = (*RESERVED, BASE) if tree.floating else RESERVED
         self._check()
         ports = [*self._inputs(q0), *self._outputs()]
         self.ports = Ports(ports, self._aliases([port.name for port in ports]))
@@ -97,23 +115,32 @@ class Layout:
         values[place.start - self.inputs : place.stop - self.inputs] = np.asarray(value, dtype=object).reshape(-1)
 
     def coordinates(self, values: Array, suffix: str) -> Array:
-        """One input of every joint (n,): ``""`` for theta and d themselves, ``"_speed"``, or as in ``".limits.min"``."""
-        names = [
-            f"{link}.{letter}{suffix}" if suffix in {"", "_speed"} else f"{link}{suffix}" for link, letter in self.joints
-        ]
-        return np.array([self.take(values, name) for name in names], dtype=object)
+        """Values of all joints (nq,) with ``""``, their speeds (nv,) with ``"_speed"``, or (n,) as of ``".limits.min"``."""
+        if suffix in {"", "_speed"}:
+            names = [at.speed if suffix else at.value for at in self.variables]
+        else:
+            names = [f"{link}{suffix}" for link, _ in self.joints]
+        return np.array([value for name in names for value in values[self.ports.slice_of(name)]], dtype=object)
+
+    def cones(self, values: Array) -> Array:
+        """Half the openings of the cones (c,) of joints with quaternions that may have one, rad."""
+        return np.array([self.take(values, f"{link}.limits.cone") for link, at in self.free if at.joint.is_rotation])
 
     def greatest(self, values: Array, quantity: str) -> Array:
-        """``max_speed``, ``max_acceleration`` or ``max_deceleration`` of all ends, and of all joints: (L + n,)."""
+        """``max_speed``, ``max_acceleration`` or ``max_deceleration`` of all ends, and of all joints' `blocks`: (L + b,)."""
         names = [f"{end}.max_{quantity}" for end in self.ends]
-        names += [f"{link}.max_{letter}_{quantity}" for link, letter in self.joints]
+        names += [at.greatest(quantity) for at in self.variables]
         return np.array([self.take(values, name) for name in names], dtype=object)
 
     def cleaned(self, values: Array, before: Array) -> tuple[Array, Any]:
         """All inputs (I,), those that are no numbers replaced by what they were before; and how many are."""
         cleaned, wrong = values.copy(), 0.0
         for name, port in self.ports.items():
-            if port.direction == "in" and port.interval is None:
+            if port.shape == (4,) and port.direction == "in":
+                place = self.ports.slice_of(name)
+                cleaned[place], good = _orientation(values[place], before[place])
+                wrong = wrong + select(good, 0.0, 1.0)
+            elif port.direction == "in" and port.interval is None:
                 for k in range(*self.ports.slice_of(name).indices(self.inputs)):
                     size = _size(name, values[k])
                     good = MOST - size  # (not above zero for NaN)
@@ -124,37 +151,33 @@ class Layout:
     def stand_ins(self, q0: FloatArray) -> FloatArray:
         """What stands in (I,) for inputs that are no numbers before any were: where the joints are, their limits, zeros."""
         values = np.zeros(self.inputs)
-        for (link, letter), value, *ends in zip(self.joints, q0, self.tree.q_min, self.tree.q_max, strict=True):
-            for name, number in zip(
-                (f"{link}.{letter}", f"{link}.limits.min", f"{link}.limits.max"), (value, *ends), strict=True
-            ):
+        for at in self.variables:
+            values[self.ports.slice_of(at.value)] = q0[at.q]
+        for (link, _), *ends in zip(self.joints, self.tree.q_min, self.tree.q_max, strict=True):
+            for name, number in zip((f"{link}.limits.min", f"{link}.limits.max"), ends, strict=True):
                 values[self.ports.slice_of(name)] = number
         return values
 
     def _aliases(self, names: Sequence[str]) -> dict[str, str]:
         """Names of the ports of moving links by the joint's own name; none where the chain calls something else so."""
-        taken = {*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED}
+        taken = {*self.ends, *(constraint.name for constraint in self.constraints), *self.reserved}
         aliases: dict[str, str] = {}
-        for joint, (link, _) in zip(self.tree.names, self.joints, strict=True):
+        named = [(joint, link) for joint, (link, _) in zip(self.tree.names, self.joints, strict=True)]
+        for joint, link in [*named, *((at.name, link) for link, at in self.free)]:
             if joint not in taken:
                 aliases |= {joint + name[len(link) :]: name for name in names if name.startswith(f"{link}.")}
         return aliases
 
     def _check(self) -> None:
-        if self.tree.floating:
-            raise ArgumentError(
-                f"{self.tree.name!r} floats; expected a mechanism on a base, which the port start.position moves"
-            )
-        self.tree.require_joint_rates("a chain")
-        if not self.tree.n:
+        if not self.tree.nv:
             raise ArgumentError(f"{self.tree.name!r} has no joint that moves")
         mistakes = Mistakes()
-        names = [*self.ends, *(constraint.name for constraint in self.constraints), *RESERVED]
+        names = [*self.ends, *(constraint.name for constraint in self.constraints), *self.reserved]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             mistakes.note(
                 f"{', '.join(map(repr, twice))} would name two things of the chain; expected names of constraints and links "
-                f"that differ from each other and from {choices(RESERVED)}"
+                f"that differ from each other and from {choices(self.reserved)}"
             )
         for constraint in self.constraints:
             for message in self._misfits(constraint):
@@ -165,7 +188,7 @@ class Layout:
         """What a constraint asks of links that are not there, or have no joint."""
         moving, messages = [link for link, _ in self.joints], []
         if constraint.scalars and constraint.link not in moving:
-            expected = f"one with a joint of its own: {choices(moving)}"
+            expected = f"one with a joint of one coordinate of its own: {choices(moving) if moving else 'none has one'}"
             return [f"constraint {constraint.name!r}: link is {constraint.link!r}; expected {expected}"]
         there = [*self.ends, "start"] if isinstance(constraint, LoopClosure) else list(self.ends)
         for field in ("link", "to"):
@@ -181,10 +204,10 @@ class Layout:
     ) -> Layout | None:
         """The ports of a chain, or, with what is wrong added to the mistakes, those without constraints that do not fit."""
         layout = mistakes.take(cls, tree, constraints, q0)
-        if layout is not None or tree.floating or not tree.n:
+        if layout is not None or not tree.nv:
             return layout
         plain = cls(tree, (), q0)
-        taken, good = {*plain.ends, *RESERVED}, []
+        taken, good = {*plain.ends, *plain.reserved}, []
         for constraint in constraints:
             if constraint.name not in taken and not plain._misfits(constraint):
                 good.append(constraint)
@@ -198,8 +221,10 @@ class Layout:
         yield _port("chain.global_search", "", words, False, kind="bool")
         for quantity, (unit, words) in _WORDS.items():
             yield _port(f"start.{quantity}", unit, f"{words} of the start, in the world", np.zeros(3))
-        for i, (link, letter) in enumerate(self.joints):  # (side by side, as their solved values: one copy routes them all)
-            yield _port(f"{link}.{letter}", _unit(letter), "joint value that the cycle begins with", float(q0[i]))
+        for at in self.variables:  # (side by side, as their solved values: one copy routes them all)
+            value = q0[at.q] if at.shape else float(q0[at.q][0])
+            yield _port(at.value, at.value_unit, "joint value that the cycle begins with", value)
+        yield from self._free_inputs()
         for i, (link, letter) in enumerate(self.joints):
             unit = _unit(letter)
             low, high = self.tree.q_min[i], self.tree.q_max[i]
@@ -208,11 +233,9 @@ class Layout:
             yield _port(f"{link}.limits.max", unit, "greatest joint value", float(high), infinite=True)
             yield _limit(f"{link}.max_{letter}_speed", f"{unit}/s", "greatest speed", float(self.tree.qd_max[i]))
             for quantity in ("acceleration", "deceleration"):
-                yield _limit(f"{link}.max_{letter}_{quantity}", f"{unit}/s2", f"greatest {quantity}")
-            yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0, least=-MOST, most=MOST)
-            yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0, least=-MOST, most=MOST)
-            yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0, least=-MOST, most=MOST)
-            yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
+                most = float(self.tree.qdd_max[i])
+                yield _limit(f"{link}.max_{letter}_{quantity}", f"{unit}/s2", f"greatest {quantity}", most)
+            yield from _regulator(link)
         for end in self.ends:
             for quantity, unit in (("speed", "m/s"), ("acceleration", "m/s2"), ("deceleration", "m/s2")):
                 yield _limit(f"{end}.max_{quantity}", unit, f"greatest {quantity} of the end")
@@ -221,12 +244,26 @@ class Layout:
             yield _port(f"{name}.enabled", "", "whether the constraint holds", constraint.enabled, kind="bool")
             unit = _unit(self._driven(constraint)) if constraint.scalars else ""
             for quantity, number in constraint.scalars.items():
-                first = q0[self._joint(constraint)] if number is None else number
+                first = q0[self.tree.nq - self.tree.n + self._joint(constraint)] if number is None else number
                 words = f"{quantity} at which the joint of {constraint.link} is held, or moved"
                 yield _port(f"{name}.{quantity}", unit if quantity == "value" else f"{unit}/s", words, float(first))
             for quantity, value in constraint.vectors.items():
                 unit, words = _WORDS[quantity]
                 yield _port(f"{name}.{quantity}", unit, f"{words} of the end of {constraint.link}, in the world", value)
+
+    def _free_inputs(self) -> Iterator[Port]:
+        """The inputs of joints with quaternions."""
+        for at in self.variables:
+            if at.shape:
+                unit, about = at.unit, "of the joint, in the axes of its link"
+                yield _port(at.speed, f"{unit}/s", f"velocity {about}", np.zeros(3))
+                for quantity, power in (("speed", ""), ("acceleration", "2"), ("deceleration", "2")):
+                    yield _limit(at.greatest(quantity), f"{unit}/s{power}", f"greatest {quantity} {about}")
+        for link, joint in self.free:
+            if joint.joint.is_rotation:
+                words = "half the opening of the cone that its axis stays in"
+                yield _port(f"{link}.limits.cone", "rad", words, joint.most, least=0.0, infinite=True)
+            yield from _regulator(link)
 
     def _outputs(self) -> Iterator[Port]:
         yield _out("chain.unsolved", "", "whether something is lacking", kind="bool")
@@ -239,18 +276,17 @@ class Layout:
         yield _out("chain.cycle", "1", "cycles so far", kind="int")
         yield _out("chain.time", "s", "sum of the cycles so far")
         yield _out("chain.period", "s", "length of the cycle")
-        for link, letter in self.joints:
-            yield _out(f"{link}.{letter}_solved", _unit(letter), "joint value that meets the constraints")
-        for link, _ in self.joints:
+        for at in self.variables:
+            yield _out(at.solved, at.value_unit, "joint value that meets the constraints", at.shape)
+        for link in [*(link for link, at in self.free if at.joint.is_rotation), *(link for link, _ in self.joints)]:
             yield _out(f"{link}.limits.reached", "", "whether the solved value is at one of the limits", kind="bool")
-        for link, letter in self.joints:
-            yield _out(f"{link}.predicted_{letter}", _unit(letter), "joint value for the start of the next cycle")
-        for link, letter in self.joints:
-            unit = _unit(letter)
-            yield _out(f"{link}.calculated_{letter}_speed", f"{unit}/s", "speed for the joint, after its regulator")
-        for link, letter in self.joints:
+        for at in self.variables:
+            yield _out(at.predicted, at.value_unit, "joint value for the start of the next cycle", at.shape)
+        for at in self.variables:
+            yield _out(at.calculated, f"{at.unit}/s", "speed for the joint, after its regulator", at.speed_shape)
+        for at in self.variables:
             about = "value predicted for now in the last cycle, less the joint value that came in"
-            yield _out(f"{link}.following_error", _unit(letter), about)
+            yield _out(at.error, at.unit, about, at.speed_shape)
         for end in self.ends:
             yield _out(f"{end}.position", "m", "end for the input values, from the start", (3,))
             yield _out(f"{end}.rotation_matrix", "1", "rotation of the end for the input values", (3, 3))
@@ -287,9 +323,13 @@ def _size(name: str, value: Any) -> Any:
     return signs[name[-11:]] * value if name[-11:] in signs else abs(value)
 
 
-def parameter(link: Link) -> str:
-    """The Denavit-Hartenberg parameter that a moving joint changes, ``"theta"`` or ``"d"``."""
-    return "d" if link.joint_model.is_length else "theta"
+def _orientation(values: Array, before: Array) -> tuple[Array, Any]:
+    """A quaternion (4,) of length 1 of what came in, or the one before; and above zero for the former."""
+    square = squared(values)
+    near = UNIT_LENGTH - abs(root(square) - 1.0)  # (not above zero for NaN)
+    scale = select(abs(square - 1.0) - UNIT_ROUNDING, 1.0 / root(square), 1.0)
+    good = select(near, 1.0, 0.0)
+    return np.array([select(good, value * scale, old) for value, old in zip(values, before, strict=True)]), good
 
 
 def _unit(letter: str) -> str:
@@ -317,6 +357,14 @@ def _port(
     )  # fmt: skip
 
 
+def _regulator(link: str) -> Iterator[Port]:
+    """The inputs of the regulator of a joint."""
+    yield _port(f"{link}.regulator.p", "1", "share of the speed itself", 1.0, least=-MOST, most=MOST)
+    yield _port(f"{link}.regulator.i", "1/s", "share of its integral", 0.0, least=-MOST, most=MOST)
+    yield _port(f"{link}.regulator.d", "s", "share of its rate", 0.0, least=-MOST, most=MOST)
+    yield _port(f"{link}.regulator.r", "1", "share of a change that acts in one cycle", 1.0, positive=True, most=1.0)
+
+
 def _limit(name: str, unit: str, words: str, value: float = inf) -> Port:
     """An input that is a limit, infinite for none."""
     return _port(name, unit, words, value, positive=True, infinite=True)
@@ -330,7 +378,7 @@ def _out(
 
 
 class JointValues:
-    """Views (n,) of what the ports of a chain hold for its joints, in the order of the coordinates.
+    """Views of what the ports of a chain hold for its joints, in the order of the configuration and of the velocities.
 
     Parameters
     ----------
@@ -339,24 +387,34 @@ class JointValues:
 
     Attributes
     ----------
-    solved, predicted, speeds : ndarray (n,)
-        The solved values, the predicted ones and the calculated speeds: as they stand in the ports, changed by each cycle.
+    solved, predicted : ndarray (nq,)
+        The solved values, and the predicted ones: as they stand in the ports, changed by each cycle.
+    speeds : ndarray (nv,)
+        The calculated speeds.
     """
 
     def __init__(self, layout: Layout) -> None:
-        self._inputs = tuple(f"{link}.{letter}" for link, letter in layout.joints)
-        self._rates = tuple(f"{name}_speed" for name in self._inputs)
+        self._inputs = tuple(at.value for at in layout.variables)
+        self._rates = tuple(at.speed for at in layout.variables)
         self._routed = frozenset((*self._inputs, *self._rates))
-        self.solved = _view(layout.ports, [f"{name}_solved" for name in self._inputs])
-        self.predicted = _view(layout.ports, [f"{link}.predicted_{letter}" for link, letter in layout.joints])
-        self.speeds = _view(layout.ports, [f"{link}.calculated_{letter}_speed" for link, letter in layout.joints])
+        self.solved = _view(layout.ports, [at.solved for at in layout.variables])
+        self.predicted = _view(layout.ports, [at.predicted for at in layout.variables])
+        self.speeds = _view(layout.ports, [at.calculated for at in layout.variables])
         self._at = _view(layout.ports, self._inputs)
-        self._rate_places = [layout.ports.slice_of(name).start for name in self._rates]
+        places = (layout.ports.slice_of(name) for name in self._rates)
+        self._rate_places = [k for place in places for k in range(place.start, place.stop)]
+        self._words = {"q": "a number for each joint", "qd": "a number for each joint"}
+        if layout.free:
+            tree = layout.tree
+            self._words = {
+                "q": f"nq = {tree.nq} numbers: {', '.join(tree.coordinate_names)}",
+                "qd": f"nv = {tree.nv} numbers: {', '.join(tree.speed_names)}",
+            }
 
     def feed(self, ports: Ports, q: npt.ArrayLike, qd: npt.ArrayLike | None) -> None:
-        """Write the joint values (n,), and speeds (n,) if any; no route leads to them any more."""
-        at = self._numbers("q", q)
-        rates = None if qd is None else self._numbers("qd", qd)
+        """Write the joint values (nq,), and speeds (nv,) if any; no route leads to them any more."""
+        at = self._numbers("q", q, len(self._at))
+        rates = None if qd is None else self._numbers("qd", qd, len(self._rate_places))
         if not self._routed.isdisjoint(routed := ports.routed):
             for name in (*self._inputs, *(self._rates if rates is not None else ())):
                 if name in routed:
@@ -365,15 +423,14 @@ class JointValues:
         if rates is not None:
             ports.values[self._rate_places] = rates
 
-    def _numbers(self, field: str, value: npt.ArrayLike) -> FloatArray:
-        """One number for each joint; any, for the cycle reports what is not finite."""
-        n = len(self._inputs)
+    def _numbers(self, field: str, value: npt.ArrayLike, n: int) -> FloatArray:
+        """N numbers; any, for the cycle reports what is not finite."""
         try:
             result = np.asarray(unmasked(field, value), dtype=np.float64)
         except (TypeError, ValueError):
-            raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, one for each joint") from None
+            raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, {self._words[field]}") from None
         if result.shape != (n,):
-            raise ArgumentError(f"{field} has the shape {result.shape}; expected ({n},), a number for each joint")
+            raise ArgumentError(f"{field} has the shape {result.shape}; expected ({n},), {self._words[field]}")
         return result
 
 

@@ -28,23 +28,24 @@ class Cycle:
         What is compiled.
     inputs, outputs : ndarray
         Where the inputs (I,) are read, and the outputs (O,) go: views of the values of the chain's ports.
-    q0 : ndarray (n,)
+    q0 : ndarray (nq,)
         Where the chain begins, at rest; within the limits, its loops closed.
     """
 
     def __init__(self, parts: CycleKernels, inputs: FloatArray, outputs: FloatArray, q0: FloatArray) -> None:
         self.parts = parts
-        n, pace, layout = parts.n, parts.pace, parts.layout
+        n, nv, pace, layout = parts.n, parts.nv, parts.pace, parts.layout
         # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
         # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
         # tried, and where there are loops the direction of motion.
         carried = pace.input_parts["carry"].stop - pace.input_parts["carry"].start
-        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, n, 2 * n if parts.branch.exists else 0]
+        sizes = [layout.inputs, parts.report.size, 2 * n, 2 * carried, 2 * n, 1, nv]
+        sizes.append(n + nv if parts.branch.exists else 0)
         self.memory = np.zeros(sum(sizes))
         views = [self.memory[a:b] for a, b in pairwise(np.cumsum([0, *sizes]).tolist())]
         self.before, self.report_memory, last, carry, at, self.dt_before, self.searched, motion = views
         self.last, self.carry, self.at = last.reshape(2, n), carry.reshape(2, -1), at.reshape(2, n)
-        self.anchor, self.secant = motion.reshape(2, -1)
+        self.anchor, self.secant = (motion[:n], motion[n:]) if parts.branch.exists else (motion, motion)
         # What comes in, cleaned; what the solver is given, now and for the end of the cycle, and where it begins.
         self.inputs, self.outputs = inputs, outputs
         self.clean, self.clock = np.empty(layout.inputs), np.ones(1)
@@ -55,13 +56,13 @@ class Cycle:
         # What it finds: as found, from a further start, brought onto the loops; and the goals that come of it.
         self.now, self.later, self.spare, self.closed, self.without = np.empty((5, parts.row))
         self.goal, self.next_goal, self.carried = np.empty((3, parts.row))
-        self.speeds, self.leading = np.zeros((2, n))
+        self.speeds, self.leading = np.zeros((2, nv))
         # What the pace makes of both, and what the report will remember.
         self.pace_in, self.pace_out = np.zeros((2, pace.row)), np.empty((2, pace.output_row))
         self.next_report_memory, self.taken, self.slowed, self.over = (
             np.empty(parts.report.size),
             np.empty(n + 1),
-            np.empty(n),
+            np.empty(nv),
             np.empty(1),
         )
         self._steps, self._stand = self._sequences()
@@ -128,8 +129,8 @@ class Cycle:
                         Copy(self.next_goal, self.goal),
                         Copy(self.carried, self.goal),
                         Copy(self.later_parameters, self.parameters),
-                        Copy(self.speeds, np.zeros(n)),
-                        Copy(self.leading, np.zeros(n)),
+                        Copy(self.speeds, np.zeros(parts.nv)),
+                        Copy(self.leading, np.zeros(parts.nv)),
                     ),
                 ),
                 *self._ahead(bounds),
@@ -167,7 +168,7 @@ class Cycle:
         if again:
             more = KernelCall(parts.tracking, (parameters, self.starts[0], self.starts[1:], self.retry), (self.spare,))
             take = (Copy(row, self.spare), Copy(goal, self.spare))
-            starts, state = np.empty((STARTS, n)), np.empty(n)
+            starts, state = np.empty((STARTS, n)), np.empty(parts.nv)
             search = (
                 KernelCall(parts.searching, (parameters, self.last[0], self.searched), (starts, state)),
                 Copy(self.searched, state),
@@ -198,7 +199,7 @@ class Cycle:
         parts, n = self.parts, self.parts.n
         if not parts.branch.exists:
             return ()
-        anchor, secant = np.empty((2, n))
+        anchor, secant = np.empty(n), np.empty(parts.nv)
         call = KernelCall(parts.remembering, (self.goal[:n], self.anchor, self.secant), (anchor, secant))
         return call, Copy(self.anchor, anchor), Copy(self.secant, secant)
 
@@ -206,9 +207,10 @@ class Cycle:
         """Where the cycle would end without joint speeds and velocity constraints, solved as its end is."""
         parts, n, layout = self.parts, self.parts.n, self.parts.layout
         inputs, numbers = np.empty(layout.inputs), np.empty(parts.parameters)
-        begin, unused = np.empty(n), (np.empty(n), np.empty(n))
-        places = [layout.ports.slice_of(f"{link}.{letter}_speed") for link, letter in layout.joints]
-        steps: list[Step] = [Copy(inputs, self.clean), *(Copy(inputs[place], np.zeros(1)) for place in places)]
+        begin, unused = np.empty(n), (np.empty(parts.nv), np.empty(parts.nv))
+        places = [layout.ports.slice_of(at.speed) for at in layout.variables]
+        steps: list[Step] = [Copy(inputs, self.clean)]
+        steps += [Copy(inputs[place], np.zeros(place.stop - place.start)) for place in places]
         for k, constraint in enumerate(parts.targets.velocities):
             steps.append(Copy(inputs[layout.ports.slice_of(f"{constraint.name}.enabled")], self.flags[4 + k : 5 + k]))
         look = KernelCall(
@@ -220,10 +222,10 @@ class Cycle:
     def _slow(self, bounds: FloatArray) -> list[Step]:
         """The calculated speeds within the greatest ones; integrals of regulators stand while these hold them back."""
         parts, n, layout = self.parts, self.parts.n, self.parts.layout
-        (link, letter), first = layout.joints[0], 2 * n
-        begin = layout.ports.slice_of(f"{link}.calculated_{letter}_speed").start - layout.inputs
+        first = parts.problem.limits
+        begin = layout.ports.slice_of(layout.variables[0].calculated).start - layout.inputs
         speeds, kept, before = (
-            self.outputs[begin : begin + n],
+            self.outputs[begin : begin + parts.nv],
             parts.report.kept_of(self.next_report_memory),
             parts.report.kept_of(self.report_memory),
         )
@@ -239,8 +241,10 @@ class Cycle:
     def _ahead(self, bounds: FloatArray) -> list[Copy]:
         """What is limited: both answers, from where the chain is."""
         n, points, places = self.parts.n, self.parts.points, self.parts.pace.input_parts
-        names = ("low", "high", "max_speed", "max_acceleration", "max_deceleration", "closures")
-        both = dict(zip(names, np.split(bounds, np.cumsum([n, n, points, points, points])), strict=True))
+        names = ("low", "high", "cones", "max_speed", "max_acceleration", "max_deceleration", "closures")
+        single, limits = self.parts.layout.tree.n, self.parts.problem.limits
+        sizes = [single, single, limits - 2 * single, points, points, points]
+        both = dict(zip(names, np.split(bounds, np.cumsum(sizes)), strict=True))
         both |= {"goal_speed": self.leading, "dt_before": self.dt_before, "dt": self.clock}
         rows = [{"goal": self.goal[:n], "q": self.at[0], "carry": self.carry[0]}]
         rows += [{"goal": self.next_goal[:n], "q": self.at[1], "carry": self.carry[1]}]

@@ -19,10 +19,11 @@ from linkwise.control.constraints import (
     turned,
 )
 from linkwise.control.cycle.layout import Layout
-from linkwise.model.tree import Tree
+from linkwise.control.tangent import difference, integrate
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.constraints.loop_closure import Closed
-from linkwise.solve.joint_limits import CoordinateBounds, InputBounds
+from linkwise.solve.joint_limits import InputBounds
 from linkwise.solve.levenberg_marquardt import by_rows
 from linkwise.solve.problem import ConstraintProblem
 from linkwise.spatial.rotation import cross
@@ -59,8 +60,15 @@ class RowGroup:
     owner: int = -1
 
 
+@dataclass(frozen=True, eq=False)
+class CycleBounds(InputBounds):
+    """Bounds of a cycle: half the openings of cones (c,), rad, too."""
+
+    cones: Array
+
+
 class ChainProblem(ConstraintProblem):
-    """All rows of a chain; their numbers p are the limits low (n,) and high (n,), then those of each group.
+    """All rows of a chain; their numbers p are the limits low (n,), high (n,) and cones (c,), then those of each group.
 
     Parameters
     ----------
@@ -78,20 +86,30 @@ class ChainProblem(ConstraintProblem):
         super().__init__(tree, [group.constraint for group in self.groups])
         self.counts = [NUMBERS[group.kind] for group in self.groups]
         self.size = sum(self.counts)
-        self.parameters = 2 * tree.n + self.size
+        self.limits = 2 * tree.n + sum(at.joint.is_rotation for at in tree.manifold_joints)
+        self.parameters = self.limits + self.size
 
     def meeting(self) -> list[RowGroup]:
         """The groups in which the ends of links may meet, loop by loop."""
         return [group for group in self.groups if group.kind == "meet"]
 
-    def bounds(self, p: Array) -> CoordinateBounds:
+    def bounds(self, p: Array) -> CycleBounds:
         """The limits of a cycle."""
         n = self.tree.n
-        return InputBounds(p[:n], p[n : 2 * n])
+        return CycleBounds(p[:n], p[n : 2 * n], p[2 * n : self.limits])
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """Q after a step dq (nv,); a joint that does not move keeps all bits."""
+        return integrate(self.tree, q, dq)
+
+    def within(self, bounds: InputBounds, q: Array) -> Array:  # type: ignore[override]  # (of `bounds`)
+        """Q (nq,), at their limits the joints that are beyond."""
+        parts = [at.joint.clipped(q[at.q], most) for at, most in cones(self.tree, bounds)]
+        return np.concatenate([*parts, bounds.clipped(q[self.base :])])
 
     def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
         """The equations of each group, zero for what does not count."""
-        pairs = zip(self.groups, self.split(p[2 * self.tree.n :]), strict=True)
+        pairs = zip(self.groups, self.split(p[self.limits :]), strict=True)
         return [self._equations(group, at, part) for group, part in pairs]
 
     def weights(self, parts: Sequence[ConstraintEquations]) -> Array:
@@ -115,6 +133,12 @@ class ChainProblem(ConstraintProblem):
             target[:3, :3] = np.reshape(part[1:], (3, 3))
         numbers = target.ravel() if group.kind in {"place", "turn"} else part[1:]
         return group.constraint.equations(at, numbers).times(part[0])
+
+
+def cones(tree: Tree, bounds: InputBounds) -> list[tuple[ManifoldJoint, Any]]:
+    """The joints with quaternions, each with half the opening of its cone, rad; infinite for one that has none."""
+    openings = iter(bounds.cones if isinstance(bounds, CycleBounds) else ())
+    return [(at, next(openings) if at.joint.is_rotation else np.inf) for at in tree.manifold_joints]
 
 
 #: A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the
@@ -153,7 +177,8 @@ class BranchTracker:
 
     def __init__(self, problem: ChainProblem) -> None:
         self.problem = problem
-        self.scale = np.array([1.0 / problem.length if is_length else 1.0 for is_length in problem.tree.is_length])
+        lengths = problem.tree.is_linear_velocity
+        self.scale = np.array([1.0 / problem.length if is_length else 1.0 for is_length in lengths])
 
     @property
     def exists(self) -> bool:
@@ -162,8 +187,8 @@ class BranchTracker:
 
     def turned(self, last: Array, secant: Array, row: Array) -> Array:
         """Above zero (1,) where an answer, a row of the solver, is none, or turns off the secant (n,)."""
-        n = self.problem.tree.n
-        step, along = (row[:n] - last) * self.scale, secant * self.scale
+        tree = self.problem.tree
+        step, along = difference(tree, last, row[: tree.nq]) * self.scale, secant * self.scale
         size, length, both = squared(step), squared(along), inner(step, along)
         off = select(size * length * (1.0 - TURNED) - both * both, 1.0, 0.0) * select(size - STEP**2, 1.0, 0.0)
         return np.array([select(length, select(row[-1], off, 1.0), 0.0)], dtype=object)
@@ -177,15 +202,16 @@ class BranchTracker:
         residual, rates = self._rows(last, p)
         change = rates @ secant
         step = secant * (inner(change, residual) / (squared(change) + 1e-200))
-        there = last + step
+        tree = self.problem.tree
+        there = integrate(tree, last, step)
         left, _ = self._rows(there, p)
         length = squared(step * self.scale)
-        beside = last + step * greatest(1.0, SECANT / root(length + TINY))  # (well off the change point)
+        beside = integrate(tree, last, step * greatest(1.0, SECANT / root(length + TINY)))  # (well off the change point)
         _, rates = self._rows(beside, p)
         free = (step - by_rows(rates, rates @ step, NULL_DAMPING)) * self.scale
         good = select(CONTINUED**2 * squared(residual) - squared(left), 1.0, 0.0)
         good = good * select(CONTINUED**2 * length - squared(free), 1.0, 0.0)
-        good = good * select(NEAR**2 * length - squared((begin - last) * self.scale), 1.0, 0.0)
+        good = good * select(NEAR**2 * length - squared(difference(tree, last, begin) * self.scale), 1.0, 0.0)
         return there, np.array([good], dtype=object)
 
     def _rows(self, q: Array, p: Array) -> tuple[Array, Array]:
@@ -193,13 +219,13 @@ class BranchTracker:
 
     def nearer(self, there: Array, first: Array, other: Array) -> Array:
         """Above zero (1,) where another answer is one, and the first is none, or further from there (n,)."""
-        n = self.problem.tree.n
-        gap, new = (squared((row[:n] - there) * self.scale) for row in (first, other))
+        tree = self.problem.tree
+        gap, new = (squared(difference(tree, there, row[: tree.nq]) * self.scale) for row in (first, other))
         return np.array([select(other[-1], select(first[-1], gap - new, 1.0), 0.0)], dtype=object)
 
     def remember(self, goal: Array, anchor: Array, secant: Array) -> tuple[Array, Array]:
         """The point (n,) from which the secant (n,) is taken next, and the secant: that to the goal if it is long enough."""
-        shift = goal - anchor
+        shift = difference(self.problem.tree, anchor, goal)
         far = select(squared(shift * self.scale) - SECANT**2, 1.0, 0.0)
         return chosen(far, goal, anchor), chosen(far, shift, secant)
 
@@ -251,10 +277,11 @@ class Setpoints:
         self.velocities = [constraint for constraint in layout.constraints if isinstance(constraint, Velocity)]
 
     def limits(self, x: Array) -> Array:
-        """Least and greatest joint values (2n,); where the least is above the greatest both are the middle."""
+        """Least and greatest joint values (2n,), both the middle where the least is above the greatest; and cones (c,)."""
         low, high = (self.layout.coordinates(x, f".limits.{end}") for end in ("min", "max"))
         pairs = [(select(b - a, a, 0.5 * (a + b)), select(b - a, b, 0.5 * (a + b))) for a, b in zip(low, high, strict=True)]
-        return np.array([*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)], dtype=object)
+        ends = [*(pair[0] for pair in pairs), *(pair[1] for pair in pairs), *self.layout.cones(x)]
+        return np.array(ends, dtype=object)
 
     def meeting(self, x: Array) -> Array:
         """Which ends that may meet shall, 1 or 0, loop by loop."""
@@ -271,18 +298,21 @@ class Setpoints:
         enabled = [f"{constraint.name}.enabled" for constraint in self.layout.constraints]
         freed: Any = sum((self.layout.take(before, name) * (1.0 - self.layout.take(x, name)) for name in enabled), 0.0)
         freed = freed + sum(self.layout.take(x, f"{constraint.name}.enabled") for constraint in self.velocities)
-        values = []
-        for value, first, second, first_goal, two in zip(self.layout.coordinates(x, ""), *at, *last, strict=True):
-            kept = select(OWN - abs(value - first), first_goal, select(OWN - abs(value - second), two, value))
-            values.append(select(freed, value, kept))
+        came, values = self.layout.coordinates(x, ""), []
+        for joint in self.layout.variables:
+            value, first, second = (q[joint.q] for q in (came, *at))
+            here, there = (sum(abs(part) for part in value - own) for own in (first, second))
+            for number, first_goal, two in zip(value, *(q[joint.q] for q in last), strict=True):
+                kept = select(OWN - here, first_goal, select(OWN - there, two, number))
+                values.append(select(freed, number, kept))
         return np.array(values, dtype=object)
 
     def starts(self, last: Array) -> Array:
         """Where the solver begins again when the input values lead nowhere (2, n): its last answer, and a little beside."""
-        is_length = self.layout.tree.is_length
-        sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in is_length]
-        beside = [value + (size if k % 2 else -size) for k, (value, size) in enumerate(zip(last, sizes, strict=True))]
-        return np.array([list(last), beside], dtype=object)
+        tree = self.layout.tree
+        sizes = [NUDGE * (self.problem.length if slide else 1.0) for slide in tree.is_linear_velocity]
+        step = np.array([size if k % 2 else -size for k, size in enumerate(sizes)])
+        return np.array([list(last), list(integrate(tree, last, step))], dtype=object)
 
     def start(self, x: Array) -> TargetMotion:
         """The start of the chain in the world."""
@@ -333,33 +363,33 @@ class Setpoints:
         view = Configuration(self.problem.tree, goal)
         speeds = self.speeds(x, view)
         numbers = self._numbers(x, view, time)
-        is_length, inputs = self.problem.tree.is_length, self.layout.coordinates(x, "_speed")
+        is_length, inputs = self.problem.tree.is_linear_velocity, self.layout.coordinates(x, "_speed")
         widest: Any = 0.0
         for speed, input_speed, slide in zip(speeds, inputs, is_length, strict=True):
             amount = abs((speed - input_speed) * time) / (self.problem.length if slide else 1.0)
             widest = select(amount - widest, amount, widest)
         rates = [select(WIDEST - widest, speed, input_speed) for speed, input_speed in zip(speeds, inputs, strict=True)]
-        return numbers, goal + np.array(rates, dtype=object) * time, speeds
+        return numbers, integrate(self.problem.tree, goal, np.array(rates, dtype=object) * time), speeds
 
     def speeds(self, x: Array, view: Configuration) -> Array:
-        """Joint speeds (n,) with which all rows go on holding: the nearest to the input speeds (least squares)."""
-        n, preferred = self.problem.tree.n, self.layout.coordinates(x, "_speed")
+        """Joint speeds (nv,) with which all rows go on holding: the nearest to the input speeds (least squares)."""
+        preferred = self.layout.coordinates(x, "_speed")
         limits = self.limits(x)
         parts = self.problem.parts(view, np.concatenate([limits, self._numbers(x, view, 0.0)]))
         if not parts:
             return preferred
         _, rates = self.problem.stacked(parts)
         drifts = [self._drift(x, group, view, part) for group, part in zip(self.problem.groups, parts, strict=True)]
-        drift, bounds = np.concatenate(drifts) * self.problem.weights(parts), InputBounds(*np.split(limits, 2))
-        preferred = preferred * bounds.movable(view.q, preferred)
+        drift, bounds = np.concatenate(drifts) * self.problem.weights(parts), self.problem.bounds(limits)
+        preferred = preferred * self.problem.shares(bounds, view.q, preferred)
         # Twice: the joints at a limit that the first answer would move beyond are held in the second.
-        shares: Array = np.ones(n)
+        shares: Array = np.ones(len(preferred))
         speeds = preferred
         for _ in range(2):
             speeds = shares * preferred + shares * by_rows(
                 rates * shares, drift - rates @ (shares * preferred), RATE_DAMPING
             )
-            shares = np.array(bounds.movable(view.q, speeds), dtype=object)
+            shares = np.array(self.problem.shares(bounds, view.q, speeds), dtype=object)
         return np.asarray(speeds * shares)
 
     def _numbers(self, x: Array, view: Configuration | None, time: Any) -> Array:
@@ -478,23 +508,28 @@ class GlobalSearch:
 
     def __init__(self, problem: ConstraintProblem) -> None:
         self.problem = problem
-        self.reach = np.array([problem.length if is_length else pi for is_length in problem.tree.is_length])
-        self.steps = _steps(problem.tree.n)
+        tree = problem.tree
+        self.reach = np.array([problem.length if is_length else pi for is_length in tree.is_linear_velocity])
+        self.steps = _steps(tree.nv)
 
     def __call__(self, p: Array, here: Array, state: Array) -> tuple[Array, Array]:
-        """The starts of a cycle (STARTS, n), and the next state (n,); p are the parameters of the problem.
+        """The starts of a cycle (STARTS, nq), and the next state (nv,); p are the parameters of the problem.
 
-        A joint without limits is tried up to half a turn, or the size of the mechanism, from where it is.
+        A joint without limits is tried up to half a turn, or the size of the mechanism, from where it is; one with a
+        quaternion about each axis. The solver brings it into its cone.
         """
-        n = self.problem.tree.n
-        low, high = p[:n], p[n : 2 * n]
-        first = [select(a + UNLIMITED, a, least(b, x) - r) for a, b, x, r in zip(low, high, here, self.reach, strict=True)]
-        last = [select(UNLIMITED - b, b, greatest(a, x) + r) for a, b, x, r in zip(low, high, here, self.reach, strict=True)]
+        tree = self.problem.tree
+        n, base, free = tree.n, tree.nq - tree.n, tree.nv - tree.n
+        low, high, joints, reach = p[:n], p[n : 2 * n], here[base:], self.reach[free:]
+        first = [select(a + UNLIMITED, a, least(b, x) - r) for a, b, x, r in zip(low, high, joints, reach, strict=True)]
+        last = [select(UNLIMITED - b, b, greatest(a, x) + r) for a, b, x, r in zip(low, high, joints, reach, strict=True)]
         rows: list[Any] = []
         for _ in range(STARTS):
             moved = state + self.steps
             state = np.array([select(x - 1.0, x - 1.0, x) for x in moved], dtype=object)
-            rows.append([a + (b - a) * x for a, b, x in zip(first, last, state, strict=True)])
+            values = [a + (b - a) * x for a, b, x in zip(first, last, state[free:], strict=True)]
+            turned_by = np.concatenate([self.reach[:free] * (2.0 * state[:free] - 1.0), np.zeros(n)])
+            rows.append([*integrate(tree, here, turned_by)[:base], *values] if free else values)
         return np.array(rows, dtype=object), state
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.control.limits.cone_limits import Cones
 from linkwise.control.limits.point_motion import ClosedCandidate, LoopProjection, Pair, Points
 from linkwise.control.limits.stop_feasibility import (
     LIMITS,
@@ -35,6 +36,7 @@ from linkwise.control.limits.stop_feasibility import (
     smallest,
     upper,
 )
+from linkwise.control.tangent import block_count, blocks, difference, integrate
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, IterationProgram
@@ -241,16 +243,17 @@ class CandidateStep:
 
     def __call__(self, p: Array, q0: Array, settings: Array, x: Array, aux: Array) -> tuple[Array, Array, Any]:
         """Look at a candidate x, and either end with it or say which is next."""
-        row = PreparedRow(self.prepared, self.carry, p)
+        tree = self.points.tree
+        row = PreparedRow(tree, self.prepared, self.carry, p)
         search = BracketSearch.read(self.aux, aux)
         here = chosen(search.looks - 0.5, x, row.goal)
         w = self._chord(row, search.trial)
-        chord = (here - row.q) * row.inverse_dt if self.closures else w
+        chord = difference(tree, row.q, here) * row.inverse_dt if self.closures else w
         closed = self.closures.close(here, row.residual, row.closures, search.trial, search.newton, chord)
         places = (self.points.positions(here) - row.places) * row.inverse_dt
-        look = self._look(row, here, search.trial, closed.tangent, [*places, *chord.reshape(-1, 1)])
+        look = self._look(row, here, search.trial, closed.tangent, [*places, *blocks(tree, chord)])
         moved = search.next(look.margin, look.onward, look.hard, closed, (row.guess, row.left), bool(self.closures))
-        onward = chosen(moved.trial - ALMOST, row.goal, row.q + self._chord(row, moved.trial) * row.dt)
+        onward = chosen(moved.trial - ALMOST, row.goal, integrate(tree, row.q, self._chord(row, moved.trial) * row.dt))
         best = self._best(row, search, moved, here, w, aux)
         if self.closures:
             onward = chosen(closed.busy, closed.onward, self._started(row, search, moved, here, w, onward, best))
@@ -258,7 +261,7 @@ class CandidateStep:
         result = chosen(row.moves, chosen(status, row.inside(here), onward), row.q)
         state = {
             "carry": chosen(row.moves, self._kept(row, look, closed.tangent), row.carry),
-            "limited": select(row.moves, select(1.0 - search.trial, 1.0, 0.0), 0.0),
+            "limited": select(row.moves, select(1.0 - search.trial, 1.0, sum(row.detour, 0.0)), 0.0),
             "kept": select(row.moves, select(look.rules + ROUNDING, 1.0, 0.0), 1.0),
             "lam": search.trial,
             "best": best,
@@ -292,8 +295,9 @@ class CandidateStep:
         best: Array,
     ) -> Array:
         """Where the next candidate is closed from: as far off its line as the last one was; the chosen one, as it was."""
-        line = row.q + w * row.dt
-        between = chosen(search.looks - 0.5, onward + (here - line), onward)
+        tree = self.points.tree
+        line = integrate(tree, row.q, w * row.dt)
+        between = chosen(search.looks - 0.5, integrate(tree, onward, difference(tree, line, here)), onward)
         between = chosen(moved.trial, between, onward)
         some = select(moved.low + 1.0, abs(moved.low), 0.0)  # (braking, 0, and standing, -1, are not closed anew)
         again = chosen(some, best, onward)
@@ -317,11 +321,11 @@ class CandidateStep:
         now = [length(chord) for chord in chords]
         jerks = [*self.points.jerk(here, tangent)]
         if self.closures:
-            measured = self._jerks(row, trial, [*velocities, *tangent.reshape(-1, 1)], chords)
+            measured = self._jerks(row, trial, [*velocities, *blocks(self.points.tree, tangent)], chords)
             jerks = [upper(bound, estimate) for bound, estimate in zip(jerks, measured[:k], strict=True)]
         ways = [*zip(velocities, bends, jerks, strict=True)]
         if self.closures:
-            speeds = tangent.reshape(-1, 1)
+            speeds = blocks(self.points.tree, tangent)
             gaps = [(speed - chord) * (2.0 * row.inverse_dt) for speed, chord in zip(speeds, chords[k:], strict=True)]
             ways += [*zip(speeds, gaps, measured[k:], strict=True)]
         points = [
@@ -359,7 +363,7 @@ class CandidateStep:
         stop, aim, wanted = row.entered
         entered = chosen(trial - ALMOST, wanted, chosen(trial, stop + trial * (aim - stop), stop * (1.0 + trial)))
         k = 3 * row.points
-        begun = [*entered[:k].reshape(-1, 3), *entered[k:].reshape(-1, 1)]
+        begun = [*entered[:k].reshape(-1, 3), *blocks(self.points.tree, entered[k:])]
         scale = 6.0 * FURTHER * row.inverse_dt * row.inverse_dt
         triples = zip(begun, velocities, chords, strict=True)
         return [scale * length(v0 + v1 - chord * 2.0) for v0, v1, chord in triples]
@@ -381,11 +385,11 @@ class CandidateStep:
 
     def _ahead(self, row: PreparedRow, here: Array, tangent: Array, brake: Brake, velocities: Array) -> Any:
         """What is left of the way to the goal after braking to its speed; the goal ahead, or nothing is asked."""
-        left, apart = row.goal - here, tangent - row.goal_speed
+        left, apart = difference(row.tree, here, row.goal), tangent - row.goal_speed
         along, square = inner(apart, left), squared(apart)
         relative = velocities - self.points.velocities(here, row.goal_speed)
         slow: Any = 0.0
-        for limits, speed in zip(row.limits, [*relative, *apart.reshape(-1, 1)], strict=True):
+        for limits, speed in zip(row.limits, [*relative, *blocks(row.tree, apart)], strict=True):
             slow = upper(slow, squared(speed) * (limits.deceleration * limits.deceleration))
         matched = Brake.at(1.0 / upper(root(slow), 0.5 * row.dt), row.dt).stop_distance
         braking_way = select(row.following, matched, brake.stop_distance)
@@ -420,9 +424,10 @@ class Pace:
     Parameters
     ----------
     tree : Tree
-        A mechanism with a joint that moves, and a base that stands.
+        A mechanism with a joint that moves.
     links : sequence of int or str
         The links whose ends are limited, by index or name; "tool" is the tool. The points are these, then all joints (n,).
+        Of a joint with a quaternion the lengths of its linear and angular velocity count: `linkwise.control.tangent.blocks`.
     closures : sequence of (link, link, kind)
         Pairs of links whose ends meet, beside the mechanism's own loops; each has a switch in the input row. ``"base"`` is
         the origin of the world.
@@ -432,9 +437,10 @@ class Pace:
     Attributes
     ----------
     input_parts : dict of str to slice
-        Parts of the row that a cycle takes: dt, dt_before (s, of the last cycle that had a length), q, goal, goal_speed,
-        low, high (n,), carry, max_speed, max_acceleration, max_deceleration (k + n,), above zero, infinite where there is
-        none, closures (c,), above zero where a pair is held. The goal must be in the limits, and at it the loops closed.
+        Parts of the row that a cycle takes: dt, dt_before (s, of the last cycle that had a length), q, goal (nq,),
+        goal_speed (nv,), low, high (n,), cones (c,), carry, max_speed, max_acceleration, max_deceleration (k + b,) of the
+        points, above zero, infinite where there is none, closures (c,), above zero where a pair is held. The goal must be
+        in the limits, and at it the loops closed.
     output_parts : dict of str to slice
         Parts of the row that it returns: q (n,); carry, for the next cycle; limited, 1 where the goal was not reached at
         once; kept, 1 where all rules hold; lam, the share of the way from braking to the goal; looks, how many outputs were
@@ -443,7 +449,7 @@ class Pace:
     Raises
     ------
     ArgumentError
-        Where the base floats, no joint moves, or a link is not there.
+        Where no joint moves, or a link is not there.
 
     Examples
     --------
@@ -478,12 +484,12 @@ class Pace:
         backend: str | None = None,
     ) -> None:
         _check(tree, [*links, *(link for pair in closures for link in pair[:2])])
-        n, k, pairs = tree.n, len(links), len(closures)
+        n, nv, k, pairs = tree.nq, tree.nv, len(links), len(closures)
         points, loops = Points(tree, tuple(links)), LoopProjection(tree, closures)
         self.points = points
-        carry = RowLayout({"direction": n, "rate": 1, "chords": 3 * k, "joints": n})
-        coordinates = dict.fromkeys(("q", "goal", "goal_speed", "low", "high"), n)
-        limits = dict.fromkeys(LIMITS, k + n)
+        carry = RowLayout({"direction": nv, "rate": 1, "chords": 3 * k, "joints": nv})
+        coordinates = {"q": n, "goal": n, "goal_speed": nv, "low": tree.n, "high": tree.n, "cones": len(Cones(tree))}
+        limits = dict.fromkeys(LIMITS, k + block_count(tree))
         input_layout = RowLayout({"dt": 1, "dt_before": 1, **coordinates, "carry": carry.size, **limits, "closures": pairs})
         reported = {"carry": carry.size, "limited": 1, "kept": 1, "lam": 1, "looks": 1}
         state = {name: 1 for name in BracketSearch.lengths() if name not in reported}
@@ -526,9 +532,7 @@ class Pace:
 
 def _check(tree: Tree, links: Sequence[int | str]) -> None:
     """Raise `ArgumentError` unless limits make sense for the mechanism, and all links are there."""
-    if tree.floating:
-        raise ArgumentError(f"{tree.name!r} has a floating base; limits of link ends are for mechanisms whose base stands")
-    if not tree.n:
+    if not tree.nv:
         raise ArgumentError(f"{tree.name!r} has no joint that moves")
     for link in links:
         if isinstance(link, bool) or not isinstance(link, (int, str, np.integer)):

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.control.tangent import integrate
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.loop_constraints import half_sine, loop_seen
-from linkwise.model.body import moving_bodies
+from linkwise.model.body import Body, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.loop import CLOSURE_ROWS, Loop, LoopKind
 from linkwise.model.tree import Tree
@@ -27,7 +28,7 @@ from linkwise.solve.constraints.loop_closure import loop_equations
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.linear import factor
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, blank, select
+from linkwise.spatial.scalar import Array, FloatArray, blank, root, select
 from linkwise.spatial.transform import inverse
 
 
@@ -54,7 +55,7 @@ class Points:
     Parameters
     ----------
     tree : Tree
-        A mechanism whose base does not float.
+        A mechanism.
     links : sequence of int or str
         Whose ends they are; "tool" is the tool.
     """
@@ -70,26 +71,30 @@ class Points:
         return len(self.frames)
 
     def positions(self, q: Array) -> Array:
-        """Where the points are (k, 3), m, at q (n,)."""
+        """Where the points are (k, 3), m, at q (nq,)."""
         return self._places(body_poses(self.body_tree, self._joints(q)))
 
     def velocities(self, q: Array, w: Array) -> Array:
-        """How fast they are (k, 3), m/s, at joint speeds w (n,)."""
+        """How fast they are (k, 3), m/s, at joint speeds w (nv,)."""
         return self.motion(q, w)[0]
 
     def motion(self, q: Array, w: Array) -> tuple[Array, Array]:
-        """First and second derivative (k, 3) of the points along w (n,) at q (n,), m/s and m/s2."""
+        """First and second derivative (k, 3) of the points along w (nv,) at q (nq,), m/s and m/s2."""
         poses, rates = body_poses(self.body_tree, self._joints(q)), self._rates(w)
         places, zero = self._places(poses), np.zeros(3)
         moving = {-1: _Moving(zero, zero, zero, zero, zero)}
         for k, body in enumerate(self.body_tree.bodies):
-            carrier, freedom, pose = moving[body.parent], body.freedoms[0], poses[k]
-            turn, slide = ((pose[:3, :3] @ part) * rates[body.speed] for part in (freedom.angular, freedom.linear))
+            carrier, (first, *others), pose = moving[body.parent], body.freedoms, poses[k]
+            turn, slide = ((pose[:3, :3] @ part) * rates[body.speed] for part in (first.angular, first.linear))
+            for freedom in others:
+                turn = turn + (pose[:3, :3] @ freedom.angular) * rates[freedom.speed]
+                slide = slide + (pose[:3, :3] @ freedom.linear) * rates[freedom.speed]
             velocity, acceleration = carrier.at(pose[:3, 3])
+            bend = 2.0 * cross(carrier.omega, slide)
             moving[k] = _Moving(
                 pose[:3, 3],
                 velocity + slide,
-                acceleration + 2.0 * cross(carrier.omega, slide),
+                acceleration + (bend + cross(turn, slide) if others else bend),
                 carrier.omega + turn,
                 carrier.alpha + cross(carrier.omega, turn),
             )
@@ -101,35 +106,41 @@ class Points:
 
         With Omega_c the sum of the turning rates from the base to joint c, the triples whose outermost axis is that of c
         make up Omega_c^3 - Omega_(c-1)^3, with the reach beyond c as lever; a joint that slides is in three orders with two
-        that turn, and may have made the reach longer by its own rate over Omega.
+        that turn, and may have made the reach longer by its own rate over Omega. A joint with a quaternion turns about one
+        axis on the way, any through its centre; what it slides by turns with it: with its turning rate w that makes
+        (w^2 + 3 w Omega + 3 Omega^2) |v| with the Omega before it, which 3 (Omega + w)^2 |v| bounds.
         """
         joints, rates = self._joints(q), self._rates(w)
         return np.array([self._jerk(body, frame, joints, rates) for body, frame in self.frames])
 
     def turning(self, w: Array) -> Any:
         """The sum of all turning rates, rad/s, where joints slide; else zero, for then it bounds nothing."""
-        if not any(body.advances for body in self.body_tree.bodies):
+        if not any(_slides(body) for body in self.body_tree.bodies):
             return 0.0
         rates = self._rates(w)
-        return sum((abs(rates[body.speed]) for body in self.body_tree.bodies if body.turn), 0.0)
+        return sum((_turning(body, rates) for body in self.body_tree.bodies if _turns(body)), 0.0)
 
     def _jerk(self, end: int, frame: FloatArray, joints: Array, rates: Array) -> Any:
         path, reach = self.body_tree.path(end), float(np.linalg.norm(frame[:3, 3]))
         turned: list[Any] = [0.0]
         for k in path:
             body = self.body_tree.bodies[k]
-            turned.append(turned[-1] + (abs(rates[body.speed]) if body.turn else 0.0))
+            turned.append(turned[-1] + (_turning(body, rates) if _turns(body) else 0.0))
         total: Any = 0.0
         lever: Any = float(np.hypot(*frame[:2, 3]))  # about the axis of the body itself; `reach` from its origin
         beyond: Any = reach
         for place in reversed(range(len(path))):
             body, before, after = self.body_tree.bodies[path[place]], turned[place], turned[place + 1]
-            if body.turn:
-                total = total + lever * (after * after * after - before * before * before)
+            if _turns(body):
+                arm = lever if body.joint is None else beyond
+                total = total + arm * (after * after * after - before * before * before)
             slide: Any = 0.0
             if body.advances:
                 total = total + 4.0 * (after * after) * abs(body.pitch * rates[body.speed])
                 slide = abs(body.pitch * joints[body.position])
+            elif _slides(body):
+                total = total + 4.0 * (after * after) * root(squared(rates[body.speed : body.speed + 3]))
+                slide = root(squared(joints[body.position : body.position + 3]))
             step = body.placement[:3, 3]
             lever = float(np.hypot(*step[:2])) + slide + beyond
             beyond = float(np.linalg.norm(step)) + slide + beyond
@@ -143,6 +154,24 @@ class Points:
 
     def _rates(self, w: Array) -> Array:
         return self._coupling.speeds(w) if self._coupling else w
+
+
+def _turns(body: Body) -> bool:
+    """Whether a joint turns its body."""
+    return body.joint is not None or bool(body.turn)
+
+
+def _slides(body: Body) -> bool:
+    """Whether a joint slides its body."""
+    return body.advances or (body.joint is not None and not body.joint.is_rotation)
+
+
+def _turning(body: Body, rates: Array) -> Any:
+    """How fast a joint turns its body, rad/s."""
+    if body.joint is None:
+        return abs(rates[body.speed])
+    end = body.speed + body.nv
+    return root(squared(rates[end - 3 : end]))
 
 
 #: Loops count as closed up to here: rad, and lengths over the size of the mechanism.
@@ -256,7 +285,8 @@ class LoopProjection:
         more = select(STEPS - 0.5 - newton, 1.0, 0.0)
         busy = select(off - CLOSED**2, free * more, 0.0)
         tangent = chord - rates.T @ solve(rates @ chord)
-        return ClosedCandidate(busy, here - rates.T @ solve(left), tangent, select(off - APART**2, free, 0.0))
+        onward = integrate(self.tree, here, -(rates.T @ solve(left)))
+        return ClosedCandidate(busy, onward, tangent, select(off - APART**2, free, 0.0))
 
     def _equations(self, q: Array, switches: Array) -> tuple[Array, Array]:
         residuals, rates = [], []

@@ -20,8 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.control.limits.cone_limits import Cones
 from linkwise.control.limits.point_motion import LoopProjection, Points
+from linkwise.control.tangent import block_count, blocks, difference
 from linkwise.kernel.row_layout import RowLayout
+from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select
 from linkwise.spatial.vector import chosen, inner
@@ -257,8 +260,10 @@ INVERSE = ("speed", "acceleration", "deceleration")
 #: What is prepared as one number each,
 NUMBERS = ("dt", "inverse_dt", "inverse_h", "moves", "rate", "guess", "left", "far", "following")
 
-#: and for each joint.
-JOINTS = ("q", "goal", "goal_speed", "stop", "wanted", "aim", "low", "high", "scale")
+#: and for each joint: configurations (nq,), velocities (nv,), limits (n,) and cones (c,).
+CONFIGURATIONS, VELOCITIES, JOINT_LIMITS = ("q", "goal"), ("goal_speed", "stop", "wanted", "aim"), ("low", "high", "scale")
+CONES = ("cones", "cone_scale")
+JOINTS = (*CONFIGURATIONS, *VELOCITIES, *JOINT_LIMITS, *CONES)
 
 #: The share of the way to a stop that is needed one cycle later, about: bends are less at less speed.
 HARDER = 0.99
@@ -286,14 +291,17 @@ class Prepare:
 
     def __init__(self, points: Points, closures: LoopProjection, input_layout: RowLayout, carry: RowLayout) -> None:
         self.points, self.closures, self.input_layout, self.carry = points, closures, input_layout, carry
-        n, k = points.tree.n, len(points)
-        limits = dict.fromkeys((*LIMITS, *INVERSE), k + n)
+        tree, k, self.cones = points.tree, len(points), Cones(points.tree)
+        limits = dict.fromkeys((*LIMITS, *INVERSE), k + block_count(tree))
         self.layout = RowLayout(
             dict.fromkeys(NUMBERS, 1)
-            | dict.fromkeys(JOINTS, n)
-            | {"carry": carry.size, **limits, "lengths": k, "places": 3 * k}
+            | dict.fromkeys(CONFIGURATIONS, tree.nq)
+            | dict.fromkeys(VELOCITIES, tree.nv)
+            | dict.fromkeys(JOINT_LIMITS, tree.n)
+            | dict.fromkeys(CONES, len(self.cones))
+            | {"detour": 1 if self.cones else 0, "carry": carry.size, **limits, "lengths": k, "places": 3 * k}
             | {
-                "entered": 3 * (3 * k + n) if closures else 0,
+                "entered": 3 * (3 * k + tree.nv) if closures else 0,
                 "residual": closures.rows,
                 "closures": input_layout.parts["closures"].stop - input_layout.parts["closures"].start,
             }
@@ -309,15 +317,24 @@ class Prepare:
         kept, switches = input_layout.read(p, "carry"), self.closures.held(q, input_layout.read(p, "closures"))
         direction, rate = self.carry.read(kept, "direction"), self.carry.number(kept, "rate")
         mean, stop_distance = _braking(rate, h, dt)
-        low, high = _bounds(q, direction * stop_distance, low, high)
+        tree = self.points.tree
+        base, free = tree.nq - tree.n, tree.nv - tree.n
+        low, high = _bounds(q[base:], direction[free:] * stop_distance, low, high)
+        openings = self.cones.widened(q, direction * stop_distance, input_layout.read(p, "cones"))
         if not self.closures:
-            goal = np.array([select(x - b, b, select(a - x, a, x)) for x, a, b in zip(goal, low, high, strict=True)])
-        stop, wanted = direction * mean, (goal - q) / dt
-        chords = [*self.carry.read(kept, "chords").reshape(-1, 3), *self.carry.read(kept, "joints").reshape(-1, 1)]
+            pairs = zip(goal[base:], low, high, strict=True)
+            singles = np.array([select(x - b, b, select(a - x, a, x)) for x, a, b in pairs])
+            goal = np.concatenate([self.cones.clipped(goal, openings), singles])
+        detour: Any = 0.0
+        if self.cones and not self.closures:
+            goal, detour = self.cones.detour(q, goal, openings)
+        stop, wanted = direction * mean, difference(tree, q, goal) / dt
+        chords = [*self.carry.read(kept, "chords").reshape(-1, 3), *blocks(tree, self.carry.read(kept, "joints"))]
         before = [length(chord) for chord in chords]
         limits = [input_layout.read(p, name) for name in LIMITS]
         inverse = [np.array([1.0 / value for value in part]) for part in limits]
-        far = root(squared(goal - q))
+        ways = difference(tree, q, goal)
+        far = root(squared(ways))
         start = _Start(q, far, root(squared(direction)), rate, stop_distance, stop, chords, before)
         following = squared(goal_speed)
         aim = chosen(following, stop + BEYOND * (self._chase(start, wanted, goal_speed, inverse[2], dt) - stop), wanted)
@@ -329,7 +346,9 @@ class Prepare:
             "guess": guess, "left": left, "far": 1.0 / upper(far, 1e-200), "following": following,
             "q": q, "goal": goal, "goal_speed": goal_speed, "stop": stop, "wanted": wanted, "aim": aim,
             "low": low, "high": high,
-            "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(goal - q, stop * dt, strict=True)],
+            "scale": [1.0 / (abs(a) + abs(b) + 1e-200) for a, b in zip(ways[free:], stop[free:] * dt, strict=True)],
+            "cones": openings, "cone_scale": self.cones.scale(ways, stop * dt),
+            "detour": [detour] if self.cones else [],
             "carry": kept, **dict(zip((*LIMITS, *INVERSE), (*limits, *inverse), strict=True)),
             "lengths": before[: len(self.points)], "places": self.points.positions(q),
             "entered": self._entered(q, switches, (stop, aim, wanted)),
@@ -353,7 +372,8 @@ class Prepare:
         """
         ahead = wanted - goal_speed
         time: Any = 0.0  # (that the speed which is there in one cycle takes to brake)
-        for velocity, limit in zip([*self.points.velocities(start.q, ahead), *ahead.reshape(-1, 1)], inverse, strict=True):
+        velocities = [*self.points.velocities(start.q, ahead), *blocks(self.points.tree, ahead)]
+        for velocity, limit in zip(velocities, inverse, strict=True):
             time = upper(time, length(velocity) * limit)
         fall = root(2.0 * time * dt)
         return np.asarray(goal_speed + ahead * select(fall - dt, (fall - 0.5 * dt) / upper(time, 1e-300), 1.0))
@@ -370,12 +390,13 @@ class Prepare:
         taken = root(squared(onward)) * (dt + 1.0 / upper(start.rate, 1e-9))
         share = select(start.rate, lower(upper(spare, 0.0) / (taken + 1e-200), 1.0), 1.0)
         left: Any = spare / upper(start.far, 1e-200)
-        base, ways = ([*self.points.velocities(start.q, w), *w.reshape(-1, 1)] for w in (start.stop, onward))
+        tree, velocities = self.points.tree, self.points.velocities
+        base, ways = ([*velocities(start.q, w), *blocks(tree, w)] for w in (start.stop, onward))
         for k, (first, step) in enumerate(zip(base, ways, strict=True)):
             (fastest, faster, slower), was = (part[k] for part in limits), start.lengths[k]
             share = lower(share, _reach(first, step, lower(fastest, was + h * faster)))
             share = lower(share, _reach(first - start.chords[k], step, h * upper(faster, slower)))
-            if len(first) > 1:
+            if k < len(self.points):
                 now = length(first)
                 left = lower(left, lower(1.0 - now / fastest, 1.0 - (now - was) / (h * faster)))
         return share, lower(upper(left, LEAST), MOST)
@@ -426,32 +447,37 @@ class PreparedRow(SimpleNamespace):
 
     Parameters
     ----------
+    tree : Tree
+        The mechanism.
     layout, carry : RowLayout
         Of the row, and of the part of it that is carried.
     p : ndarray
         The row.
     """
 
-    def __init__(self, layout: RowLayout, carry: RowLayout, p: Array) -> None:
-        joints = {name: layout.read(p, name) for name in (*JOINTS, "carry", "residual", "closures")}
-        super().__init__(**{name: layout.number(p, name) for name in NUMBERS}, **joints)
+    def __init__(self, tree: Tree, layout: RowLayout, carry: RowLayout, p: Array) -> None:
+        joints = {name: layout.read(p, name) for name in (*JOINTS, "carry", "residual", "closures", "detour")}
+        super().__init__(**{name: layout.number(p, name) for name in NUMBERS}, **joints, tree=tree, ball_cones=Cones(tree))
         self.places = layout.read(p, "places").reshape(-1, 3)
         self.points, self.entered = len(self.places), layout.read(p, "entered").reshape(3, -1)
         inverse = zip(*(layout.read(p, name) for name in INVERSE), strict=True)
         limits = zip(inverse, *(layout.read(p, name) for name in LIMITS[1:]), strict=True)
         self.limits = [PointLimits.of(*values) for values in limits]
-        chords = [*carry.read(self.carry, "chords").reshape(-1, 3), *carry.read(self.carry, "joints").reshape(-1, 1)]
-        lengths = [*layout.read(p, "lengths"), *(abs(chord[0]) for chord in chords[len(self.places) :])]
+        chords = [*carry.read(self.carry, "chords").reshape(-1, 3), *blocks(tree, carry.read(self.carry, "joints"))]
+        lengths = [*layout.read(p, "lengths"), *(length(chord) for chord in chords[len(self.places) :])]
         self.before = (chords, lengths)
 
     def inside(self, here: Array) -> Array:
-        """A configuration (n,) with the rounding beyond the joints' limits taken off."""
-        return np.array([lower(upper(x, a), b) for x, a, b in zip(here, self.low, self.high, strict=True)])
+        """A configuration (nq,) with the rounding beyond the joints' limits taken off."""
+        single = here[self.tree.nq - self.tree.n :]
+        singles = np.array([lower(upper(x, a), b) for x, a, b in zip(single, self.low, self.high, strict=True)])
+        return np.concatenate([self.ball_cones.clipped(here, self.cones), singles])
 
     def room(self, here: Array, tangent: Array, brake: Brake) -> Any:
         """What is left of the way to the joints' limits, after stopping."""
-        margins = []
-        for x, speed, low, high, scale in zip(here, tangent, self.low, self.high, self.scale, strict=True):
+        base, free = self.tree.nq - self.tree.n, self.tree.nv - self.tree.n
+        margins = self.ball_cones.room(here, tangent * brake.stop_distance, self.cones, self.cone_scale)
+        for x, speed, low, high, scale in zip(here[base:], tangent[free:], self.low, self.high, self.scale, strict=True):
             travel = speed * brake.stop_distance
             margins += [(high - (x + upper(travel, 0.0))) * scale, ((x + lower(travel, 0.0)) - low) * scale]
         return smallest(margins)

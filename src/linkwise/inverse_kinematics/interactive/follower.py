@@ -237,6 +237,50 @@ class TargetFollower:
             here[self._base + joint] = held
         return self._at_value(here, joint, wanted, held, taken)
 
+    def place(self, joint: str, coordinates: npt.ArrayLike, q: npt.ArrayLike) -> DragSolution:
+        """Give a ball joint an orientation, within its cone, or a body that floats a pose.
+
+        In a loop the others follow as little as they must, and the joint gives way where they cannot.
+
+        Parameters
+        ----------
+        joint : str
+            The name of a joint with a quaternion, ``"base"`` for a floating base.
+        coordinates : (nq of the joint,) array_like
+            Its coordinates, as they stand in q.
+        q : (nq,) array_like
+            Where the mechanism stands.
+
+        Raises
+        ------
+        ArgumentError
+            For a joint that there is not, or coordinates of another number or with the quaternion 0, 0, 0, 0.
+
+        Examples
+        --------
+        >>> from linkwise import Link, Mechanism
+        >>> follower = TargetFollower(Mechanism([Link(name="hand", joint="ball")]))
+        >>> follower.place("hand", [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]).q.tolist()
+        [0.0, 1.0, 0.0, 0.0]
+        """
+        joints = {at.name: at for at in self.mechanism.manifold_joints}
+        if joint not in joints:
+            expected = choices(joints) if joints else "one of a mechanism that has joints with quaternions"
+            raise ArgumentError(f"joint is {shown(joint)}; expected {expected}")
+        at, start = joints[joint], shaped("q", q, self.mechanism.nq).copy()
+        wanted = shaped("coordinates", coordinates, at.joint.nq)
+        start[at.q] = at.joint.clipped(wanted, at.most) if wanted[at.joint.quaternion].any() else wanted
+        here = self._given(start)
+        lacking = np.abs(at.joint.difference(here[at.q], wanted))
+        far, turned = float(lacking[:-3].max(initial=0.0)), float(np.linalg.norm(lacking[-3:]))
+        left = self._open(here)
+        reached = max(far, turned) <= REACHED and left <= CLOSED_M
+        why = self._why_open(left)
+        if not why and not reached:
+            at_cone = at.joint.excess(here[at.q], at.most) > -REACHED
+            why = f"{joint!r} is at its limit" if at_cone else f"the loops do not let {joint!r} go there from here"
+        return self._result(here, reached, (far, turned, left), why, 0, True)
+
     # ── what has become of it ─────────────────────────────────────────────────────────────────────
 
     def _at_pose(self, q: FloatArray, target: FloatArray, rotation: bool, taken: int, settled: bool) -> DragSolution:

@@ -93,19 +93,19 @@ class Ball(Joint):
         about = np.column_stack([np.cos(0.5 * twist), np.sin(0.5 * twist)[:, None] * self.axis])
         return multiplied(swing, about)
 
-    def clipped(self, q: Array, most: float) -> Array:
+    def clipped(self, q: Array, most: Any) -> Array:
         """The quaternion, turned back by the shortest way where its axis leans beyond the cone."""
-        if not np.isfinite(most):
+        if _boundless(most):
             return q
         across, beyond = self._lean(q, most)
         back = quaternion_exponential(across * select(beyond, beyond, 0.0))
         return np.array([select(beyond, *pair) for pair in zip(quaternion_product(back, q), q, strict=True)])
 
-    def excess(self, q: Array, most: float) -> Any:
+    def excess(self, q: Array, most: Any) -> Any:
         """The angle by which the axis leans beyond the cone, rad."""
-        return self._lean(q, most)[1] if np.isfinite(most) else -1.0
+        return -1.0 if _boundless(most) else self._lean(q, most)[1]
 
-    def _lean(self, q: Array, most: float) -> tuple[Array, Any]:
+    def _lean(self, q: Array, most: Any) -> tuple[Array, Any]:
         """The unit axis of the turn that brings the axis back upright, and by how much it leans beyond the cone."""
         leaning = quaternion_rotation(q) @ self.axis
         back = cross(leaning, self.axis)
@@ -114,3 +114,8 @@ class Ball(Joint):
         hanging = select(square - LEAST, 0.0, select(-over, 1.0, 0.0))
         way = [select(hanging, *pair) for pair in zip(aside, back / root(square + LEAST), strict=True)]
         return np.array(way), atan2(root(square + LEAST), over) - most
+
+
+def _boundless(most: Any) -> bool:
+    """Whether a number says that there is no cone; an expression may say either."""
+    return isinstance(most, (float, np.floating)) and not np.isfinite(most)

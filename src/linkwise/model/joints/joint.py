@@ -167,11 +167,11 @@ class Joint(Record, ABC):
         """Coordinates (count, nq) spread evenly, of joints whose velocities are not their rates; `most` as in `clipped`."""
         raise NotImplementedError
 
-    def clipped(self, q: Array, most: float) -> Array:
+    def clipped(self, q: Array, most: Any) -> Array:
         """The coordinates (nq,), at the limit where they are beyond: half the opening of a cone, rad, infinite for none."""
         return q
 
-    def excess(self, q: Array, most: float) -> Any:
+    def excess(self, q: Array, most: Any) -> Any:
         """How far beyond that limit (rad) the coordinates (nq,) are; not positive where they are within."""
         return -1.0
 

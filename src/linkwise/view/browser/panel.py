@@ -15,6 +15,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.curves import LiveCurves, PlayedCurves
+from linkwise.view.browser.slider_coordinates import POSITION, ROTATION
 from linkwise.view.motion import ShownMotion
 
 if TYPE_CHECKING:
@@ -102,6 +103,35 @@ def scales(tree: Tree, size: float, moved: FloatArray | None = None) -> tuple[Sc
     return tuple(sliders)
 
 
+def free_scales(tree: Tree, size: float, moved: FloatArray) -> tuple[Scale, ...]:
+    """Return the scales of the sliders of joints with quaternions: of positions, and of roll, pitch and yaw.
+
+    Parameters
+    ----------
+    tree : Tree
+        The mechanism.
+    size : float
+        Its size, m: how far a body that floats may be slid beyond where it is, or has been.
+    moved : (..., nq) ndarray
+        Configurations that the sliders reach.
+    """
+    sliders, values = [], moved.reshape(-1, tree.nq)
+    reach, turn = (math.ceil(size * 10.0) / 10.0 if size > 0 else 1.0), TURN / 2
+    for at in tree.manifold_joints:
+        for k, word in enumerate(POSITION if at.joint.nv == 6 else ()):
+            places = values[:, at.q.start + k]
+            least, most = min(-reach, float(places.min()) - reach), max(reach, float(places.max()) + reach)
+            step = 10.0 ** math.floor(math.log10((most - least) / 1000.0))
+            ends, label = _within(least, most, step), f"{plain(at.name)} {word} [m]"
+            sliders.append(Scale(label, *ends, step, 1.0, False, f"m, along {word} of the parent; no limits"))
+        cone = f"within a cone of {math.degrees(at.most):.6g} deg" if math.isfinite(at.most) else "no limits"
+        for word, axis in zip(ROTATION, "xyz", strict=True):
+            hint = f"deg, about the fixed {axis} axis of the parent; {cone}"
+            label = f"{plain(at.name)} {word} [deg]"
+            sliders.append(Scale(label, -turn, turn, 0.1, math.pi / 180.0, True, hint))
+    return tuple(sliders)
+
+
 def _within(least: float, most: float, step: float) -> tuple[float, float]:
     """Return the first and the last whole step between two ends: round numbers, and none beyond a limit."""
     digits = max(0, -math.floor(math.log10(step)))
@@ -131,7 +161,7 @@ class Panel:
     tree : Mechanism
         The mechanism.
     scales : sequence of Scale
-        Of the sliders, one for each joint.
+        Of the sliders (nv,).
     held : mapping
         What can be dragged: names, and the indices of links.
     ask : callable
@@ -194,7 +224,7 @@ class Panel:
     # ── what it shows ─────────────────────────────────────────────────────────────────────────────
 
     def show_joints(self, joints: FloatArray) -> None:
-        """Set the sliders to the joints' coordinates (n,)."""
+        """Set the sliders to the values (nv,) of `SliderCoordinates`."""
         for slider, scale, value in zip(self._sliders, self._scales, joints.tolist(), strict=True):
             slider.value = scale.shown(value)
 

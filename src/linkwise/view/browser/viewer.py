@@ -25,8 +25,9 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within
 from linkwise.view.browser.motion_buffer import SECONDS, History
 from linkwise.view.browser.painter import BrowserPainter, keep_fitted, start
-from linkwise.view.browser.panel import Panel, scales
+from linkwise.view.browser.panel import Panel, free_scales, scales
 from linkwise.view.browser.server import LOOPBACK, address, make_server, stop
+from linkwise.view.browser.slider_coordinates import SliderCoordinates
 from linkwise.view.motion import motion_of
 from linkwise.view.scene import coordinates, evaluate, lay_out
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals
@@ -240,6 +241,7 @@ class Viewer:
         self._remarks: tuple[str, ...] = ()
         self._first = self._beginning(q)
         self._q = self._first.copy()
+        self._sliders = SliderCoordinates(mechanism, self._q)
         self._inbox = Inbox()
         self._history = History(mechanism, self._q, time.monotonic())
         self._closed = threading.Event()
@@ -344,7 +346,9 @@ class Viewer:
     def _make_page(self, visuals: Visuals) -> None:
         tree, motion = self._mechanism, self._motion
         self._size = lay_out(tree, self._first).extent
-        self._scales = scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
+        moved = self._first if motion is None else motion.q
+        self._scales = (*free_scales(tree, self._size, moved),)
+        self._scales += scales(tree, self._size, None if motion is None else motion.q[:, tree.nq - tree.n :])
         self._scene = BrowserPainter(self._server, tree, visuals, q=self._first, along=None if motion is None else motion.q)
         keep_fitted(self._server)
         self._scene.on_pick(lambda link: self._inbox.put("pick", link))
@@ -369,11 +373,7 @@ class Viewer:
         with self._server.atomic():
             self._scene.show(self._q)
             if sliders:
-                self._panel.show_joints(self._joints)
-
-    @property
-    def _joints(self) -> FloatArray:
-        return self._q[self._mechanism.nq - self._mechanism.n :]
+                self._panel.show_joints(self._sliders.show(self._q))
 
     # ── the thread ────────────────────────────────────────────────────────────────────────────────
 
@@ -414,8 +414,12 @@ class Viewer:
     def _on_joint(self, asked: tuple[int, float]) -> None:
         k, shown = asked
         self._halt()
-        value = self._scales[k].value(shown, float(self._joints[k]))
-        self._take(self._following().move(self._mechanism.nq - self._mechanism.n + k, value, self._q))
+        value = self._scales[k].value(shown, float(self._sliders.show(self._q)[k]))
+        at, tree = self._sliders.joint_of(k), self._mechanism
+        if at is None:
+            self._take(self._following().move(tree.nq - tree.nv + k, value, self._q))
+        else:
+            self._take(self._following().place(at.name, self._sliders.moved(k, value, self._q), self._q))
         self._move_target()
 
     def _on_show(self, q: FloatArray) -> None:
