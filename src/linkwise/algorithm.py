@@ -151,7 +151,15 @@ def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Map
 
 #: Algorithms on trees whose methods keep loops closed.
 CLOSED = frozenset(
-    {"gravity_regressor", "inverse_dynamics_derivatives", "joint_wrenches", "momentum_regressor", "regressor"}
+    {
+        "gravity_regressor",
+        "inverse_dynamics_derivatives",
+        "inverse_dynamics_hessian_product",
+        "inverse_dynamics_second_derivatives",
+        "joint_wrenches",
+        "momentum_regressor",
+        "regressor",
+    }
 )
 
 

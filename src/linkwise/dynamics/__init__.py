@@ -17,6 +17,10 @@ from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_for
 from linkwise.dynamics.closed_loops import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives
+from linkwise.dynamics.closed_loops import closed_inverse_dynamics_hessian_product as closed_inverse_dynamics_hessian_product
+from linkwise.dynamics.closed_loops import (
+    closed_inverse_dynamics_second_derivatives as closed_inverse_dynamics_second_derivatives,
+)
 from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint_wrenches
 from linkwise.dynamics.closed_loops import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
