@@ -44,6 +44,7 @@ from linkwise.dynamics.inverse_dynamics import friction_torque as friction_torqu
 from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
+from linkwise.dynamics.lagrange import closed_lagrange_dynamics as closed_lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
 from linkwise.dynamics.linearization import Linearization as Linearization
