@@ -151,7 +151,15 @@ def _spread(declared: Algorithm, tree: Tree, arrays: Sequence[Any], options: Map
 
 #: Algorithms on trees whose methods keep loops closed.
 CLOSED = frozenset(
-    {"gravity_regressor", "inverse_dynamics_derivatives", "joint_wrenches", "momentum_regressor", "regressor"}
+    {
+        "gravity_regressor",
+        "inverse_dynamics_derivatives",
+        "inverse_dynamics_hessian_product",
+        "inverse_dynamics_second_derivatives",
+        "joint_wrenches",
+        "momentum_regressor",
+        "regressor",
+    }
 )
 
 
@@ -163,6 +171,8 @@ def refuse_loops(tree: Tree, name: str) -> NoReturn:
     if called == "inverse_dynamics":
         which = "" if tree.drives else ", driven=[...]"
         hint = f"actuator_efforts(q, qd, qdd{which}) gives the efforts with loops closed; {hint}"
+    if called == "lagrange_dynamics":
+        hint = f"the kernel closed_lagrange_dynamics takes the forces of the loops beside; {hint}"
     if called in CLOSED:
         hint = f"the method {called} of Mechanism takes driven=[...] and keeps loops closed; {hint}"
     raise ArgumentError(f"{tree.name!r} has closed loops, {loops}; {called} is for mechanisms without ({hint})")

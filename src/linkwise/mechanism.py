@@ -594,9 +594,15 @@ class Mechanism(Tree):
 
     @compiled
     def inverse_dynamics_second_derivatives(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, driven: Any = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Second derivatives (..., nv, nv, nv) of the efforts by q and q, q and qd, qd and qd, and of M by q, exact."""
+        """Second derivatives (..., nv, nv, nv) of the efforts by q and q, q and qd, qd and qd, and of M by q, exact.
+
+        With loops, (..., m, m, m) of and by the driven coordinates: see
+        `linkwise.dynamics.closed_inverse_dynamics_second_derivatives`.
+        """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_inverse_dynamics_second_derivatives(self, q, qd, qdd, driven)
         return self.kernel("inverse_dynamics_second_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
@@ -608,9 +614,14 @@ class Mechanism(Tree):
 
     @compiled
     def inverse_dynamics_hessian_product(
-        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, weights: npt.ArrayLike
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, weights: npt.ArrayLike, driven: Any = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the efforts, by q and q and so on."""
+        """Second derivatives (..., nv, nv) of the sum of weights (..., nv) times the efforts, by q and q and so on.
+
+        With loops, of the driven coordinates, weights (..., m) too: see `inverse_dynamics_second_derivatives`.
+        """
+        if self.loops or driven is not None:
+            return linkwise.dynamics.closed_inverse_dynamics_hessian_product(self, q, qd, qdd, weights, driven)
         return self.kernel("inverse_dynamics_hessian_product")(q, qd, qdd, weights)  # type: ignore[no-any-return]
 
     @compiled

@@ -270,12 +270,18 @@ and else 2e-11."""
         ("joints 3", "point"),
         *((name, kind) for name in NAMES[2:] for kind in ("point", "normal", "frame")),
         ("quadruped", "point"),
+        *(("grip", kind) for kind in ("point", "normal", "frame")),
     ],
 )
 def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
-    """Richardson's differences of accelerations and forces, with the tip and a second link held."""
-    mech = quadruped() if name == "quadruped" else variant(name).without_friction()
+    """Richardson's differences of accelerations and forces, with the tip and a second link held; or links to each other."""
+    mech = quadruped() if name in {"quadruped", "grip"} else variant(name).without_friction()
     points = feet()[:2] if name == "quadruped" else on_tip(mech, kind)
+    if name == "grip":  # (the law of the matrices holds where the links are apart too)
+        load = Link(name="load", joint="floating", mass=0.7, com=(0.1, 0, 0.05), inertia=np.diag([0.02, 0.03, 0.04]))
+        mech = mech.replace(links=[*mech.links, load])
+        grip = Contact("grip", "shank0", (0.0, 0.1, -0.2), kind, (0.2, 0.3, 1.0), to="load")
+        points = [grip, Contact("lean", "thigh1", (0.1, 0, 0), "normal", to="shank3"), feet()[2]]
     held = Contacts(mech, points)
     q, qd, tau = random_state(mech, 5)
     exact = held.forward_dynamics_derivatives(q, qd, tau, damping=3.0)
@@ -305,8 +311,23 @@ def test_efforts_accelerate_by_the_projected_inverse_of_the_mass_matrix() -> Non
     residual = held.jacobian(q) @ exact.dqdd_dtau
     assert np.abs(residual).max() < 1e-9 * np.abs(exact.dqdd_dtau).max()  # what is held is not accelerated by efforts
     assert np.abs(exact.dqdd_dtau - exact.dqdd_dtau.T).max() < 1e-9 * np.abs(exact.dqdd_dtau).max()  # projected inverse mass
-    with pytest.raises(ArgumentError, match="two links"):
-        Contacts(quadruped(), [Contact("grip", "shank0", to="shank1")]).forward_dynamics_derivatives(*rest(quadruped()))
+
+
+@pytest.mark.parametrize("kind", ["normal", "point", "frame"])
+@pytest.mark.parametrize("to", ["trunk", "thigh1", "shank1"])
+def test_contacts_between_links_do_no_work(kind: str, to: str) -> None:
+    """Changes of efforts make changes of forces whose power along the motion that they leave is zero, and J dqdd = 0."""
+    mech = quadruped()
+    held = Contacts(mech, [Contact("grip", "shank0", (0.0, 0.1, -0.2), kind, (0.2, 0.3, 1.0), to=to)])
+    q, qd, tau = random_state(mech, 7)
+    exact = held.forward_dynamics_derivatives(q, qd, tau)
+    jac, mass = held.jacobian(q), mech.mass_matrix(q)
+    residuals = [
+        relative(mass @ exact.dqdd_dtau - jac.T @ exact.df_dtau, np.eye(mech.nv)),
+        float(np.abs(jac @ exact.dqdd_dtau).max()),
+    ]
+    print(residuals)
+    assert max(residuals) < ROUNDING
 
 
 def test_batches_are_loops_over_their_rows() -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from linkwise import Mechanism, Motor, robots
 from linkwise.errors import ArgumentError
-from linkwise.identification import identify
+from linkwise.identification import ExcitingTrajectory, exciting_trajectory, identify
+from linkwise.identification.closed_motions import ClosedMotions
+from linkwise.identification.optimal_excitation import Excitation, FourierFamily
 from linkwise.loops import Linkage
 from support.random_linkages import parallelogram
 from support.random_mechanisms import relative
@@ -79,3 +81,60 @@ def test_efforts_of_all_joints_count() -> None:
     ]:
         with pytest.raises(ArgumentError, match=message):
             call()
+
+
+@pytest.fixture(scope="module")
+def excited() -> tuple[Mechanism, ExcitingTrajectory]:
+    mech = robots.five_bar()
+    return mech, exciting_trajectory(mech, 8.0, 3, qd_max=6.0, qdd_max=40.0, steps=3, starts=1)
+
+
+def test_an_exciting_trajectory_of_a_five_bar(excited: tuple[Mechanism, ExcitingTrajectory]) -> None:
+    """Loops are closed in position, velocity and acceleration, limits hold, and the base parameters come back."""
+    mech, motion = excited
+    q, qd, qdd = motion.at(np.linspace(0.0, 8.0, 777))
+    jac = mech.kernel("closure_jacobian")(q)
+    gaps = [mech.kernel("closure")(q), (jac @ qd[..., None])[..., 0]]
+    gaps.append((jac @ qdd[..., None])[..., 0] + mech.kernel("closure_bias")(q, qd))
+    most = [np.abs(part).max() for part in (*gaps, qd, qdd)]
+    tau = mech.actuator_efforts(q, qd, qdd)
+    result = identify(mech, q, qd, qdd, tau)
+    wanted = mech.base_parameters(resting=False, q=q).values
+    print(most, motion, relative(result.values, wanted), len(wanted))
+    assert max(most[:3]) < 1e-12
+    assert most[3] <= 6.0
+    assert most[4] <= 40.0
+    assert np.abs(motion.qd[[0, -1]]).max() < 1e-12
+    assert np.abs(motion.q[0] - motion.q[-1]).max() < 1e-9
+    assert relative(result.values, wanted) < 1e-9
+    assert np.isclose(result.condition, motion.condition, rtol=0.1)  # (at other instants)
+
+
+def test_the_slope_of_the_criterion_with_loops() -> None:
+    """Central differences, 1e-5 away, of the criterion and the wall before the limits of joints that follow."""
+    mech = robots.five_bar()
+    most, limits = np.full(4, 6.0), np.array([0.5, 0.5])
+    closed = ClosedMotions.of(mech, None, None, np.stack([np.full(4, -np.inf), np.full(4, np.inf), most, 8 * most]))
+    family = FourierFamily(8.0, 2, closed.linkage.driven_part(closed.linkage.q0), limits, most[:2], 8 * most[:2], True)
+    columns = mech.base_parameters(resting=False, q=closed.linkage.q0).columns
+    task = Excitation(mech, columns[:6], family, "determinant", np.ones(2), None, closed)
+    numbers = np.random.default_rng(1).normal(size=2 * family.numbers)
+    numbers[[family.numbers - 2, -2]] = -2.0
+    value, slope = task.sloped(numbers)
+    ways = 1e-5 * np.eye(len(numbers))
+    wanted = np.array([(task.sloped(numbers + way)[0] - task.sloped(numbers - way)[0]) / 2e-5 for way in ways])
+    print(value, relative(slope, wanted))
+    assert np.isfinite(value)
+    assert relative(slope, wanted) < 1e-4  # differences of 1e-6 of the regressor, one-sided
+
+
+def test_malformed_excitation_of_loops() -> None:
+    mech = robots.five_bar()
+    with pytest.raises(ArgumentError, match="2 degrees of freedom"):
+        exciting_trajectory(mech, 8.0, driven=["left_crank"])
+    with pytest.raises(ArgumentError, match="no loops"):
+        exciting_trajectory(robots.planar_2r(), 8.0, driven=[0])
+    with pytest.raises(ArgumentError, match="q0"):
+        exciting_trajectory(robots.planar_2r(), 8.0, q0=[0.0, 0.0])
+    with pytest.raises(ArgumentError, match="limits of all joints"):
+        exciting_trajectory(mech, 0.01, 2, qd_max=[6.0, 1e-9, 6.0, 6.0])

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linkwise as lw
+from linkwise.dynamics import closed_inverse_dynamics
+from linkwise.errors import ArgumentError
 from support.bundled import BUNDLED
 from support.random_mechanisms import (
     COUPLED,
@@ -67,3 +69,21 @@ def test_the_lagrangian_is_kinetic_less_potential_energy(name: str) -> None:
         found.append(float(direct(mech, "lagrangian", q, qd)))
         wanted.append(float(direct(mech, "kinetic_energy", q, qd)) - float(direct(mech, "potential_energy", q)))
     assert abs((found[1] - found[0]) - (wanted[1] - wanted[0])) < SAME * max(map(abs, [*found, *wanted]))
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "five_bar"])
+def test_multipliers_close_loops(name: str) -> None:
+    """By energies and the gradient of the closure: the efforts of closed inverse dynamics with the forces of the loops."""
+    mech = lw.robots.load(name)
+    linkage = mech.linkage()
+    rng = np.random.default_rng(4)
+    count = len(linkage.driven)
+    q = linkage.position(linkage.driven_part(linkage.q0) + rng.uniform(0.1, 0.3, count)).q
+    qd = linkage.velocity(q, rng.uniform(-2.0, 2.0, count))
+    qdd = linkage.acceleration(q, qd, rng.uniform(-2.0, 2.0, count))
+    tau, forces = closed_inverse_dynamics(mech, q, qd, qdd, linkage.driven)
+    error = relative(mech.kernel("closed_lagrange_dynamics")(q, qd, qdd, forces), tau)
+    print(f"{name}: {error:.1e}")
+    assert error < 1e-12  # rounding of the projection that finds the forces, beside that of the energies
+    with pytest.raises(ArgumentError, match="closed_lagrange_dynamics"):
+        mech.kernel("lagrange_dynamics")(q, qd, qdd)

@@ -20,14 +20,14 @@ EFFORTS = {
     "bias_torque", "inverse_dynamics_derivatives", "joint_wrenches",
     "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
     "gravity_regressor", "momentum_regressor", "inverse_dynamics_external_derivatives",
-    "forward_dynamics_second_derivatives", "inverse_dynamics_second_derivatives",
-    "forward_dynamics_hessian_product", "inverse_dynamics_hessian_product",
+    "inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 
 CLOSED = {
     "forward_dynamics", "forward_dynamics_external",
     "forward_dynamics_derivatives", "forward_dynamics_external_derivatives",
+    "forward_dynamics_second_derivatives", "forward_dynamics_hessian_product",
 }  # fmt: skip
 """What finds these forces: see tests/dynamics/closed_loops."""
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from tests.support.random_mechanisms import random_mechanism
 
-from linkwise import Link, Mechanism, Motor, Spring, simulate
-from linkwise.errors import ArgumentError
-from linkwise.robots import four_bar
+from linkwise import Link, Loop, Mechanism, Motor, Spring, simulate
+from linkwise.robots import five_bar
 
 
 def chain(**fields: object) -> Mechanism:
@@ -70,6 +69,73 @@ def test_a_batch_is_a_loop_and_numpy_agrees() -> None:
     assert np.abs(other.q - both.q).max() < 1e-11  # rounding, through equations whose numbers differ by 1e6
 
 
-def test_loops_are_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"ros2.*loops"):
-        simulate(four_bar(), t=(0.1, 0.01), method="ros2")
+def stiff_five_bar(stiffness: float) -> tuple[Mechanism, np.ndarray]:
+    """A five-bar that falls, a spring in the pin of a crank and a rod, and where it begins, at rest with the spring."""
+    bars = five_bar()
+    q0 = bars.linkage([0, 2]).position([0.1, 0.2]).q
+    return bars.replace(springs=[Spring("left_rod", stiffness, rest=float(q0[1]), damping=1e-4 * stiffness)]), q0
+
+
+@pytest.mark.parametrize("stabilization", ["projection", "baumgarte", "none"])
+def test_a_stiff_spring_in_a_loop(stabilization: str) -> None:
+    """Of order 2 at steps of up to ten times the spring's own time, at which rk4 has no finite state."""
+    bars, q0 = stiff_five_bar(1e4)
+    reference = simulate(bars, q0, t=(0.5, 2e-5), record=25_000).q[-1]
+    motions = [simulate(bars, q0, t=(0.5, h), method="ros2", stabilization=stabilization) for h in (1e-2, 1.25e-3, 6.25e-4)]
+    errors = [float(np.abs(motion.q[-1] - reference).max()) for motion in motions]
+    gaps = [float(np.abs(bars.kernel("closure")(motion.q)).max()) for motion in motions]
+    explicit = simulate(bars, q0, t=(0.5, 2.5e-3), diverged="mark").q[-1]
+    print(stabilization, errors, slopes(errors[1:]), gaps)
+    assert errors[0] < 6e-3  # 50 steps, in which the slow coordinates turn by up to 1.9 rad
+    assert slopes(errors[1:])[0] > 1.9
+    assert not np.isfinite(explicit).all()
+    assert stabilization != "projection" or max(gaps) < 1e-11 * 0.5
+
+
+def test_an_ever_stiffer_spring_in_a_loop_is_a_lock() -> None:
+    """The steps stay at 5 ms; the difference to the locked mechanism is that of the method, not the stiffness."""
+    slow = [0, 2, 3]
+    errors = []
+    for stiffness in (1e6, 1e9):
+        bars, q0 = stiff_five_bar(stiffness)
+        locked = five_bar().lock({"left_rod": float(q0[1])})
+        reference = simulate(locked, q0[slow], t=(0.5, 1e-3)).q[-1]
+        motion = simulate(bars, q0, t=(0.5, 5e-3), method="ros2")
+        errors.append(float(np.abs(motion.q[-1, slow] - reference).max()))
+        assert np.abs(bars.kernel("closure")(motion.q)).max() < 1e-11 * 0.5
+    print(errors)
+    assert max(errors) < 5e-3  # 100 steps; half of them leave a quarter
+
+
+def test_a_loop_through_a_ball_joint_keeps_the_order() -> None:
+    crank, socket = np.eye(4), np.eye(4)
+    crank[0, 3], socket[0, 3] = 0.1, 0.2
+    across = np.array([[1.0, 0, 0, 0.4], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+    end = np.eye(4)
+    end[0, 3] = 0.42
+    body = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": (1e-3, 2e-3, 2e-3)}
+    rods = Mechanism(
+        [
+            Link(name="crank", joint="revolute", **body),
+            Link(name="rod", joint="ball", parent="crank", before=crank, **body),
+            Link(name="rocker", joint="revolute", parent="base", before=across, **body),
+        ],
+        loops=[Loop("point", "rod", "rocker", end, socket)],
+        springs=[Spring("rocker", 2e2, damping=0.5)],
+    )
+    q0 = rods.linkage(["crank"]).position([0.4]).q
+    reference = simulate(rods, q0, t=(0.1, 1e-4), record=1000).q[-1]
+    errors = [
+        float(np.abs(simulate(rods, q0, t=(0.1, 0.1 / n), method="ros2").q[-1] - reference).max()) for n in (32, 64, 128)
+    ]
+    print(errors, slopes(errors))
+    assert np.allclose(slopes(errors)[-1], 2.0, atol=0.2)
+
+
+def test_a_batch_of_loops_is_a_loop_and_numpy_agrees() -> None:
+    bars, q0 = stiff_five_bar(1e4)
+    starts = np.stack([q0, bars.linkage([0, 1]).position([0.2, q0[1]]).q])
+    both = simulate(bars, starts, t=(0.1, 5e-3), method="ros2")
+    assert np.array_equal(simulate(bars, starts[1], t=(0.1, 5e-3), method="ros2").q, both.q[1])
+    other = simulate(bars, starts, t=(0.1, 5e-3), method="ros2", backend="numpy")
+    assert np.abs(other.q - both.q).max() < 1e-11  # rounding, through equations whose numbers differ by 1e4

@@ -17,6 +17,10 @@ from linkwise.dynamics.closed_loops import closed_forward_dynamics as closed_for
 from linkwise.dynamics.closed_loops import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops import closed_inverse_dynamics_derivatives as closed_inverse_dynamics_derivatives
+from linkwise.dynamics.closed_loops import closed_inverse_dynamics_hessian_product as closed_inverse_dynamics_hessian_product
+from linkwise.dynamics.closed_loops import (
+    closed_inverse_dynamics_second_derivatives as closed_inverse_dynamics_second_derivatives,
+)
 from linkwise.dynamics.closed_loops import closed_joint_wrenches as closed_joint_wrenches
 from linkwise.dynamics.closed_loops import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops import closed_regressor as closed_regressor
@@ -40,6 +44,7 @@ from linkwise.dynamics.inverse_dynamics import friction_torque as friction_torqu
 from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics as inverse_dynamics
 from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
+from linkwise.dynamics.lagrange import closed_lagrange_dynamics as closed_lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
 from linkwise.dynamics.linearization import Linearization as Linearization

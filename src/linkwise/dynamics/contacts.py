@@ -293,7 +293,7 @@ class Contacts:
         Raises
         ------
         ArgumentError
-            As in `forward_dynamics`; for a contact between two links.
+            As in `forward_dynamics`.
 
         Examples
         --------
@@ -330,33 +330,52 @@ class Contacts:
         self, contact: Contact, q: FloatArray, qd: FloatArray, qdd: FloatArray, force: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of one contact d(J' f)/dq (..., nv, nv), and d(J qdd + dJ/dt qd + damping J qd) (..., k, nv) by q and by qd."""
+        steps, at_q, at_qd = self._point_changes(contact, contact.link, q, qd, qdd, damping)
         if contact.to is not None:
-            raise ArgumentError(f"contact {contact.name!r} holds two links together; expected contacts with the world")
-        link, columns = contact.link, partial(np.swapaxes, axis1=-1, axis2=-2)
-        arm = self._arm(contact, link, q)
-        jac, hessian = self._kernel("jacobian", link)(q), self._kernel("kinematic_hessian", link)(q)
-        angular = self._kernel("frame_acceleration", link)(q, qd, qdd)[..., None, 3:]
-        spin, r = self._kernel("frame_velocity", link)(q, qd)[..., None, 3:], arm[..., None, :]
-        v_by_q = columns(self._kernel("frame_velocity_derivatives", link)(q, qd)[0])
-        a_by_q, a_by_qd = (columns(part) for part in self._kernel("frame_acceleration_derivatives", link)(q, qd, qdd)[:2])
-        turning, turned = columns(jac[..., 3:, :]), np.cross(columns(jac[..., 3:, :]), r)  # the arm's change
-        at_q, at_qd = a_by_q.copy(), a_by_qd.copy()  # (..., nv, 6)
-        spun = np.cross(v_by_q[..., 3:], r) + np.cross(spin, turned)
-        at_q[..., :3] += np.cross(a_by_q[..., 3:], r) + np.cross(angular, turned)
-        at_q[..., :3] += np.cross(v_by_q[..., 3:], np.cross(spin, r)) + np.cross(spin, spun)
-        at_qd[..., :3] += np.cross(a_by_qd[..., 3:], r) + np.cross(turning, np.cross(spin, r)) + np.cross(spin, turned)
-        at_q += damping * np.concatenate([v_by_q[..., :3] + spun, v_by_q[..., 3:]], axis=-1)
-        at_qd += damping * np.concatenate([columns(jac[..., :3, :]) + turned, turning], axis=-1)
-        steps = np.moveaxis(hessian, -3, -1).copy()  # of column i by joint j: (..., i, j, 6)
-        steps[..., :3] += np.cross(steps[..., 3:], arm[..., None, None, :])
-        steps[..., :3] += np.cross(turning[..., :, None, :], turned[..., None, :, :])
+            others = self._point_changes(contact, contact.to, q, qd, qdd, damping)
+            steps, at_q, at_qd = steps - others[0], at_q - others[1], at_qd - others[2]
         if contact.kind == "normal":
             normal = np.asarray(contact.normal)
             pulled = (steps[..., :3] @ normal) * force[..., None, :]
             return pulled, (at_q[..., :3] @ normal)[..., None, :], (at_qd[..., :3] @ normal)[..., None, :]
         k = contact.rows
         pulled = np.einsum("...ijk,...k->...ij", steps[..., :k], force)
-        return pulled, columns(at_q[..., :k]), columns(at_qd[..., :k])
+        return pulled, np.swapaxes(at_q[..., :k], -1, -2), np.swapaxes(at_qd[..., :k], -1, -2)
+
+    def _point_changes(
+        self, contact: Contact, link: str, q: FloatArray, qd: FloatArray, qdd: FloatArray, damping: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Changes of how a link moves where a contact is, which moves with the contact's own link.
+
+        With r from the link's origin there, and v_p the velocity of the contact: dJ/dq (..., nv, nv, 6), of column i by
+        joint j, and the derivatives (..., nv, 6) of a + alpha x r + w x (v_p - v) + damping (v + w x r), by q and by qd.
+        """
+        columns = partial(np.swapaxes, axis1=-1, axis2=-2)
+        r, own = (self._arm(contact, name, q)[..., None, :] for name in (link, contact.link))
+        jac, held_jac = (columns(self._kernel("jacobian", name)(q)) for name in (link, contact.link))
+        twist, held = (self._kernel("frame_velocity", name)(q, qd)[..., None, :] for name in (link, contact.link))
+        v_by_q, held_by_q = (
+            columns(self._kernel("frame_velocity_derivatives", name)(q, qd)[0]) for name in (link, contact.link)
+        )
+        a_by_q, a_by_qd = (columns(part) for part in self._kernel("frame_acceleration_derivatives", link)(q, qd, qdd)[:2])
+        angular = self._kernel("frame_acceleration", link)(q, qd, qdd)[..., None, 3:]
+        spin, turning, swung = twist[..., 3:], jac[..., 3:], np.cross(held_jac[..., 3:], own)
+        moved = held_jac[..., :3] + swung - jac[..., :3]  # of r by q, of v_p - v by qd
+        along = held[..., :3] - twist[..., :3] + np.cross(held[..., 3:], own)  # v_p - v
+        along_by_q = (
+            held_by_q[..., :3] - v_by_q[..., :3] + np.cross(held_by_q[..., 3:], own) + np.cross(held[..., 3:], swung)
+        )
+        at_q, at_qd = a_by_q.copy(), a_by_qd.copy()
+        at_q[..., :3] += np.cross(a_by_q[..., 3:], r) + np.cross(angular, moved)
+        at_q[..., :3] += np.cross(v_by_q[..., 3:], along) + np.cross(spin, along_by_q)
+        at_qd[..., :3] += np.cross(a_by_qd[..., 3:], r) + np.cross(turning, along) + np.cross(spin, moved)
+        slid = v_by_q[..., :3] + np.cross(v_by_q[..., 3:], r) + np.cross(spin, moved)
+        at_q += damping * np.concatenate([slid, v_by_q[..., 3:]], axis=-1)
+        at_qd += damping * np.concatenate([jac[..., :3] + np.cross(turning, r), turning], axis=-1)
+        steps = np.moveaxis(self._kernel("kinematic_hessian", link)(q), -3, -1).copy()
+        steps[..., :3] += np.cross(steps[..., 3:], r[..., None, :])
+        steps[..., :3] += np.cross(turning[..., :, None, :], moved[..., None, :, :])
+        return steps, at_q, at_qd
 
     def impact(
         self, q: npt.ArrayLike, qd: npt.ArrayLike, active: Sequence[str] | None = None, restitution: float = 0.0

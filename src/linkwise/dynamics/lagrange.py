@@ -18,7 +18,8 @@ from linkwise.dynamics.recursions import spring_energy
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import Expr, is_parameter, symbol
-from linkwise.kinematics.configuration import configuration_rate
+from linkwise.kinematics.configuration import configuration_rate, tangent_derivative
+from linkwise.kinematics.loop_constraints import closure
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import skew
@@ -65,6 +66,34 @@ def lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     >>> (lagrange - arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.3, 0.4])).round(9) + 0.0
     array([0., 0.])
     """
+    return _efforts(tree, q, qd, qdd)
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "forces": "K"}, outputs={"tau": "nv"}, spread=False, needs_loops=True)
+def closed_lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array, forces: Array) -> Array:
+    """Return tau (nv,) by Lagrange's equations with multipliers: d/dt dL/dqd - dL/dq + friction - (de/dq)' f.
+
+    e are the closure equations (K,) of the loops, differentiated on their graph, and the multipliers f the forces of the
+    loops, as `constraint_forces` counts them (J.-L. Lagrange, *Mécanique analytique*, 1788; H. Goldstein, *Classical
+    Mechanics*, 1980, section 2.4). Of a motion that keeps the loops closed they are the efforts that make it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> from linkwise.dynamics import closed_inverse_dynamics
+    >>> bars, still = robots.four_bar(), np.zeros(3)
+    >>> tau, forces = closed_inverse_dynamics(bars, bars.neutral, still, still)
+    >>> by_energy = bars.kernel("closed_lagrange_dynamics")(bars.neutral, still, still, forces)
+    >>> bool(abs(by_energy - tau).max() < 1e-12)
+    True
+    """
+    gradient_of_closure = tangent_derivative(tree, lambda x: closure(tree, x), q)
+    return np.asarray(_efforts(tree, q, qd, qdd) - gradient_of_closure.T @ forces)
+
+
+def _efforts(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Lagrange's equations of a tree, or of that cut open."""
     x, speed, rise = _as_symbols(q, qd, qdd)
     result = _lagrangian(tree, x, speed)
     momentum, slope = gradient(result, speed), np.array(gradient(result, x), dtype=object)

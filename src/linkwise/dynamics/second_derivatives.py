@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from linkwise.expr.derivative import derivative
-from linkwise.expr.evaluate import substitute
-from linkwise.expr.node import symbol
-from linkwise.kinematics.configuration import tangent_derivative
+from linkwise.kinematics.configuration import derivative_by_vector, tangent_derivative
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 
@@ -46,12 +41,13 @@ def inverse_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, qdd: Ar
     inputs={"q": "nq", "qd": "nv", "tau": "nv"},
     outputs={"dq_dq": CUBE, "dq_dqd": CUBE, "dqd_dqd": CUBE, "dtau_dq": CUBE},
     spread=False,
-    open_only=True,
 )
 def forward_dynamics_second_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array, Array, Array]:
     """Second derivatives (nv, nv, nv) of the accelerations: by q twice, by q and qd, by qd twice, by tau and q.
 
-    The order of the indices is that of `inverse_dynamics_second_derivatives`.
+    The order of the indices is that of `inverse_dynamics_second_derivatives`. Where loops are closed all coordinates are
+    counted, as in `forward_dynamics_derivatives`: along motions that keep them closed, of which the second derivative of
+    the coordinates counts too, with the first derivatives.
 
     Examples
     --------
@@ -101,7 +97,6 @@ def inverse_dynamics_hessian_product(
     inputs={"q": "nq", "qd": "nv", "tau": "nv", "weights": "nv"},
     outputs={"wdq_dq": SQUARE, "wdq_dqd": SQUARE, "wdqd_dqd": SQUARE, "wdtau_dq": SQUARE},
     spread=False,
-    open_only=True,
 )
 def forward_dynamics_hessian_product(
     tree: Tree, q: Array, qd: Array, tau: Array, weights: Array
@@ -131,15 +126,7 @@ def _second_derivatives(
     """Of the first derivatives by q, qd and a third quantity: by q and q, q and qd, qd and qd, and the third and q."""
     return (
         tangent_derivative(tree, lambda x: first(x, qd)[0], q),
-        _by_vector(lambda x: first(q, x)[0], qd),
-        _by_vector(lambda x: first(q, x)[1], qd),
+        derivative_by_vector(lambda x: first(q, x)[0], qd),
+        derivative_by_vector(lambda x: first(q, x)[1], qd),
         tangent_derivative(tree, lambda x: first(x, qd)[2], q),
     )
-
-
-def _by_vector(function: Callable[[Array], Array], vector: Array) -> Array:
-    """The derivative (..., n) of a function of a vector (n,), exact, from its graph."""
-    x = np.array([symbol(f"\1{k}") for k in range(len(vector))], dtype=object)
-    values = np.asarray(function(x), dtype=object)
-    table = derivative(list(values.flat), list(x)).reshape(*values.shape, len(x))
-    return substitute(table, dict(zip(x, vector, strict=True)))

@@ -13,7 +13,9 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics import parameter_names
 from linkwise.dynamics.base_parameters.base_parameters import INDEPENDENT
-from linkwise.errors import ArgumentError, members, shown
+from linkwise.dynamics.closed_loops.nullspace import refuse_driven
+from linkwise.errors import ArgumentError, LinkwiseError, members, shown
+from linkwise.identification.closed_motions import ClosedMotions
 from linkwise.identification.parameters import REGROUPED, independent_columns, symbol, unknowns
 from linkwise.model.assembly import lock
 from linkwise.model.tree import Tree
@@ -258,6 +260,10 @@ ENOUGH, HALVINGS = 1e-4, 20
 #: Samples of the regressor for each harmonic.
 RATE = 20
 
+#: What `ClosedMotions.wall` counts beside the criterion, and by how much the size number of a motion that the smooth
+#: limits let through is taken back until it keeps the exact ones, so often at most.
+WALL, EASED, EASINGS = 1e-3, 0.1, 30
+
 #: Of the finite differences of the regressor, whose error of 1e-6 an optimisation does not feel.
 STEP = 1e-6
 
@@ -307,6 +313,8 @@ def exciting_trajectory(
     starts: int = 2,
     steps: int = 100,
     seed: int = 0,
+    driven: Sequence[int | str] | int | str | None = None,
+    q0: npt.ArrayLike | None = None,
 ) -> ExcitingTrajectory:
     """Find a periodic motion within limits from which the base parameters are found best.
 
@@ -317,6 +325,11 @@ def exciting_trajectory(
     Joints with quaternions have no motors: ball joints and bodies that float must be held at their neutral coordinates, at
     which they rest in the motion. The parameters that it tells apart are those of the mechanism with them locked there
     (`Mechanism.lock`), which `identify` then takes.
+
+    With closed loops the driven coordinates move by Fourier series and the others follow, on the branch of `q0`. The base
+    parameters are those of that branch, as `identify` counts them. The driven coordinates keep their limits at all times,
+    the others at 32 H instants a period, with a hundredth to spare; `qd_max` and `qdd_max` keep the motion away from toggle
+    positions.
 
     Parameters
     ----------
@@ -349,6 +362,10 @@ def exciting_trajectory(
         From how many of 100 random motions the optimisation begins, and how many steps it takes at most from each.
     seed : int
         Of the random motions.
+    driven : sequence of int or str, optional
+        With loops, as many coordinates as there are degrees of freedom; by default those with motors.
+    q0 : (nq,) array_like, optional
+        With loops, the branch, and the middle of driven joints that turn without limits; see `Linkage`.
 
     Returns
     -------
@@ -378,18 +395,34 @@ def exciting_trajectory(
     at_rest = flag("at_rest", at_rest)
     for field, value, least in (("harmonics", harmonics, 2 if at_rest else 1), ("starts", starts, 1), ("steps", steps, 0)):
         whole(field, value, least)
-    low, high = _limits(mech, q_min, q_max).T
     velocity, acceleration = _each(mech, "qd_max", qd_max, np.inf), _each(mech, "qdd_max", qdd_max, np.inf)
     scatter = _each(mech, "effort_std", effort_std, 1.0)
-    family = FourierFamily(period, harmonics, 0.5 * (low + high), 0.5 * (high - low), velocity, acceleration, at_rest)
-    held = lock(mech, {at.name: at.joint.neutral for at in mech.manifold_joints}) if mech.manifold_joints else mech
-    rest = mech.neutral[: mech.nq - mech.n], np.zeros(mech.nv - mech.n)
-    may = None if allowed is None else lambda q: allowed(_beside(q, rest[0]))
-    task = Excitation(held, unknowns(held, known).base.columns, family, criterion, scatter, may)
-    best, random_condition = _search(task, starts, steps, generator("seed", seed))
+    refuse_driven(mech, driven, "exciting_trajectory")
+    if q0 is not None and not mech.loops:
+        raise ArgumentError(f"q0 is {shown(q0)}, but {mech.name!r} has no loops: expected no q0")
+    rng = generator("seed", seed)
+    held, closed, may, moving = mech, None, allowed, list(range(mech.n))
+    if mech.loops:
+        bounds = position_bounds(mech.q_min if q_min is None else q_min, mech.q_max if q_max is None else q_max, mech.n)
+        closed = ClosedMotions.of(mech, driven, q0, np.stack([*bounds.T, velocity, acceleration]))
+        moving, middle = closed.driven, closed.linkage.q0[mech.nq - mech.n :]
+        low, high = _finite(mech, bounds, middle - np.pi, moving).T
+    else:
+        low, high = _limits(mech, q_min, q_max).T
+        held = lock(mech, {at.name: at.joint.neutral for at in mech.manifold_joints}) if mech.manifold_joints else mech
+        rest = mech.neutral[: mech.nq - mech.n], np.zeros(mech.nv - mech.n)
+        may = None if allowed is None else lambda q: allowed(_beside(q, rest[0]))
+    centre, half = 0.5 * (low + high)[moving], 0.5 * (high - low)[moving]
+    family = FourierFamily(period, harmonics, centre, half, velocity[moving], acceleration[moving], at_rest)
+    known_at = closed.sampled(rng, centre, half) if closed else None
+    columns = unknowns(held, known, known_at).base.columns
+    task = Excitation(held, columns, family, criterion, scatter[moving], may, closed)
+    best, random_condition = _search(task, starts, steps, rng)
     series = family.series(best)
 
     def state(time: FloatArray) -> State:
+        if closed:
+            return task.closed_state(series, time)
         q, qd, qdd = series(time)
         return _beside(q, rest[0]), _beside(qd, rest[1]), _beside(qdd, rest[1])
 
@@ -418,10 +451,23 @@ def _search(task: Excitation, starts: int, steps: int, rng: np.random.Generator)
     best = sorted(pair for pair in rated if np.isfinite(pair[0]))
     if not best:
         reason = "tells the base parameters apart" + (" and stays where allowed() says so" if task.allowed else "")
+        reason += ", closes the loops and keeps the limits of all joints" if task.closed else ""
         raise ArgumentError(f"none of {CANDIDATES} random motions {reason}; try more harmonics, wider limits or known=(...)")
     first = drawn[best[0][1]]
     ends = [descend(task.sloped, drawn[k].ravel(), steps).reshape(first.shape) for _, k in best[:starts]]
+    if task.closed:
+        ends = [_eased(task, end) for end in ends]
     return min([first, *ends], key=task.rating), task.condition(task.family.series(first))
+
+
+def _eased(task: Excitation, numbers: FloatArray) -> FloatArray:
+    """The numbers of a motion made smaller until all joints keep their limits."""
+    for _ in range(EASINGS):
+        if np.isfinite(task.rating(numbers)):
+            break
+        numbers = numbers.copy()
+        numbers[:, -2] -= EASED
+    return numbers
 
 
 def _each(mech: Tree, field: str, value: Any, default: float) -> FloatArray:
@@ -434,12 +480,16 @@ def _limits(mech: Tree, q_min: Any, q_max: Any) -> FloatArray:
     bounds = position_bounds(mech.q_min if q_min is None else q_min, mech.q_max if q_max is None else q_max, mech.n)
     if not np.all(bounds[:, 0] < bounds[:, 1]):
         raise ArgumentError(f"q_min is {shown(bounds[:, 0])} and q_max {shown(bounds[:, 1])}; expected q_min < q_max")
-    each = zip(mech.names, mech.is_length, bounds, strict=True)
-    open_ended = [name for name, is_length, row in each if is_length and np.any(np.isinf(row))]
+    return _finite(mech, bounds, np.full(mech.n, -np.pi), range(mech.n))
+
+
+def _finite(mech: Tree, bounds: FloatArray, least: FloatArray, moving: Iterable[int]) -> FloatArray:
+    """The limits (n, 2) of the joints that move made finite: those that turn without any have a turn, from the least on."""
+    open_ended = [mech.names[k] for k in moving if mech.is_length[k] and np.any(np.isinf(bounds[k]))]
     if open_ended:
         raise ArgumentError(f"no limits of sliding joints: {members(open_ended)}; expected finite q_min and q_max")
     low, high = bounds.T
-    low = np.where(np.isinf(low), np.where(np.isinf(high), -np.pi, high - 2.0 * np.pi), low)
+    low = np.where(np.isinf(low), np.where(np.isinf(high), least, high - 2.0 * np.pi), low)
     return np.stack([low, np.where(np.isinf(high), low + 2.0 * np.pi, high)], axis=1)
 
 
@@ -502,6 +552,8 @@ class Excitation:
         What each joint's rows are divided by.
     allowed : callable or None
         Takes q (K, n), says whether the mechanism may be there (K,).
+    closed : ClosedMotions or None
+        With loops, how all coordinates follow those of the family.
     """
 
     tree: Tree
@@ -510,11 +562,17 @@ class Excitation:
     criterion: str
     effort_std: FloatArray
     allowed: Callable[[FloatArray], Any] | None
+    closed: ClosedMotions | None = None
+
+    @property
+    def joints(self) -> int:
+        """How many joints move by series of their own."""
+        return len(self.family.centre)
 
     @cached_property
     def times(self) -> FloatArray:
         """Even instants of one period (K,)."""
-        count = max(RATE * self.family.harmonics, -(-2 * len(self.columns) // self.tree.n))
+        count = max(RATE * self.family.harmonics, -(-2 * len(self.columns) // self.joints))
         return grid(self.family.period, count)
 
     @cached_property
@@ -525,9 +583,9 @@ class Excitation:
 
     def drawn(self, rng: np.random.Generator) -> FloatArray:
         """Numbers (n, m + 2) of a random motion: one that fills its limits, or of any size where not all is allowed."""
-        values = rng.normal(size=(self.tree.n, self.family.numbers))
-        values[:, -2] = rng.uniform(-4.0, 4.0) if self.allowed else 4.0
-        values[:, -1] *= 0.5
+        values = rng.normal(size=(self.joints, self.family.numbers))
+        values[:, -2] = rng.uniform(-4.0, 4.0) if self.allowed or self.closed else 4.0
+        values[:, -1] *= rng.uniform(0.0, 0.5) if self.closed else 0.5
         return values
 
     def rating(self, numbers: FloatArray) -> float:
@@ -541,12 +599,17 @@ class Excitation:
 
     def sloped(self, flat: FloatArray) -> tuple[float, FloatArray]:
         """The criterion of the smooth motion of some numbers, in a row, and its slope by them."""
-        numbers = flat.reshape(self.tree.n, -1)
+        numbers = flat.reshape(self.joints, -1)
         series = self.family.series(numbers, SHARP)
         state = series(self.times)
         table = self._table(*state)
         value, slope = criterion_loss(table, self.criterion)
         if not np.isfinite(value) or not self._may(series):
+            return np.inf, np.zeros_like(flat)
+        if self.closed:
+            motion = self.closed.assembled(*state)
+            value += WALL * float(self.closed.wall(motion).sum()) if motion else np.inf
+        if not np.isfinite(value):
             return np.inf, np.zeros_like(flat)
         by_state = self._pulled(state, table, slope * self.smooth)
         parts = basis(self.times, self.family.period, self.family.harmonics)
@@ -555,10 +618,18 @@ class Excitation:
 
     def _may(self, series: FourierSeries) -> bool:
         """Whether a motion stays where it may."""
-        if self.allowed is None:
+        if self.allowed is None and self.closed is None:
             return True
         count = GRID * self.family.harmonics
-        q = series(grid(self.family.period, count))[0]
+        state = series(grid(self.family.period, count))
+        if self.closed:
+            motion = self.closed.assembled(*state)
+            if motion is None or not self.closed.within(motion):
+                return False
+            state = motion
+        if self.allowed is None:
+            return True
+        q = state[0]
         answer = np.asarray(self.allowed(q))
         if answer.shape != (count,) or answer.dtype != bool:
             raise ArgumentError(
@@ -566,19 +637,44 @@ class Excitation:
             )
         return bool(answer.all())
 
+    def closed_state(self, series: FourierSeries, time: FloatArray) -> State:
+        """The motion (K, nq), (K, nv), (K, nv) of a mechanism with loops, each from the instant of a grid before it."""
+        assert self.closed is not None
+        count = GRID * self.family.harmonics
+        way = self.closed.linkage.trace(series(grid(self.family.period, count))[0]).q
+        at = np.floor(np.mod(time, self.family.period) / self.family.period * count).astype(np.intp) % count
+        motion = self.closed.assembled(*series(time), way[at])
+        if motion is None:
+            raise LinkwiseError(f"the loops of {self.tree.name!r} do not close on the way found; expected narrower limits")
+        return motion
+
     def _table(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
-        """Weighted rows (..., K n, b) of the base regressor."""
-        rows = kernel_of(self.tree, "regressor", None, {})(q, qd, qdd)[..., self.columns] / self.effort_std[:, None]
+        """Weighted rows (..., K n, b) of the base regressor; NaN where loops do not close."""
+        if self.closed is None:
+            return self._weighted(kernel_of(self.tree, "regressor", None, {})(q, qd, qdd))
+        motion = self.closed.assembled(q, qd, qdd)
+        return self._weighted(self.closed.rows(motion)) if motion else np.full((q.size, len(self.columns)), np.nan)
+
+    def _weighted(self, regressor: FloatArray) -> FloatArray:
+        rows = regressor[..., self.columns] / self.effort_std[:, None]
         return np.asarray(rows.reshape(*rows.shape[:-3], -1, rows.shape[-1]))
 
     def _pulled(self, state: tuple[FloatArray, ...], table: FloatArray, slope: FloatArray) -> FloatArray:
-        """The slope (3, K, n) by q, qd and qdd at the instants, from that by the table."""
-        slopes = np.empty((3, *state[0].shape))
+        """The slope (3, K, n) by q, qd and qdd at the instants, from that by the table; with loops, of the wall too."""
+        slopes = np.zeros((3, *state[0].shape))
+        motion = self.closed.assembled(*state) if self.closed else None
         for k in range(3):
-            for i in range(self.tree.n):
+            for i in range(self.joints):
                 shifted = list(state)
                 shifted[k] = state[k].copy()
                 shifted[k][:, i] += STEP
-                change = (self._table(*shifted) - table) * slope
-                slopes[k, :, i] = change.reshape(len(self.times), -1).sum(axis=1) / STEP
+                if self.closed and motion:
+                    aside = self.closed.assembled(*shifted, motion[0])
+                    if aside is None:
+                        continue
+                    slopes[k, :, i] = WALL * (self.closed.wall(aside) - self.closed.wall(motion)) / STEP
+                    rows = self._weighted(self.closed.rows(aside))
+                else:
+                    rows = self._table(*shifted)
+                slopes[k, :, i] += ((rows - table) * slope).reshape(len(self.times), -1).sum(axis=1) / STEP
         return slopes

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import algorithm
 from linkwise.errors import ArgumentError
-from linkwise.expr.derivative import rates
+from linkwise.expr.derivative import derivative, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
 from linkwise.model.tree import Tree
@@ -64,6 +64,14 @@ def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array)
     """
     x, values = _on_symbols(tree, function)
     return np.stack([_rates(tree, x, values, q, unit) for unit in np.eye(tree.nv)], axis=-1)
+
+
+def derivative_by_vector(function: Callable[[Array], Array], vector: Array) -> Array:
+    """The derivative (..., n) of a function of a vector (n,), exact, from its graph."""
+    x = np.array([symbol(f"\1{k}") for k in range(len(vector))], dtype=object)
+    values = np.asarray(function(x), dtype=object)
+    table = derivative(list(values.flat), list(x)).reshape(*values.shape, len(x))
+    return substitute(table, dict(zip(x, vector, strict=True)))
 
 
 def time_derivative(tree: Tree, function: Callable[[Array], Array], q: Array, qd: Array) -> Array:

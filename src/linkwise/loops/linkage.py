@@ -474,6 +474,11 @@ class Linkage:
         return tuple(self._task.names[k] for k in self._system.passive)
 
     @property
+    def equations(self) -> LinkageEquations:
+        """What is solved, over scalars."""
+        return self._system
+
+    @property
     def idle(self) -> tuple[str, ...]:
         """Names of the speeds of joints with quaternions that stay zero: what the loops leave free, as the spin of a rod."""
         return tuple(self._task.names[k] for k in self._idle)

@@ -124,7 +124,7 @@ class LinkageEquations:
     def velocity(self, q: Array, ud: Array) -> tuple[Array, Any, Any]:
         """Speeds (nv,) for driven speeds ud (m,) at q (nq,), how far loops are open, and what all equations leave."""
         jac = closure_jacobian(self.tree, q)
-        qd = self._completed(jac, blank(len(self.scale)), ud)
+        qd = self.completed(jac, blank(len(self.scale)), ud)
         speeds = qd[self.task.speeds] / self.unit
         cause = _greatest(ud / self.unit[list(self.driven)])
         return qd, self._error(q), select(_bounded(speeds, cause), _share(jac @ qd * self.scale, speeds), 2.0)
@@ -132,7 +132,7 @@ class LinkageEquations:
     def acceleration(self, q: Array, qd: Array, udd: Array) -> tuple[Array, Any, Any]:
         """Accelerations (nv,) for driven accelerations udd (m,), how far loops are open, and what all equations leave."""
         jac, bias = closure_jacobian(self.tree, q), closure_bias(self.tree, q, qd)
-        qdd = self._completed(jac, bias, udd)
+        qdd = self.completed(jac, bias, udd)
         speeds = qd[self.task.speeds] / self.unit
         of_speed = _share(jac @ qd * self.scale, speeds)
         scaled = qdd[self.task.speeds] / self.unit
@@ -140,7 +140,7 @@ class LinkageEquations:
         cause = greatest(_greatest(udd / self.unit[list(self.driven)]), _greatest(bias * self.scale))
         return qdd, self._error(q), select(_bounded(scaled, cause), left, 2.0)
 
-    def _completed(self, jac: Array, bias: Array, driven: Array) -> Array:
+    def completed(self, jac: Array, bias: Array, driven: Array) -> Array:
         """Rates (nv,) with J rates + bias = 0 for the rows that count, from those of the driven coordinates."""
         rates = blank(self.tree.nv)
         rates[self.task.speeds[list(self.driven)]] = driven

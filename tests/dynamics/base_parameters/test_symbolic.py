@@ -180,9 +180,27 @@ def test_a_rotor_whose_inertia_is_grouped_leaves_the_joint() -> None:
     assert (9.0, "Jm1") in made.definitions["ZZR1"]
 
 
+def test_closed_loops_leave_no_more_than_the_tree_shows() -> None:
+    """The regressor of the driven efforts is spanned by the forms, in numbers and in symbols; there are fewer by rank."""
+    bars = robots.four_bar()
+    linkage = bars.linkage(["crank"])
+    q = linkage.trace(np.linspace(0.3, 2.0, 40)).q
+    qd = linkage.velocity(q, np.linspace(-3.0, 4.0, 40)[:, None])
+    qdd = linkage.acceleration(q, qd, np.linspace(20.0, -30.0, 40)[:, None])
+    table = bars.regressor(q, qd, qdd)[:, 0]
+    fewest = bars.base_parameters()
+    lengths = {"x2": bars.links[1].before[0, 3], "x3": bars.links[2].before[0, 3], "xt": bars.tool[0, 3]}
+    for forms in (base_forms(bars), base_forms(bars.symbolic("lengths"))):
+        assert not forms.minimal
+        matrix = numbers_at(forms.matrix, {parameter(name): value for name, value in lengths.items()})
+        error = np.abs(table[:, forms.columns] @ matrix - table).max() / np.abs(table).max()
+        print(len(forms), len(fewest), f"{error:.1e}")
+        assert error < 1e-12
+        assert len(forms) > len(fewest)
+        assert np.linalg.matrix_rank(np.vstack([matrix, fewest.matrix]), tol=1e-9) == len(forms)
+
+
 def test_what_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="has closed loops"):
-        base_forms(robots.four_bar())
     with pytest.raises(ArgumentError, match=r"'d3'.*'a2'.*'d4'.*'a3'.*base_forms"):
         puma().base_parameters()
 

@@ -6,6 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity import follow
+from linkwise.trajectory import cartesian
 
 PLANE = [1, 1, 0, 0, 0, 0]
 
@@ -113,15 +114,135 @@ def test_a_batch_is_a_loop(five):
     assert np.abs(whole - rows).max() <= 1e-15 * np.abs(whole).max()
 
 
+def closed_motions(linkage, q, seed=3):
+    """Speeds, and accelerations, that keep the loops closed at positions (N, nq)."""
+    ud, udd = np.random.default_rng(seed).uniform(-1, 1, (2, len(q), len(linkage.driven)))
+    qd = linkage.velocity(q, ud)
+    return qd, linkage.acceleration(q, qd, udd)
+
+
+def test_accelerations_of_a_five_bar(five):
+    """The pin gets its acceleration, and the loops stay closed to second order: J qdd + dJ/dt qd = 0."""
+    robot, linkage, q = five
+    qd, _ = closed_motions(linkage, q)
+    wanted = np.array([0.5, -2.0, 0, 0, 0, 0])
+    solution = robot.joint_accelerations(q, qd, wanted, mask=PLANE, damping=None)
+    size = np.abs(solution.qdd).max(axis=-1)
+    bias = (robot.jacobian_dot(q, qd) @ qd[..., None])[..., 0]
+    pin = np.abs(((robot.jacobian(q) @ solution.qdd[..., None])[..., 0] + bias - wanted)[:, :2]).max(axis=-1) / size
+    closure = (robot.kernel("closure_jacobian")(q) @ solution.qdd[..., None])[..., 0] + robot.kernel("closure_bias")(q, qd)
+    again = linkage.acceleration(q, qd, solution.qdd[:, [0, 2]])
+    opened = np.abs(closure).max(axis=-1) / size
+    print(f"pin to {pin.max():.1e} m/s2, loops to {opened.max():.1e}, of accelerations of {size.max():.1e} rad/s2")
+    assert solution.exact.all()
+    assert pin.max() < 1e-14
+    assert opened.max() < 1e-14
+    assert (np.abs(again - solution.qdd).max(axis=-1) < 1e-12 * size).all()  # as the linkage has it
+
+
+def test_accelerations_are_those_of_the_motion(five):
+    """Central differences of the velocity along a motion of the linkage, h^2 away and extrapolated to h^4."""
+    robot, linkage, q = five
+    start, h = linkage.driven_part(q[:1]), 1e-3
+
+    def rates(t):
+        u = start + 0.3 * np.sin(t) * np.array([1.0, -0.7])
+        at = linkage.position(u).q
+        qd = linkage.velocity(at, 0.3 * np.cos(t) * np.array([[1.0, -0.7]]))
+        return at, qd, robot.jacobian(at)[0] @ qd[0]
+
+    at, qd, _ = rates(0.4)
+    slopes = [(rates(0.4 + k * h)[2] - rates(0.4 - k * h)[2]) / (2 * k * h) for k in (1, 2)]
+    rise = (4 * slopes[0] - slopes[1]) / 3
+    solution = robot.joint_accelerations(at[0], qd[0], rise, mask=PLANE, damping=None)
+    expected = linkage.acceleration(at, qd, -0.3 * np.sin(0.4) * np.array([[1.0, -0.7]]))[0]
+    print(np.abs(solution.qdd - expected).max())
+    assert np.abs(solution.qdd - expected).max() < 1e-8 * np.abs(expected).max()  # differences of 1e-15 over 1e-3; h^4
+
+
+def test_accelerations_of_a_stewart_platform():
+    robot = lw.robots.stewart()
+    inverse = robot.linkage(["x", "y", "z", "yaw", "pitch", "roll"], q0=robot.neutral)
+    q = inverse.position([0.02, -0.03, 0.05, 0.1, -0.05, 0.08]).q
+    qd = inverse.velocity(q, [0.1, 0.2, -0.1, 0.3, -0.2, 0.1])
+    wanted = np.array([1.0, -2.0, 0.5, 0.7, -0.3, 0.4])
+    solution = robot.joint_accelerations(q, qd, wanted, link="platform", limits=None)
+    expected = inverse.acceleration(q, qd, solution.qdd[:6])
+    print(f"{solution}: {np.abs(solution.qdd - expected).max():.1e}")
+    assert solution.exact
+    bias = robot.jacobian_dot(q, qd, link="platform") @ qd
+    assert np.abs(robot.jacobian(q, link="platform") @ solution.qdd + bias - wanted).max() < 1e-12
+    assert np.abs(solution.qdd - expected).max() < 1e-11
+
+
+def test_bounds_of_accelerations(five):
+    """What is asked is scaled; what keeps the loops closed at these speeds is not, and then something is missing."""
+    robot, linkage, q = five
+    qd, _ = closed_motions(linkage, q[:1])
+    wanted = np.array([30.0, -20.0, 0, 0, 0, 0])
+    free = robot.joint_accelerations(q[0], qd[0], wanted, mask=PLANE, damping=None)
+    none = robot.joint_accelerations(q[0], qd[0], 0 * wanted, mask=PLANE, damping=None)
+    most = 0.5 * (np.abs(free.qdd).max() + np.abs(none.qdd).max())
+    slow = robot.joint_accelerations(q[0], qd[0], wanted, mask=PLANE, damping=None, qdd_max=most)
+    print(slow, slow.scale)
+    assert slow.reason == "slowed"
+    assert np.abs(slow.qdd).max() <= most * (1 + 1e-12)
+    assert np.abs(slow.qdd - none.qdd - slow.scale * (free.qdd - none.qdd)).max() < 1e-11
+    tight = robot.joint_accelerations(q[0], qd[0], wanted, mask=PLANE, damping=None, qdd_max=1e-3)
+    closure = robot.kernel("closure_jacobian")(q[0]) @ tight.qdd + robot.kernel("closure_bias")(q[0], qd[0])
+    assert tight.reason == "bounded"
+    assert np.abs(closure).max() < 1e-12 * np.abs(free.qdd).max()
+
+
+def test_a_secondary_acceleration_leaves_the_frame_alone(five):
+    robot, linkage, q = five
+    qd, _ = closed_motions(linkage, q[:1])
+    along, wanted = [1, 0, 0, 0, 0, 0], np.array([0.5, 0, 0, 0, 0, 0])
+    plain = robot.joint_accelerations(q[0], qd[0], wanted, mask=along, damping=None)
+    aside = robot.joint_accelerations(q[0], qd[0], wanted, mask=along, damping=None, secondary=[1.0, 0, 0, 0])
+    assert plain.exact
+    assert aside.exact
+    assert np.abs(aside.qdd - plain.qdd).max() > 1e-3
+    assert np.abs(robot.kernel("closure_jacobian")(q[0]) @ (aside.qdd - plain.qdd)).max() < 1e-13
+
+
+def test_a_path_of_a_five_bar(five):
+    """The pin follows a straight line; loops are closed in position, speed and acceleration, so efforts can be asked for."""
+    robot, linkage, _ = five
+    at = linkage.position([0.1, 0.2]).q
+    start = robot.forward_kinematics(at)
+    end = start.copy()
+    end[:2, 3] += [0.05, -0.08]
+    errors = []
+    for dt in (0.02, 0.01):
+        motion = follow(robot, cartesian(start, end, 1.0), at, dt=dt, mask=PLANE, gain=0.0, tol=1e-2)
+        errors.append(motion.position_error.max())
+        gap = np.abs(robot.kernel("closure")(motion.q)).max()
+        rate = np.abs(robot.kernel("closure_jacobian")(motion.q) @ motion.qd[..., None]).max()
+        rise = (robot.kernel("closure_jacobian")(motion.q) @ motion.qdd[..., None])[..., 0]
+        rise = np.abs(rise + robot.kernel("closure_bias")(motion.q, motion.qd)).max()
+        print(f"{motion!r}: loops to {gap:.1e} m, {rate:.1e} m/s, {rise:.1e} m/s2")
+        assert motion.success
+        assert gap < 1e-12
+        assert rate < 1e-13
+        assert rise < 1e-12
+    efforts = robot.actuator_efforts(motion.q, motion.qd, motion.qdd)
+    assert np.isfinite(efforts).all()
+    print(errors, np.log2(errors[0] / errors[1]))
+    assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.3  # midpoint steps without feedback: of second order
+
+
 def test_refusals(five):
     robot, _, q = five
     with pytest.raises(ArgumentError, match="open at q"):
         robot.joint_velocities(q[0] + 0.1, np.zeros(6), mask=PLANE)
     with pytest.raises(ArgumentError, match="limits is 'qp'"):
         robot.joint_velocities(q[0], np.zeros(6), mask=PLANE, limits="qp")
-    with pytest.raises(ArgumentError, match="closed loops"):
-        robot.joint_accelerations(q[0], np.zeros(4), np.zeros(6))
-    with pytest.raises(ArgumentError, match="closed loops"):
-        follow(robot, None, q[0], dt=0.01)
+    with pytest.raises(ArgumentError, match="qd opens loops"):
+        robot.joint_accelerations(q[0], [1.0, 0, 0, 0], np.zeros(6), mask=PLANE)
+    with pytest.raises(ArgumentError, match="open at q"):
+        robot.joint_accelerations(q[0] + 0.1, np.zeros(4), np.zeros(6), mask=PLANE)
+    with pytest.raises(ArgumentError, match="open at q"):
+        follow(robot, cartesian(np.eye(4), np.eye(4), 0.1), q[0] + 0.1, dt=0.01, mask=PLANE)
     flat = lw.robots.four_bar().linkage(["crank"]).q0
     assert lw.robots.four_bar().joint_velocities(flat, np.zeros(6)).exact

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import refuse_loops
 from linkwise.dynamics.base_parameters.grouping import grouped, rotor_speeds
 from linkwise.dynamics.base_parameters.identifiability import Felt, felt
 from linkwise.dynamics.base_parameters.regressor_columns import RegressorProblem, problem_of, symbolic_geometry
@@ -53,8 +52,8 @@ class BaseForms:
     numbers : ndarray (P,)
         Their values on this mechanism: numbers or expressions.
     minimal : bool
-        Whether there are no fewer. False where joints follow others: these are then the combinations of the mechanism whose
-        joints all move by themselves; they determine all efforts, but some may not be distinguishable.
+        Whether there are no fewer. False where joints follow others, or loops are closed: these are then the combinations of
+        the mechanism whose joints all move by themselves; they determine all efforts, but some may not be distinguishable.
 
     Examples
     --------
@@ -101,7 +100,7 @@ class BaseForms:
         return "\n".join([repr(self), *([f"no effect: {' '.join(self.unseen)}"] if self.unseen else [])])
 
     def __repr__(self) -> str:
-        least = "" if self.minimal else " (joints follow others: some may not be told apart)"
+        least = "" if self.minimal else " (joints follow others, or loops: some may not be told apart)"
         return "\n".join([f"{len(self)} base parameters of {len(self.parameters)}{least}", *self.names])
 
 
@@ -121,7 +120,9 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     Parameters
     ----------
     tree : Tree
-        Any joints, fixed or floating base, rotors on links; without closed loops.
+        Any joints, fixed or floating base, rotors on links. With closed loops the forms are those of the tree, cut open: the
+        efforts of the driven coordinates are G' times those of the tree, whatever closes the loops, so these determine them
+        too; `base_parameters` counts the fewest, which depend on lengths by more than sums and products.
     resting : bool
         Whether joints rest in some motions. Without rest, Coulomb friction of a joint that always feels the same load
         cannot be distinguished from that load, and is grouped with it.
@@ -134,7 +135,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     Raises
     ------
     ArgumentError
-        Where loops are closed; where the closed form becomes too long.
+        Where the closed form becomes too long.
 
     Notes
     -----
@@ -159,9 +160,8 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     MY2
     ZZ2 - a2^2 M2
     """
-    if tree.loops:
-        refuse_loops(tree, "base_forms")
-    free = coupling(tree).uncoupled if tree.coupled else tree
+    opened = tree.replace(loops=()) if tree.loops else tree
+    free = coupling(opened).uncoupled if opened.coupled else opened
     bodies = moving_bodies(free)
     point = points_for(free)[0]
     with of_bounded_length(tree):
@@ -174,7 +174,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
         tuple(name for name, there in zip(names, seen, strict=True) if not there),
         names,
         parameter_values(tree),
-        not tree.coupled,
+        not (tree.coupled or tree.loops),
     )
 
 

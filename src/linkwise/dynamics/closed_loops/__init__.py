@@ -15,3 +15,9 @@ from linkwise.dynamics.closed_loops.reduced_mass_matrix import reduced_mass_matr
 from linkwise.dynamics.closed_loops.regressor import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops.regressor import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops.regressor import closed_regressor as closed_regressor
+from linkwise.dynamics.closed_loops.second_derivatives import (
+    closed_inverse_dynamics_hessian_product as closed_inverse_dynamics_hessian_product,
+)
+from linkwise.dynamics.closed_loops.second_derivatives import (
+    closed_inverse_dynamics_second_derivatives as closed_inverse_dynamics_second_derivatives,
+)

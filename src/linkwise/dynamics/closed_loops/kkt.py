@@ -272,8 +272,8 @@ class ClosedSystem:
         return np.asarray(self.mass.other_half_solve(-(self.halves.T @ self.loops.solve(gap))) * self.valid)
 
 
-def closed_system(tree: Tree, q: Array) -> ClosedSystem:
-    """Factor the equations at q.
+def closed_system(tree: Tree, q: Array, matrix: Array | None = None) -> ClosedSystem:
+    """Factor the equations at q, with the mass matrix or another symmetric ``matrix`` (nv, nv) in its place.
 
     M = L' D L and A = Y inverse(D) Y' with L' Y = J' (R. Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section
     8.3). A is factored without pivots where its rows are independent but at singular positions; else see `deficient`.
@@ -285,7 +285,7 @@ def closed_system(tree: Tree, q: Array) -> ClosedSystem:
     """
     closing = independent_closure(tree)
     jac = closure_jacobian(tree, q)
-    rows, matrix = jac[list(closing.rows)], mass_matrix(tree, q)
+    rows, matrix = jac[list(closing.rows)], mass_matrix(tree, q) if matrix is None else matrix
     if closing.weights is not None:
         matrix = _stiffened(matrix, rows, closing.weights)
     mass = factor(matrix)

@@ -398,16 +398,17 @@ def joint_accelerations(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base. Closed loops stay closed, J qdd + dJ/dt qd = 0 of their equations: of all accelerations that they
+        allow these are the best.
     q, qd : (..., nq), (..., n) array_like
-        Configuration and velocities, n the mechanism's nv.
+        Configuration and velocities, n the mechanism's nv; with loops closed, and kept closed by the velocities.
     acceleration : (..., 6) array_like
         Of the frame's origin, m/s2, and angular, rad/s2: the derivative of the twist. In the frame's own axes ("body") that
         is the rate of the twist's components there, as with `Mechanism.jacobian_dot`.
     limits : {"scale", "qp", None}
         How `qdd_max` is kept. "scale": the acceleration asked for is reduced by one factor; that which the speeds alone
         bring is compensated for in full, and where the bounds do not allow even that, rates are cut and the residual shows
-        it.
+        it; those that keep loops closed are not.
         "qp": the accelerations within the bounds that come nearest.
     qdd_max : (n,) array_like, optional
         Greatest accelerations, rad/s2 or m/s2, both ways; those of the mechanism by default.
@@ -427,7 +428,7 @@ def joint_accelerations(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases and mechanisms with loops.
+        Naming the argument at fault; for floating bases; where loops are open or singular at q, or qd opens them.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 

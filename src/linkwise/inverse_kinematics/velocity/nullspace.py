@@ -29,7 +29,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base.
+        On a fixed base. `joint_velocities` takes of it what closed loops allow.
     q : (..., nq) array_like
         Configuration.
     gain : float
@@ -46,7 +46,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     >>> towards_middle(robots.panda(), np.zeros(7), 2.0).round(3).tolist()
     [0.0, 0.0, 0.0, -3.142, 0.0, 3.735, 0.0]
     """
-    check_mechanism(mechanism)
+    check_mechanism(mechanism, loops=True)
     at, share = vectors("q", q, mechanism.nq), positive("gain", gain, zero=True)
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)

@@ -13,7 +13,8 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
-from linkwise.inverse_kinematics.velocity.task import REGION, VelocityTask, check_mechanism, rate_task, speed_bounds
+from linkwise.inverse_kinematics.velocity.task import REGION, ClosedVelocityTask, VelocityTask, rate_task, speed_bounds
+from linkwise.loops.loop_solver import closed_near, closing
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
@@ -45,7 +46,8 @@ class PathSolution(Solution):
     t : ndarray (T,)
         Time, s.
     q, qd, qdd : ndarray (T, nq), (T, nv), (T, nv)
-        Of the joints; accelerations are differences of the speeds. `linkwise.Trajectory` takes all four.
+        Of the joints; accelerations are differences of the speeds, with loops the nearest to these that keep them closed.
+        `linkwise.Trajectory` takes all four.
     path_time : ndarray (T,)
         Which instant of the path was aimed at: behind t where bounds slowed the motion.
     position_error, rotation_error : ndarray (T,)
@@ -111,11 +113,12 @@ def follow(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base. Closed loops stay closed, as by `joint_velocities`; they are closed again after each half step.
     path : CartesianTrajectory
         One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
     q0 : (nq,) array_like
-        Where the joints start. What the frame is then away from the path is closed, at last with the time constant 1 / gain.
+        Where the joints start, with loops closed. What the frame is then away from the path is closed, at last with the
+        time constant 1 / gain.
     dt : float
         Step, s.
     gain : float
@@ -150,7 +153,6 @@ def follow(
     (True, True)
     """
     mechanism.require_numbers("follow")
-    check_mechanism(mechanism)
     task = rate_task(mechanism, 1, link, "world", mask, damping, region, weights, None)
     if not hasattr(path, "t") or not hasattr(path, "at") or getattr(path, "batch", None):
         raise ArgumentError(f"path is {shown(path)}; expected a CartesianTrajectory of one motion")
@@ -180,6 +182,8 @@ class _Following:
 
     def run(self, q: FloatArray) -> PathSolution:
         time, at, end = 0.0, float(self.path.t[0]), float(self.path.t[-1])
+        self.speed(q, at)  # (an error where q0 leaves loops open)
+        q = self.closed(q)
         rows = [(time, at, q, *self.speed(q, at))]
         while at < end and len(rows) < MOST:
             qd, diagnostics = rows[-1][3:]
@@ -201,7 +205,13 @@ class _Following:
 
     def moved(self, q: FloatArray, qd: FloatArray, dt: float) -> FloatArray:
         """The configuration (nq,) after a time, s."""
-        return np.asarray(kernel_of(self.task.mechanism, "integrate")(q, qd, dt))
+        return self.closed(np.asarray(kernel_of(self.task.mechanism, "integrate")(q, qd, dt)))
+
+    def closed(self, q: FloatArray) -> FloatArray:
+        """The configuration (nq,) with the loops, if there are any, closed nearby."""
+        if not self.task.mechanism.loops:
+            return q
+        return closed_near(closing(self.task.mechanism), q[None])[0][0]
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
         """Joint speeds and `DIAGNOSTICS` for an instant of the path, by what is missing to it."""
@@ -221,6 +231,8 @@ class _Following:
         t, at, q, qd, diagnostics = (np.array(part) for part in zip(*rows, strict=True))
         qdd = np.gradient(qd, t, axis=0) if len(t) > 1 else np.zeros_like(qd)
         task = self.task
+        if isinstance(task, ClosedVelocityTask):
+            qdd = task.closing_rates(q, qd, qdd)
         error = np.zeros((len(t), 6))
         picked = list(task.rows)
         reached = kernel_of(task.mechanism, "forward_kinematics", None, {"link": task.link})(q)

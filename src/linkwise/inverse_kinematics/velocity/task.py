@@ -14,7 +14,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.velocity.kernel import motion_kernel, rate_kernel
 from linkwise.kinematics.jacobian import check_frame
-from linkwise.loops.loop_solver import NEARLY, closing
+from linkwise.loops.loop_solver import NEARLY, REST, closing
 from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
@@ -67,7 +67,7 @@ class VelocityTask:
     Attributes
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base.
     order : int
         1 for speeds, 2 for accelerations.
     link, frame
@@ -157,8 +157,9 @@ class VelocityTask:
 class ClosedVelocityTask(VelocityTask):
     """The same with loops closed: joint rates among those that the loops allow.
 
-    With qd = S z, S the joints' shares, and B = J S of the closure equations, z = P y with P = 1 - pinv(B) B: the shortest z
-    with J qd = 0 that gives the frame what is asked is that of the damped inverse of A P, A the matrix of the task.
+    With x = S z, S the joints' shares, and B = J S of the closure equations, z = z0 + P y with P = 1 - pinv(B) B: the
+    shortest y that gives the frame what is asked is that of the damped inverse of A P, A the matrix of the task. z0 is zero
+    for speeds. Accelerations keep the loops closed where B z = -dJ/dt qd, of which z0 = -pinv(B) dJ/dt qd is the shortest.
     """
 
     @cached_property
@@ -168,61 +169,104 @@ class ClosedVelocityTask(VelocityTask):
 
     def matrix(self, q: FloatArray) -> FloatArray:
         """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
-        return np.asarray(super().matrix(q) @ self._projector(q))
+        return np.asarray(super().matrix(q) @ self._closure(q)[2])
 
-    def _projector(self, q: FloatArray) -> FloatArray:
+    def closing_rates(self, q: FloatArray, qd: FloatArray, rates: FloatArray) -> FloatArray:
+        """Accelerations (..., n), the nearest to some that may open the loops."""
+        scaled, inverse, _ = self._closure(q)
+        free = np.divide(rates, self.shares, where=self.shares > 0.0, out=np.zeros_like(rates))
+        gap = (scaled @ free[..., None])[..., 0] + self._closure_bias(q, qd)
+        return np.asarray(rates - self.shares * (inverse @ gap[..., None])[..., 0])
+
+    def _closure(self, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """B (..., K, n), its pseudo-inverse, and P."""
         loops, name = closing(self.mechanism), self.mechanism.name
         gap, rank = loops.error(q), ranks_at(loops, closed_regular(self.mechanism)[:1])[0]
         if not np.all(gap <= NEARLY):
             raise ArgumentError(
-                f"joint_velocities: loops of {name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
+                f"{self._name}: loops of {name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
                 f" ({loops.size:g} m) and rad; expected at most {NEARLY:g} (a Linkage gives closed positions)"
             )
         jac = loops.jacobian(q)
         values = np.linalg.svd(jac, compute_uv=False)
         if rank and not np.all(values[..., rank - 1] > SINGULAR * values[..., 0]):
-            raise ArgumentError(
-                f"joint_velocities: loops of {name!r} are at a singular position at q; branches of motion meet"
-            )
+            raise ArgumentError(f"{self._name}: loops of {name!r} are at a singular position at q; branches of motion meet")
         scaled = np.zeros((*jac.shape[:-1], self.n))
         scaled[..., loops.speeds] = jac / loops.columns * self.shares[loops.speeds]
-        return np.eye(self.n) - np.linalg.pinv(scaled, rcond=SINGULAR) @ scaled
+        inverse = np.linalg.pinv(scaled, rcond=SINGULAR)
+        return scaled, inverse, np.eye(self.n) - inverse @ scaled
 
-    def _solve(
-        self,
-        q: FloatArray,
-        wanted: FloatArray,
-        shares: FloatArray,
-        secondary: FloatArray,
-        low: FloatArray,
-        high: FloatArray,
-        settings: FloatArray,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    @property
+    def _name(self) -> str:
+        return "joint_velocities" if self.order == 1 else "joint_accelerations"
+
+    def _closure_bias(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """dJ/dt qd (..., K) of the closure equations, without unit; speeds must keep the loops closed."""
+        loops = closing(self.mechanism)
+        terms = loops.jacobian(q) * (qd[..., loops.speeds] / loops.columns)[..., None, :]
+        gap = np.abs(terms.sum(axis=-1)).max(axis=-1)
+        if not np.all(gap <= NEARLY * np.sqrt(np.square(terms).sum(axis=(-2, -1))) + REST):
+            raise ArgumentError(
+                f"{self._name}: qd opens loops of {self.mechanism.name!r} by {np.max(gap):.3g}, in longest offsets"
+                f" ({loops.size:g} m) and rad per s; expected speeds that keep them closed, as a Linkage or"
+                " joint_velocities gives them"
+            )
+        return np.asarray(kernel_of(self.mechanism, "closure_bias")(q, qd) * loops.rows)
+
+    def _solve(self, q: FloatArray, *arguments: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Inputs and outputs as of `rate_kernel`."""
+        states, (wanted, shares, secondary, low, high, settings) = arguments[:-6], arguments[-6:]
         region, constant = settings
-        closed = self._projector(q)
-        matrix = super().matrix(q) @ closed
+        scaled, opened, closed = self._closure(q)
+        whole = super().matrix(q)
+        matrix = whole @ closed
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         there = values > RANK * values[..., :1]
         gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
         inverse = np.einsum("...ij,...kj,...k,...lk->...il", closed, right, gains, left)
-        asked = np.einsum(
-            "...ik,...k,...jk,...j->...i", left, values * gains, left, wanted[..., list(self.rows)] * self.unit
-        )
-        needed = np.einsum("...ik,...k->...i", inverse, wanted[..., list(self.rows)] * self.unit)
-        needed = needed + np.einsum("...ik,...k->...i", inverse, asked - np.einsum("...ik,...k->...i", matrix, needed))
-        needed = shares * np.einsum("...ij,...j->...i", closed, needed)  # (the second time takes what rounding left)
+
+        def moving(rows: FloatArray) -> FloatArray:
+            """Rates (..., n) that give the frame rows (..., m), as far as singular values are not damped."""
+            asked = np.einsum("...ik,...k,...jk,...j->...i", left, values * gains, left, rows)
+            needed = np.einsum("...ik,...k->...i", inverse, rows)
+            needed = needed + np.einsum("...ik,...k->...i", inverse, asked - np.einsum("...ik,...k->...i", matrix, needed))
+            return np.asarray(shares * np.einsum("...ij,...j->...i", closed, needed))  # (what rounding left, taken again)
+
+        needed = moving(wanted[..., list(self.rows)] * self.unit)
+        start = share = np.zeros(self.n)
+        if states:
+            bias = self._closure_bias(q, *states)
+            still = -np.einsum("...ik,...k->...i", opened, bias)
+            self._check_closing(scaled, still, bias)
+            rate = kernel_of(self.mechanism, "jacobian_dot", None, {"link": self.link, "frame": self.frame})(q, *states)
+            drift = (rate @ states[0][..., None])[..., list(self.rows), 0] * self.unit
+            start = shares * still
+            compensation = moving(-drift - (whole @ still[..., None])[..., 0])
+            share = _room(start, compensation, low, high)
+            start = start + share[..., None] * compensation
         apart = np.einsum("...ij,...j->...i", closed, np.divide(secondary, shares, where=shares > 0.0, out=secondary * 0.0))
         beside = shares * (apart - np.einsum("...ki,...k,...kj,...j->...i", right, there * 1.0, right, apart))
-        scale = _room(np.zeros(self.n), needed, low, high)
-        rates = scale[..., None] * needed
+        scale = _room(start, needed, low, high)
+        if states:
+            scale = np.where(share < 1.0, 0.0, scale)
+        rates = start + scale[..., None] * needed
         beside_scale = _room(rates, beside, low, high)
         rates = rates + beside_scale[..., None] * beside
-        achieved = np.asarray(motion_kernel(self.mechanism, 1, self.link, self.frame)(q, rates))
+        achieved = np.asarray(motion_kernel(self.mechanism, self.order, self.link, self.frame)(q, *states, rates))
         missed = np.where(np.isin(np.arange(6), self.rows), achieved - scale[..., None] * wanted, 0.0)
         least = values[..., self.rank - 1]
         damping = np.sqrt(np.maximum(region**2 - least**2, 0.0) + constant**2)
         parts = [scale, beside_scale, damping, least, *(np.linalg.norm(missed[..., k : k + 3], axis=-1) for k in (0, 3))]
         return rates, achieved, np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+    def _check_closing(self, scaled: FloatArray, still: FloatArray, bias: FloatArray) -> None:
+        """Raise `ArgumentError` where the joints that may move cannot keep the loops closed at these speeds."""
+        gap = np.abs(np.einsum("...ij,...j->...i", scaled, still) + bias).max(axis=-1)
+        if not np.all(gap <= NEARLY * np.abs(bias).max(axis=-1) + REST):
+            raise ArgumentError(
+                f"{self._name}: loops of {self.mechanism.name!r} open by {np.max(gap):.3g} longest offsets or rad per s2;"
+                " expected weights with which joints may move that keep them closed at these speeds"
+            )
 
 
 def _room(start: FloatArray, motion: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -254,7 +298,7 @@ def rate_task(
     kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
-    check_mechanism(mechanism, loops=order == 1)
+    check_mechanism(mechanism, loops=True)
     check_frame(frame)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
@@ -288,8 +332,8 @@ def check_mechanism(mechanism: Tree, *, loops: bool = False) -> None:
         )
     if mechanism.loops and not loops:
         raise ArgumentError(
-            f"{mechanism.name!r} has closed loops, which joint rates found for its tree alone would open;"
-            " linkwise.loops has what moves linkages"
+            f"{mechanism.name!r} has closed loops, and the gradient for its tree is not that along motions which keep them"
+            " closed; take differences of the singular values of jacobian(q) times the velocities of a Linkage"
         )
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")

@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.algorithm import refuse_loops
+from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system
 from linkwise.dynamics.derivatives import with_springs
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import friction_slope
 from linkwise.kinematics.configuration import configuration_rate
+from linkwise.kinematics.loop_constraints import closure, closure_jacobian
+from linkwise.model.tree import Tree
 from linkwise.simulation.integrators.declaration import Phase, Stage, integrator
 from linkwise.simulation.plant import Plant
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, blank
+
+#: Steps to closed loops with the factors of the time step: as many as leave nothing to `project_to_loops`, whose own way
+#: would strain springs of 1e8 N m/rad and more.
+CLOSING = 4
 
 #: Of the two values that make the method L-stable, that with the smaller error.
 GAMMA = 1.0 - 1.0 / sqrt(2.0)
@@ -28,11 +34,11 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     J. G. Verwer, E. J. Spee, J. G. Blom, W. Hundsdorfer, "A second-order Rosenbrock method applied to photochemical
     dispersion problems", SIAM J. Scientific Computing 20(4), 1999, eq. 2.4: of order 2 whatever the matrix A is, so that it
     may hold no more than what is stiff. With K and D the derivatives of spring and friction efforts by q and qd, M dv = f
-    becomes (M + gamma h D + gamma^2 h^2 K) k_v = M f_v - gamma h K f_q, symmetric, which one factorisation solves.
+    becomes (M + gamma h D + gamma^2 h^2 K) k_v = M f_v - gamma h K f_q, symmetric, which one factorisation solves. Where
+    loops are closed, their forces J' f stand beside it and J k_v = J f_v: the derivatives of the accelerations are those
+    with J held, which leaves out how it turns under the forces of the loops.
     """
     tree = plant.tree
-    if tree.loops:
-        refuse_loops(tree, "simulate with method 'ros2'")
     second = 1.5 - weight / step
     slope = np.diag(np.array(friction_slope(tree, begin.qd), dtype=object))
     stiffness, damping, mass = with_springs(
@@ -42,9 +48,26 @@ def ros2(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, step:
     before = now.qd - begin.qd  # h k_1 in the second stage, 0 in the first
     velocity = now.qd - 2.0 * (second * begin.qd + GAMMA * before)
     reach = GAMMA * step
-    solver = factor(mass + reach * (damping + reach * stiffness))
-    qd_rate = solver.solve(mass @ (qdd - 2.0 * before / step) - reach * (stiffness @ velocity))
+    matrix, rise = mass + reach * (damping + reach * stiffness), qdd - 2.0 * before / step
+    left = mass @ rise - reach * (stiffness @ velocity)
+    system = closed_system(tree, begin.q, matrix) if tree.loops else None
+    qd_rate = system.solve(left, -(system.rows @ rise))[0] if system else factor(matrix).solve(left)
     shift = configuration_rate(tree, begin.q, qd_rate)
     q_rate = configuration_rate(tree, now.q, now.qd) - 2.0 * (now.q - begin.q) / step + reach * shift
     following = Phase(begin.q + step * q_rate, begin.qd + step * qd_rate)
-    return following, Phase(total.q + weight * q_rate, total.qd + weight * qd_rate), qdd
+    reached = Phase(total.q + weight * q_rate, total.qd + weight * qd_rate)
+    return following, _closed(tree, system, reached, second) if system and plant.projects else reached, qdd
+
+
+def _closed(tree: Tree, system: ClosedSystem, state: Phase, share: Any) -> Phase:
+    """The share, 0 or 1, of the way to the nearest state with loops closed, measured by the matrix of the step.
+
+    By the mass matrix, which `project_to_loops` goes by, a stiff spring would take part of what the loops are open.
+    """
+    rows, (q, qd) = list(system.closing.rows), state
+    for _ in range(CLOSING):
+        q = q + share * configuration_rate(tree, q, system.shift(closure(tree, q)[rows]))
+    jac = closure_jacobian(tree, q)[rows]
+    for _ in range(CLOSING):
+        qd = qd + share * system.shift(jac @ qd)
+    return Phase(q, qd)

@@ -1,0 +1,132 @@
+"""Motions of closed loops by their driven coordinates, and the regressor of the driven efforts along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_speeds
+from linkwise.dynamics.closed_loops.regressor import closed_regressor
+from linkwise.errors import ArgumentError
+from linkwise.loops.linkage import Linkage
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+#: Positions, speeds and accelerations (K, nq), (K, nv), (K, nv).
+Motion: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+
+#: By how much a motion may end beside where it began, rad or m: on another branch it ends elsewhere.
+RETURNED = 1e-6
+
+#: The part of its limits that a joint which follows may take at the instants at which it is looked at.
+BETWEEN = 0.99
+
+#: Random driven positions at which base parameters are counted.
+POSITIONS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedMotions:
+    """How a mechanism with loops moves by its driven coordinates.
+
+    Attributes
+    ----------
+    linkage : Linkage
+        With the branch on which motions are.
+    speeds : list of int
+        Which speeds (nv,) are driven.
+    limits : ndarray (4, n)
+        Least and greatest coordinates, greatest speeds and accelerations of all joints; of those that follow, at instants.
+    """
+
+    linkage: Linkage
+    speeds: list[int]
+    limits: FloatArray
+
+    @classmethod
+    def of(
+        cls, mechanism: Tree, driven: Sequence[int | str] | int | str | None, q0: npt.ArrayLike | None, limits: FloatArray
+    ) -> ClosedMotions:
+        """The motions on the branch of q0.
+
+        Raises
+        ------
+        ArgumentError
+            Where these coordinates cannot drive, or there are not as many as degrees of freedom.
+        """
+        name = "exciting_trajectory"
+        speeds = driven_speeds(mechanism, driven, name)
+        linkage = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in speeds], q0)
+        still = np.zeros(mechanism.nv)
+        closed_regressor(mechanism, linkage.q0, still, still, driven, name=name)
+        free = mechanism.nv - mechanism.n
+        follows = np.isin(np.arange(mechanism.n), [k - free for k in speeds], invert=True)
+        return cls(linkage, speeds, np.where(follows, _lowered(limits), limits))
+
+    @cached_property
+    def driven(self) -> list[int]:
+        """Which joint coordinates (n,) are driven."""
+        tree = self.linkage.mechanism
+        return [k - (tree.nv - tree.n) for k in self.speeds]
+
+    def assembled(self, u: FloatArray, ud: FloatArray, udd: FloatArray, near: FloatArray | None = None) -> Motion | None:
+        """The motion of all coordinates, from one instant to the next or each from ``near`` (K, nq); None where it ends."""
+        solution = self.linkage.trace(u) if near is None else self.linkage.position(u, near)
+        if not np.all(solution.success):
+            return None
+        q = np.asarray(solution.q)
+        try:
+            qd = self.linkage.velocity(q, ud)
+            return q, qd, self.linkage.acceleration(q, qd, udd)
+        except ArgumentError:  # (a toggle position)
+            return None
+
+    def within(self, motion: Motion) -> bool:
+        """Whether all joints are within their limits, and the motion ends on the branch on which it began."""
+        tree = self.linkage.mechanism
+        q, (qd, qdd) = motion[0][:, tree.nq - tree.n :], (part[:, tree.nv - tree.n :] for part in motion[1:])
+        low, high, speed, acceleration = self.limits
+        again = self.linkage.position(self.linkage.driven_part(motion[0][:1]), motion[0][-1:]).q
+        return bool(
+            ((q >= low) & (q <= high) & (np.abs(qd) <= speed) & (np.abs(qdd) <= acceleration)).all()
+            and np.abs(again - motion[0][:1]).max() < RETURNED
+        )
+
+    def wall(self, motion: Motion) -> FloatArray:
+        """What grows without end (K,) at the limits of joints: the sum of r^2 / (1 - r^2), r the part of each limit."""
+        tree = self.linkage.mechanism
+        low, high, *most = self.limits
+        ratios = [np.abs(part[:, tree.nv - tree.n :]) / limit for part, limit in zip(motion[1:], most, strict=True)]
+        bounded = np.isfinite(low) & np.isfinite(high)
+        middle, half = 0.5 * (low[bounded] + high[bounded]), 0.5 * (high[bounded] - low[bounded])
+        ratios.append((motion[0][:, tree.nq - tree.n :][:, bounded] - middle) / half)
+        squares = np.square(np.concatenate(ratios, axis=1))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.where(squares < 1.0, squares / np.abs(1.0 - squares), np.inf).sum(axis=1))
+
+    def rows(self, motion: Motion) -> FloatArray:
+        """The regressor (K, m, P) of the efforts of the driven coordinates: G' times that of the tree, with qd = G ud."""
+        unit = np.broadcast_to(np.eye(len(self.speeds))[:, None, :], (len(self.speeds), len(motion[0]), len(self.speeds)))
+        led = np.stack([self.linkage.velocity(motion[0], way) for way in unit], axis=-2)
+        return np.asarray(led @ kernel_of(cut_open(self.linkage.mechanism), "regressor")(*motion))
+
+    def sampled(self, rng: np.random.Generator, centre: FloatArray, half: FloatArray) -> FloatArray:
+        """Some positions (K, nq) of the branch."""
+        u = centre + half * rng.uniform(-1.0, 1.0, (POSITIONS, len(centre)))
+        solution = self.linkage.position(u)
+        return np.concatenate([self.linkage.q0[None], np.asarray(solution.q)[np.asarray(solution.success)]])
+
+
+def _lowered(limits: FloatArray) -> FloatArray:
+    """Limits (4, n) with some room."""
+    low, high, *most = limits
+    bounded = np.isfinite(low) & np.isfinite(high)
+    spare = np.zeros_like(low)
+    spare[bounded] = 0.5 * (1.0 - BETWEEN) * (high[bounded] - low[bounded])
+    return np.stack([low + spare, high - spare, *(BETWEEN * part for part in most)])
