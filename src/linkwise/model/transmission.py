@@ -55,7 +55,9 @@ def drives_of(
     places: dict[str | None, int] = {}
     for k, link in enumerate(links):
         places.setdefault(link.name, k)
-    return tuple(_own(check, links, coordinates, places)) + tuple(_others(check, links, coordinates, motors, velocities, places))
+    return tuple(_own(check, links, coordinates, places)) + tuple(
+        _others(check, links, coordinates, motors, velocities, places)
+    )
 
 
 #: Where the link of each name stands in the list.

@@ -176,7 +176,9 @@ def _drives(tree: Tree, moving: Bodies, start: int, unit: float, plain: bool) ->
     for k, drive in enumerate(tree.drives):
         if drive.coordinate < 0:
             known = "base parameters know motors of joint coordinates alone"
-            raise ArgumentError(f"{tree.name!r} has a motor of {drive.joint!r}, a velocity of a joint with a quaternion; {known}")
+            raise ArgumentError(
+                f"{tree.name!r} has a motor of {drive.joint!r}, a velocity of a joint with a quaternion; {known}"
+            )
         speed = tree.nv - tree.n + drive.coordinate
         body = bodies[speed]
         length = unit if _is_length(body) else 1.0
