@@ -159,7 +159,7 @@ def compare(root: Path, path: Path) -> Outcome:
     """Read a model by both, and compare what they compute."""
     kind = _kind(path)
     peer, why_not = (None, "no peer reads it") if kind == "SDF" else _peer(kind, root, path)
-    mechanism, refused, options, remarks = _ours(root, path)
+    mechanism, refused, remarks = _ours(root, path)
     if mechanism is None:
         return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=refused if peer else why_not)
     if peer is None:
@@ -191,8 +191,8 @@ def _ours(root: Path, path: Path) -> tuple[Any, str, dict[str, Any], str]:
         except LinkwiseError as error:
             refused = str(error)
         else:
-            return read.mechanism, "", options, " ".join(map(str, files.remarks(path, **options)))
-    return None, refused, options, ""
+            return read.mechanism, "", " ".join(map(str, files.remarks(path, **options)))
+    return None, refused, ""
 
 
 def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:

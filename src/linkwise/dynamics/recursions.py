@@ -64,7 +64,7 @@ def pairs(
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
-    """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of rotors with quaternions' velocities."""
+    """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of those at joints with quaternions."""
     return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd) + rotor_bias(tree, qd))
 
 
@@ -99,10 +99,10 @@ def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
 
 
 def rotor_coriolis(tree: Tree, qd: Array) -> Array:
-    """C (nv, nv), skew-symmetric, of the motors of joints with quaternions: the kinetic energy is qd' A qd / 2 in moving axes.
+    """C (nv, nv), skew-symmetric, of the motors of joints with quaternions.
 
-    Its derivative by qd is a momentum A qd in axes that move with qd, whose rate is A qdd + C qd (H. Poincaré, "Sur une
-    forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901).
+    The kinetic energy qd' A qd / 2 has the momentum A qd in axes that move with qd; its rate is A qdd + C qd (H. Poincaré,
+    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901).
     """
     reflected, matrix = reflected_inertias(tree), blank(tree.nv, tree.nv)
     for at in turning_rotors(tree):

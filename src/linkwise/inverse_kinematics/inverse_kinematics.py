@@ -17,6 +17,7 @@ from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
+from linkwise.solve.joint_limits import JointRanges
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import batch_of, link_given, positive
@@ -393,7 +394,7 @@ def all_inverse_kinematics(
 
     Each solution of the closed form is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
-    their limits, so that no solution appears twice. In a singular position, where a joint may turn freely, one solution
+    their limits, so that no solution appears twice; without q0, those that have no limits are in (-pi, pi]. In a singular position, where a joint may turn freely, one solution
     stands for all: that joint stays at q0, or as near to it as the others can reach.
 
     At special poses the equations lose solutions to rounding, or leave a joint undetermined. The branches that nearly reach
@@ -409,7 +410,7 @@ def all_inverse_kinematics(
         Poses, world frame, m.
     q0 : (..., n) array_like, optional
         Solutions are ordered by their distance from here (root of the sum of squares, rad and m alike); a little beside the
-        middle of each joint's range where it is left out.
+        middle of each joint's range where it is left out, the shorter way round.
     link : int or str
         Which frame, as in `Mechanism.forward_kinematics`.
     limits : bool
@@ -448,10 +449,19 @@ def all_inverse_kinematics(
     if method == "closed_form":
         if mask is not None:
             raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
-        return closed_form(mechanism, link, fixed=fixed).all(T, q0, limits)
-    if fixed is not None:
+        form = closed_form(mechanism, link, fixed=fixed)
+        solutions, held = form.all(T, q0, limits), form.fixed
+    elif fixed is not None:
         raise ArgumentError("fixed goes with method='closed_form'")
-    return numeric_solutions(mechanism, T, link=link, mask=mask, q0=q0, limits=limits, tol=tol, seed=seed, starts=starts)
+    else:
+        sought: dict[str, Any] = {"link": link, "mask": mask, "limits": limits, "tol": tol, "seed": seed, "starts": starts}
+        solutions, held = numeric_solutions(mechanism, T, q0=q0, **sought), None
+    if q0 is not None:
+        return solutions
+    turned = JointRanges.of(mechanism, limits=limits).principal(solutions.q)
+    if held is not None:
+        turned[..., held] = solutions.q[..., held]
+    return replace(solutions, q=turned)
 
 
 def _of_some(

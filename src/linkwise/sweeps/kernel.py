@@ -337,11 +337,15 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
         return "it has closed loops"
     if tree.springs and name.startswith(tuple(SPRUNG)):
         return "it has springs"
+    return _unknown_motor(tree, name) or _unknown_joint(tree)
+
+
+def _unknown_motor(tree: Tree, name: str) -> str:
     if name.startswith(tuple(TURNING)) and turning_rotors(tree):
         return "motors of a joint with a quaternion have inertias that are not alike, or slide"
     if name == "regressor" and any(drive.coordinate < 0 for drive in tree.drives):
         return "a motor drives a joint with a quaternion"
-    return _unknown_joint(tree)
+    return ""
 
 
 def _unknown_joint(tree: Tree) -> str:
