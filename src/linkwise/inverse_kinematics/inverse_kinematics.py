@@ -394,8 +394,9 @@ def all_inverse_kinematics(
 
     Each solution of the closed form is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
-    their limits, so that no solution appears twice; without q0, those that have no limits are in (-pi, pi]. In a singular position, where a joint may turn freely, one solution
-    stands for all: that joint stays at q0, or as near to it as the others can reach.
+    their limits, so that no solution appears twice; without q0, those that have no limits are in (-pi, pi].
+    In a singular position, where a joint may turn freely, one solution stands for all: that joint stays at q0, or as near to
+    it as the others can reach.
 
     At special poses the equations lose solutions to rounding, or leave a joint undetermined. The branches that nearly reach
     such a pose are refined by Newton's method; where a joint is undetermined and solutions may be missing for it, 100 random
