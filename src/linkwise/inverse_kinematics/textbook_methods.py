@@ -160,8 +160,8 @@ def normalised(mechanism: Tree, q: FloatArray) -> FloatArray:
     return np.moveaxis(with_unit_quaternions(mechanism, np.moveaxis(q, -1, 0)), 0, -1)
 
 
-#: From positions (k, nq), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason to
-#: stop, "" to go on.
+#: From positions (k, nq), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason
+#: to stop, "" to go on.
 Step = Callable[[FloatArray, FloatArray, npt.NDArray[np.intp]], tuple[FloatArray, npt.NDArray[np.str_]]]
 
 
