@@ -40,7 +40,7 @@ FORCES = ("friction and springs", "inverse dynamics")
 REASONS = {
     "there is no mechanism in the file": r"there is no <body>",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
-    "armature of a ball joint or a tendon": r"ball joint has no armature|armature is an inertia",
+    "armature of a tendon": r"armature is an inertia",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
     "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
     "two elements where one may be, or a name that there is not": r"stands twice|there is no such|has no attribute",
@@ -53,7 +53,7 @@ SECONDS = 60.0
 
 SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
 
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_free_armature": True})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True})
 """What the errors recommend; each is added to those before."""
 
 
@@ -159,13 +159,11 @@ def compare(root: Path, path: Path) -> Outcome:
     """Read a model by both, and compare what they compute."""
     kind = _kind(path)
     peer, why_not = (None, "no peer reads it") if kind == "SDF" else _peer(kind, root, path)
-    mechanism, refused, options, remarks = _ours(root, path)
+    mechanism, refused, remarks = _ours(root, path)
     if mechanism is None:
         return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=refused if peer else why_not)
     if peer is None:
         return Outcome(kind, "read by us alone", reason=why_not)
-    if "drop_free_armature" in options:
-        _drop_free_armature(peer)
     residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
     bound = OF_MESHES if kind == "MJCF" and peer.nmesh else BOUND
     if "left out" in remarks and all(one[1] <= bound for one in residuals if one[0] not in FORCES):
@@ -193,8 +191,8 @@ def _ours(root: Path, path: Path) -> tuple[Any, str, dict[str, Any], str]:
         except LinkwiseError as error:
             refused = str(error)
         else:
-            return read.mechanism, "", options, " ".join(map(str, files.remarks(path, **options)))
-    return None, refused, options, ""
+            return read.mechanism, "", " ".join(map(str, files.remarks(path, **options)))
+    return None, refused, ""
 
 
 def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
@@ -257,15 +255,6 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
                 f"Jacobian of {there}",
                 _relative(direct(mechanism, "jacobian", q, link=names[there]), twin.jacobian(q, there)),
             )
-
-
-def _drop_free_armature(model: Any) -> None:
-    """Leave out what the option of that name leaves out: a free joint's armature, and damping and friction with it."""
-    for k in np.flatnonzero(model.jnt_type == 0):
-        freedoms = slice(model.jnt_dofadr[k], model.jnt_dofadr[k] + 6)
-        model.dof_M0[freedoms] -= model.dof_armature[freedoms]
-        for table in (model.dof_armature, model.dof_damping, model.dof_frictionloss):
-            table[freedoms] = 0.0
 
 
 def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, float]]:

@@ -86,8 +86,7 @@ def moments_of(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
         inside = set(range(-1, len(tree.links)))
         results: list[Array] = [np.zeros(4), *(body.inertia[:, 3] for body in bodies.bodies)]
     else:
-        root = tree.link_index(link)
-        inside = {k for k in range(len(tree.links)) if root in tree.path(k)}
+        inside = set(tree.carried(tree.link_index(link)))
         results = [np.zeros(4) for _ in range(len(bodies.bodies) + 1)]
     frames = [(k, frame, link.body) for k, (frame, link) in enumerate(zip(bodies.frames, tree.links, strict=True))]
     for drive in tree.drives:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, summed_inward
+from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, rotor_coriolis, summed_inward
 from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
 
 
@@ -37,7 +37,7 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
     rates = {
         f.speed: motion_cross(v, f.screw) for body, v in zip(bodies.bodies, velocity, strict=True) for f in body.freedoms
     }
-    matrix = blank(tree.nv, tree.nv)
+    matrix = rotor_coriolis(tree, qd)
     for k, joint in enumerate(joints):
         for freedom in joint.freedoms:
             j, screw = freedom.speed, freedom.screw
@@ -46,9 +46,9 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
             turning = coriolis_transposed_times(momentum[k], screw)
             for carrier, other, (column, row, couple) in pairs(bodies, joints, k, [across, along, turning]):
                 i = other.speed
-                matrix[i, j] = other.screw @ column
+                matrix[i, j] = matrix[i, j] + other.screw @ column
                 if carrier != k:
-                    matrix[j, i] = row @ rates[i] + couple @ other.angular
+                    matrix[j, i] = matrix[j, i] + row @ rates[i] + couple @ other.angular
     for rotor in bodies.rotors:
         j, turned = rotor.speed, 0.5 * cross(velocity[rotor.body][3:], rotor.spin)
         for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):

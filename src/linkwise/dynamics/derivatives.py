@@ -19,7 +19,15 @@ from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, friction_slope, momenta, pairs, spring_efforts, summed_inward
+from linkwise.dynamics.recursions import (
+    composite_inertias,
+    friction_slope,
+    momenta,
+    pairs,
+    rotor_bias_slope,
+    spring_efforts,
+    summed_inward,
+)
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
@@ -138,7 +146,7 @@ def effort_derivatives(
     add_rotors(tree, bodies, joints, mass)
     for j, damping in enumerate(friction_slope(tree, qd)):
         by_qd[j, j] = by_qd[j, j] + damping
-    return by_q, by_qd, mass
+    return by_q, by_qd + rotor_bias_slope(tree, qd), mass
 
 
 def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, spring_efforts
+from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, rotor_bias, spring_efforts
 from linkwise.expr.count import operation_count
 from linkwise.kinematics.body_motion import velocities
 from linkwise.kinematics.body_transform import JointTransform
@@ -180,7 +180,7 @@ def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None
     if tree.coupled:
         return factor(mass_matrix(tree, q)).solve(tau - held_efforts(tree, q, qd, external, wrenches))
     bodies = moving_bodies(tree).regrouped()
-    left = tau - friction(tree, qd)
+    left = tau - friction(tree, qd) - rotor_bias(tree, qd)
     left = left - spring_efforts(tree, q, qd) if tree.springs else left
     loads = () if external is None else tuple(wrenches_on_frames(tree, q, external, wrenches))
     results = [composite_acceleration(tree, bodies, q, qd, left, loads)]

@@ -322,7 +322,7 @@ def bias_torque(tree: Tree, q: Array, qd: Array) -> Array:
     array([17.102,  4.544])
     """
     bodies = moving_bodies(tree).regrouped()
-    return recursion(tree, bodies, q, qd, blank(tree.nv))
+    return np.asarray(recursion(tree, bodies, q, qd, blank(tree.nv)) + recursions.rotor_bias(tree, qd))
 
 
 @algorithm(inputs={"qd": "nv"}, outputs={"tau": "nv"})

@@ -169,9 +169,8 @@ def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]
 
 def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
     """The speed of the joint that each motor drives."""
-    speeds = qd[tree.nv - tree.n :]
     ratios = {link.coordinate_name: joint.ratio for link, joint in zip(tree.links, tree.followers, strict=True)}
-    return [ratios.get(drive.joint, 1.0) * speeds[drive.coordinate] for drive in tree.drives]
+    return [ratios.get(drive.joint, 1.0) * qd[tree.nv - tree.n + drive.coordinate] for drive in tree.drives]
 
 
 # ── symbols to differentiate by, and numbers in their place ──────────────────────────────────────────

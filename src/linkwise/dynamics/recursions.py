@@ -13,7 +13,7 @@ from linkwise.model.body import Bodies, Freedom
 from linkwise.model.motor import Motor
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank, root, sign
 from linkwise.spatial.spatial_vectors import momentum_matrix
@@ -64,8 +64,8 @@ def pairs(
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
-    """G^2 Jm qdd + friction (nv,) of all motors."""
-    return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd))
+    """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of those at joints with quaternions."""
+    return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd) + rotor_bias(tree, qd))
 
 
 def rotor_effort(tree: Tree, qdd: Array) -> Array:
@@ -79,6 +79,46 @@ def reflected_inertias(tree: Tree) -> list[float]:
     for drive in tree.drives:
         felt[tree.nv - tree.n + drive.coordinate] += drive.motor.reflected_inertia
     return felt
+
+
+def rotor_bias(tree: Tree, qd: Array) -> Array:
+    """What turns the momenta of rotors at joints with quaternions (nv,): see `rotor_coriolis`; zeros without any."""
+    return np.asarray(rotor_coriolis(tree, qd) @ qd) if turning_rotors(tree) else blank(tree.nv)
+
+
+def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
+    """The joints with quaternions whose motors have momenta that turn: not where three turns alone have one number."""
+    reflected = reflected_inertias(tree)
+    results = []
+    for at in tree.manifold_joints:
+        values = reflected[at.v]
+        turns, slides = values[-3:], values[:-3]
+        if any_nonzero(slides) or any_nonzero([value - turns[0] for value in turns]):
+            results.append(at)
+    return results
+
+
+def rotor_coriolis(tree: Tree, qd: Array) -> Array:
+    """C (nv, nv), skew-symmetric, of the motors of joints with quaternions.
+
+    The kinetic energy qd' A qd / 2 has the momentum A qd in axes that move with qd; its rate is A qdd + C qd (H. Poincaré,
+    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901).
+    """
+    reflected, matrix = reflected_inertias(tree), blank(tree.nv, tree.nv)
+    for at in turning_rotors(tree):
+        momentum = np.array(reflected[at.v], dtype=object) * qd[at.v]
+        matrix[at.v, at.v] = np.stack([at.joint.coadjoint(unit, momentum) for unit in np.eye(at.joint.nv)], axis=1)
+    return matrix
+
+
+def rotor_bias_slope(tree: Tree, qd: Array) -> Array:
+    """The derivative (nv, nv) of `rotor_bias` by qd."""
+    reflected, slope = reflected_inertias(tree), rotor_coriolis(tree, qd)
+    for at in turning_rotors(tree):
+        momenta = np.diag(np.array(reflected[at.v], dtype=object))
+        columns = np.stack([at.joint.coadjoint(qd[at.v], column) for column in momenta], axis=1)
+        slope[at.v, at.v] = slope[at.v, at.v] + columns
+    return slope
 
 
 def friction(tree: Tree, qd: Array) -> Array:

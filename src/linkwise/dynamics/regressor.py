@@ -146,4 +146,8 @@ def _motor(tree: Tree, drive: Drive, qd: Array, qdd: Array) -> Array:
     bare = motor.replace(viscous=0.0, coulomb=0.0, breakaway=None)
     felt = [joint_friction(bare.replace(**unit), qd[i]) for unit in units]
     result[i, 1:] = [felt[0], felt[1], -felt[2]]
+    if drive.coordinate < 0:
+        at = next(at for at in tree.manifold_joints if at.v.start <= i < at.v.stop)
+        momentum = motor.gear_ratio**2 * qd[i] * np.eye(at.joint.nv)[i - at.v.start]
+        result[at.v, 0] = result[at.v, 0] + at.joint.coadjoint(qd[at.v], momentum)
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -82,6 +82,21 @@ class Element:
         same = (self.tag, self.attributes, self.text.split()) == (other.tag, other.attributes, other.text.split())
         pairs = zip(self.children, other.children, strict=False)
         return same and len(self.children) == len(other.children) and all(one.repeats(two) for one, two in pairs)
+
+    def copy(self) -> Element:
+        """The element, with copies of all that is in it to any depth."""
+        result = self._alone()
+        left = [(self, result)]
+        while left:
+            element, copied = left.pop()
+            copied.children = [child._alone() for child in element.children]
+            left.extend(zip(element.children, copied.children, strict=True))
+        return result
+
+    def _alone(self) -> Element:
+        """A copy without children."""
+        asked = {name: set(getattr(self, name)) for name in ("asked_tags", "asked_attributes")}
+        return replace(self, attributes=dict(self.attributes), children=[], **asked)
 
     def walk(self) -> Iterator[Element]:
         """The element and all that is in it, in the order of the text."""

@@ -17,6 +17,7 @@ from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
+from linkwise.solve.joint_limits import JointRanges
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import batch_of, link_given, positive
@@ -393,8 +394,9 @@ def all_inverse_kinematics(
 
     Each solution is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
-    their limits, so that no solution appears twice. In a singular position, where a joint may turn freely, one solution
-    stands for all: that joint stays at q0, or as near to it as the others can reach.
+    their limits, so that no solution appears twice; without q0, those that have no limits are in (-pi, pi].
+    In a singular position, where a joint may turn freely, one solution stands for all: that joint stays at q0, or as near to
+    it as the others can reach.
 
     At special poses the equations lose solutions to rounding, or leave a joint undetermined. The branches that nearly reach
     such a pose are refined by Newton's method; where a joint is undetermined and solutions may be missing for it, 100 random
@@ -414,7 +416,7 @@ def all_inverse_kinematics(
         Poses, world frame, m.
     q0 : (..., n) array_like, optional
         Solutions are ordered by their distance from here (root of the sum of squares, rad and m alike); a little beside the
-        middle of each joint's range where it is left out.
+        middle of each joint's range where it is left out, the shorter way round.
     link : int or str
         Which frame, as in `Mechanism.forward_kinematics`.
     limits : bool
@@ -452,20 +454,25 @@ def all_inverse_kinematics(
     choice("method", method, ALL_METHODS)
     if method != "numeric" and mask is not None:
         raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
-    if method in {"auto", "closed_form"}:
-        form = closed_form(mechanism, link, fixed=fixed)
-        general = None if form.exists or method == "closed_form" or fixed is not None else elimination(mechanism, link)
-        return (general or form).all(T, q0, limits)
-    if fixed is not None:
+    if fixed is not None and method not in {"auto", "closed_form"}:
         raise ArgumentError("fixed goes with method='closed_form'")
-    if method == "elimination":
-        general = elimination(mechanism, link)
-        if general is None:
-            raise ArgumentError(
-                f"{mechanism.name!r}: method is 'elimination'; it is for frames that six revolute joints move"
-            )
-        return general.all(T, q0, limits)
-    return numeric_solutions(mechanism, T, link=link, mask=mask, q0=q0, limits=limits, tol=tol, seed=seed, starts=starts)
+    held = None
+    if method == "numeric":
+        sought: dict[str, Any] = {"link": link, "mask": mask, "limits": limits, "tol": tol, "seed": seed, "starts": starts}
+        solutions = numeric_solutions(mechanism, T, q0=q0, **sought)
+    else:
+        form = closed_form(mechanism, link, fixed=fixed)
+        wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
+        general = elimination(mechanism, link) if wanted else None
+        if general is None and method == "elimination":
+            raise ArgumentError(f"{mechanism.name!r}: method is 'elimination', for frames that six revolute joints move")
+        solutions, held = (general or form).all(T, q0, limits), form.fixed
+    if q0 is not None:
+        return solutions
+    turned = JointRanges.of(mechanism, limits=limits).principal(solutions.q)
+    if held is not None:
+        turned[..., held] = solutions.q[..., held]
+    return replace(solutions, q=turned)
 
 
 def _of_some(

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
+from linkwise.kinematics.configuration import difference, with_unit_quaternions
 from linkwise.kinematics.jacobian import check_frame
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
@@ -37,14 +38,35 @@ class PoseTask:
     tol: float
     low: FloatArray
     high: FloatArray
+    limited: bool
+
+    @property
+    def first(self) -> int:
+        """Where the joint coordinates (n,) begin in a position (nq,), behind the quaternions."""
+        return self.mechanism.nq - self.mechanism.n
+
+    def moved(self, q: FloatArray, step: FloatArray) -> FloatArray:
+        """Positions (k, nq) after a motion with constant velocities (k, nv) for a unit of time."""
+        return np.asarray(kernel_of(self.mechanism, "integrate")(q, step, 1.0)) if self.first else q + step
+
+    def kept(self, q: FloatArray) -> FloatArray:
+        """Positions (k, nq), at their limits where they are beyond: joint coordinates, and ball joints in their cones."""
+        joints = np.clip(q[:, self.first :], self.low, self.high)
+        parts = [np.array([at.joint.clipped(row, most) for row in q[:, at.q]]) for at, most in self._cones]
+        return np.concatenate([*parts, joints], axis=-1)
+
+    @property
+    def _cones(self) -> list[tuple[ManifoldJoint, float]]:
+        """The joints with quaternions, and half the opening of the cone of each, rad."""
+        return [(at, at.most if self.limited else np.inf) for at in self.mechanism.manifold_joints]
 
     def errors(self, q: FloatArray, which: Any) -> FloatArray:
-        """Pose errors (k, 6) of positions (k, n) for some of the poses; zero where an axis does not count."""
+        """Pose errors (k, 6) of positions (k, nq) for some of the poses; zero where an axis does not count."""
         reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q)
         return pose_error(reached, self.poses[which], self.frame) * self.rows
 
     def rates(self, q: FloatArray, which: Any) -> FloatArray:
-        """The derivative (k, m, n) of minus the errors that count with respect to q."""
+        """The derivative (k, m, nv) of minus the errors that count with respect to small motions."""
         reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q)
         jac = kernel_of(self.mechanism, "jacobian", None, {"link": self.link, "frame": self.frame})(q)
         return pose_error_rate(reached, self.poses[which], jac, self.frame)[..., self.rows, :]
@@ -55,11 +77,15 @@ class PoseTask:
         return np.asarray((position <= self.tol) & (rotation <= self.tol))
 
     def answer(self, q: FloatArray, reasons: npt.NDArray[np.str_], iterations: npt.NDArray[np.intp]) -> Solution:
-        """Check positions (N, n) by a forward pass of their own, and shape the answer as the poses were given."""
-        q = np.where(self._rounding(q), np.clip(q, self.low, self.high), q)
+        """Check positions (N, nq) by a forward pass of their own, and shape the answer as the poses were given."""
+        joints = q[:, self.first :]
+        joints = np.where(self._rounding(joints), np.clip(joints, self.low, self.high), joints)
+        q = np.concatenate([normalised(self.mechanism, q)[:, : self.first], joints], axis=1)
         errors = self.errors(q, slice(None))
         position, rotation = sizes(errors)
-        met, within = self.met(errors), np.all((q >= self.low) & (q <= self.high), axis=-1)
+        met, within = self.met(errors), np.all((joints >= self.low) & (joints <= self.high), axis=-1)
+        for at, most in self._cones:
+            within &= np.array([at.joint.excess(row, most) for row in q[:, at.q]], dtype=float) <= self.tol
         missed = met | (reasons == "converged")
         reasons = np.where(met & within, "converged", np.where(missed, "limit", reasons))
         rows = Solution(q, met & within, reasons, position, rotation, iterations)
@@ -67,7 +93,7 @@ class PoseTask:
         return rows.shaped(self.batch, limits=bounds, names=self.mechanism.names, tol=self.tol)
 
     def _rounding(self, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Which coordinates lie outside their limits by no more than the tolerance."""
+        """Which joint coordinates lie outside their limits by no more than the tolerance."""
         return np.asarray((q >= self.low - self.tol) & (q <= self.high + self.tol))
 
 
@@ -96,27 +122,46 @@ def goal(
     """
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base; a pose is solved for on a fixed one")
-    mechanism.require_joint_rates("this method")
     if mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has loops; a pose solved for on its tree alone would open them")
-    if not mechanism.n:
+    if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
     check_frame(frame)
     rows, size = np.array(mask_of(mask)), positive("tol", tol)
     poses, n = exact_poses(T), mechanism.n
-    start = start_position(mechanism, beside(mechanism, link)) if q0 is None else vectors("q0", q0, n)
+    start = _start(mechanism, link, q0)
     batch = batch_of(T=poses.shape[:-2], q0=start.shape[:-1])
     rowwise = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
-    starts = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
+    starts = np.broadcast_to(start, (*batch, mechanism.nq)).reshape(-1, mechanism.nq)
     endless = np.full(n, np.inf)
     low, high = (mechanism.q_min, mechanism.q_max) if flag("limits", limits) else (-endless, endless)
-    task = PoseTask(mechanism, rowwise, starts, batch, link, rows, frame, size, low, high)
+    task = PoseTask(mechanism, rowwise, starts, batch, link, rows, frame, size, low, high, limits)
     task.errors(starts[:1], slice(0, 1))  # (an unknown link is named here)
     return task
 
 
-#: From positions (k, n), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason to
-#: stop, "" to go on.
+def _start(mechanism: Tree, link: int | str, q0: npt.ArrayLike | None) -> FloatArray:
+    """Where to start (..., nq): with unit quaternions, the neutral ones where nothing is said."""
+    first = mechanism.nq - mechanism.n
+    if q0 is None:
+        return np.concatenate([mechanism.neutral[:first], start_position(mechanism, beside(mechanism, link))])
+    start = vectors("q0", q0, mechanism.nq)
+    for at in mechanism.manifold_joints:
+        if not np.linalg.norm(start[..., at.quaternion], axis=-1).all():
+            where = f"q0[..., {at.quaternion.start}:{at.quaternion.stop}]"
+            raise ArgumentError(f"q0 has a quaternion of zeros; expected qw, qx, qy, qz in {where}")
+    return normalised(mechanism, start)
+
+
+def normalised(mechanism: Tree, q: FloatArray) -> FloatArray:
+    """Positions (..., nq) with unit quaternions."""
+    if not mechanism.manifold_joints:
+        return q
+    return np.moveaxis(with_unit_quaternions(mechanism, np.moveaxis(q, -1, 0)), 0, -1)
+
+
+#: From positions (k, nq), their errors (k, 6) and which poses they are for (k,): the next positions, and for each a reason
+#: to stop, "" to go on.
 Step = Callable[[FloatArray, FloatArray, npt.NDArray[np.intp]], tuple[FloatArray, npt.NDArray[np.str_]]]
 
 
@@ -176,8 +221,9 @@ def newton_raphson(
         On a fixed base, without loops.
     T : (..., 4, 4) array_like
         Poses wanted, world frame, m.
-    q0 : (..., n) array_like, optional
-        Where to start, rad or m; a little beside the middle of the range of each joint where it is left out.
+    q0 : (..., nq) array_like, optional
+        Where to start, rad or m. Where it is left out joints with quaternions are upright, others a little beside the middle
+        of their range.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
     mask : (6,) array_like, optional
@@ -230,17 +276,18 @@ def newton_raphson(
         longest = np.max(np.abs(dq), axis=-1, initial=0.0)
         resting = longest <= AT_REST * task.tol
         dq *= np.where(longest > farthest, farthest / np.where(longest > 0, longest, 1.0), 1.0)[:, None]
-        return q + dq, np.where(resting, np.where(deficient, "singular", "stalled"), "")
+        return task.moved(q, dq), np.where(resting, np.where(deficient, "singular", "stalled"), "")
 
     return search(task, step, most, whole_turns)
 
 
 def whole_turns(task: PoseTask, q: FloatArray) -> FloatArray:
-    """Positions (N, n) with full turns added to or taken off the revolute joints that stand outside their limits."""
-    turn = 2.0 * np.pi
-    up, down = np.ceil((task.low - q - task.tol) / turn), np.floor((task.high - q + task.tol) / turn)
+    """Positions (N, nq) with full turns added to or taken off the revolute joints that stand outside their limits."""
+    turn, joints = 2.0 * np.pi, q[:, task.first :]
+    up, down = np.ceil((task.low - joints - task.tol) / turn), np.floor((task.high - joints + task.tol) / turn)
     least = np.where(up > 0, up, np.where(down < 0, down, 0.0))
-    return np.where(turning(task.mechanism) & (up <= down), q + turn * least, q)
+    joints = np.where(turning(task.mechanism) & (up <= down), joints + turn * least, joints)
+    return np.concatenate([q[:, : task.first], joints], axis=1)
 
 
 #: Share of the exact step that is taken: the exact one makes successive slopes perpendicular, and zigzags.
@@ -323,7 +370,11 @@ def steepest_descent(
     def step(q: FloatArray, errors: FloatArray, which: Any) -> tuple[FloatArray, npt.NDArray[np.str_]]:
         rates = weights[task.rows, None] * task.rates(q, which)
         down = np.sum(rates * (weights * errors)[:, task.rows, None], axis=1)
-        held = ((q <= task.low) & (down < 0)) | ((q >= task.high) & (down > 0))
+        joints, at_joints = q[:, task.first :], down[:, down.shape[1] - task.mechanism.n :]
+        held = np.zeros(down.shape, dtype=bool)
+        held[:, held.shape[1] - task.mechanism.n :] = ((joints <= task.low) & (at_joints < 0)) | (
+            (joints >= task.high) & (at_joints > 0)
+        )
         direction = np.where(held, 0.0, down)
         slope = np.sum(direction**2, axis=-1)
         length = RELAXED * slope / np.maximum(np.sum(np.sum(rates * direction[:, None, :], axis=-1) ** 2, axis=-1), 1e-300)
@@ -332,8 +383,8 @@ def steepest_descent(
         for _ in range(HALVINGS):
             if not pending.size:
                 break
-            tried = np.clip(q[pending] + length[pending, None] * direction[pending], task.low, task.high)
-            promised = np.sum((tried - q[pending]) * direction[pending], axis=-1)
+            tried = task.kept(task.moved(q[pending], length[pending, None] * direction[pending]))
+            promised = np.sum(difference(task.mechanism, q[pending], tried) * direction[pending], axis=-1)
             fell = now[pending] - height(task.errors(tried, which[pending])) >= 1e-4 * promised
             moved[pending[fell]] = tried[fell]
             pending = pending[~fell]
@@ -343,5 +394,5 @@ def steepest_descent(
         why = np.where(held.any(axis=-1), "limit", np.where(lacking, "singular", "stalled"))
         return moved, np.where(resting, why, "")
 
-    inside = replace(task, start=np.clip(task.start, task.low, task.high))
+    inside = replace(task, start=task.kept(task.start))
     return search(inside, step, most)

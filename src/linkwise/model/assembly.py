@@ -71,7 +71,13 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     for drive in tree.drives:
         if drive.coordinate in values and drive.carrier is not None and not drive.motor.locked.is_zero:
             _add_mass(links, drive.carrier, drive.motor.locked)
-    motors = [motor for motor, drive in _motors(tree) if drive.coordinate not in values]
+    remaining = [at for at in tree.manifold_joints if (links[at.link].has_quaternion if at.link >= 0 else base is None)]
+    turning = {name for at in remaining for name in tree.speed_names[at.v]}
+    motors = [
+        motor
+        for motor, drive in _motors(tree)
+        if (drive.coordinate not in values if drive.coordinate >= 0 else drive.joint in turning)
+    ]
     held_names = _values_by_name(tree, values)
     springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
     fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
@@ -107,9 +113,9 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
         part.replace(motor=part.motor and _moved(part.motor, places)) for part in _links(held_tree) if part.name in names
     ]
     parts[inside.index(root)] = parts[inside.index(root)].replace(parent=BASE)
-    pairs = [(held_tree.coordinates[k], held_tree.links[k]) for k in inside]
-    driven = {i for first, part in pairs for i, _ in enumerate(part.coordinate_names, first)}
-    motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.coordinate in driven]
+    driven = {name for part in (held_tree.links[k] for k in inside) for name in part.coordinate_names}
+    driven |= {name for at in held_tree.manifold_joints if at.link in inside for name in held_tree.speed_names[at.v]}
+    motors = [_moved(motor, places) for motor, drive in _motors(held_tree) if drive.joint in driven]
     loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
     tool = held_tree.link_names[held_tree.tool_index]
     ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))

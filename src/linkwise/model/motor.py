@@ -62,7 +62,8 @@ class Motor(Record):
     axis : (3,) array_like, optional
         Direction of the spin in the carrier's axes; normalised. Needed with a carrier, for it cannot be guessed.
     joint : str, optional
-        Name of the link whose joint it drives: needed in ``Mechanism(motors=...)``, left out in ``Link(motor=...)``.
+        Name of the joint that it drives, or of one velocity of a joint with a quaternion (``"shoulder_wx"``): needed in
+        ``Mechanism(motors=...)``, left out in ``Link(motor=...)``. Such a motor has no carrier.
     friction_rule : {"reflected", "toolbox7"}
         ``"reflected"`` is the formula above. ``"toolbox7"`` is that of the Robotics Toolbox for MATLAB 7 and for Scilab:
         friction = G (B qd + Tc+ or Tc-), the gear taken once and with its sign, so that with a negative G friction drives

@@ -21,10 +21,11 @@ class Drive:
     motor : Motor
         The motor.
     joint : str
-        Name of the joint that it drives.
+        Name of the coordinate that it drives, or of the velocity, of a joint with a quaternion.
     coordinate : int
         Index of the joint coordinate that it drives, 0 to n - 1; several motors may drive one, and that of a joint that
-        follows another drives the other's.
+        follows another drives the other's. Negative for a velocity of a joint with a quaternion: -1 is that just before the
+        joint coordinates, so that ``nv - n + coordinate`` is its index among the velocities (nv,).
     carrier : int or None
         Index of the link that carries its rotor, -1 for the base, None where only G^2 Jm acts.
     """
@@ -45,13 +46,18 @@ def given_motors(check: Checker, motors: Any) -> tuple[Motor, ...]:
 
 
 def drives_of(
-    check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor]
+    check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor], velocities: Sequence[str]
 ) -> tuple[Drive, ...]:
-    """The links' own motors in the order of the links, then the others in theirs."""
+    """The links' own motors in the order of the links, then the others in theirs.
+
+    The velocities are the names of those of joints with quaternions, in their order.
+    """
     places: dict[str | None, int] = {}
     for k, link in enumerate(links):
         places.setdefault(link.name, k)
-    return tuple(_own(check, links, coordinates, places)) + tuple(_others(check, links, coordinates, motors, places))
+    return tuple(_own(check, links, coordinates, places)) + tuple(
+        _others(check, links, coordinates, motors, velocities, places)
+    )
 
 
 #: Where the link of each name stands in the list.
@@ -66,20 +72,29 @@ def _own(check: Checker, links: Sequence[Link], coordinates: Sequence[int], plac
 
 
 def _others(
-    check: Checker, links: Sequence[Link], coordinates: Sequence[int], motors: Sequence[Motor], places: Places
+    check: Checker,
+    links: Sequence[Link],
+    coordinates: Sequence[int],
+    motors: Sequence[Motor],
+    velocities: Sequence[str],
+    places: Places,
 ) -> Iterator[Drive]:
     if not motors:
         return
-    driven = {name: at for k, link in enumerate(links) for at, name in enumerate(link.coordinate_names, coordinates[k])}
+    driven = {name: k - len(velocities) for k, name in enumerate(velocities)}
+    driven |= {name: at for k, link in enumerate(links) for at, name in enumerate(link.coordinate_names, coordinates[k])}
     moving, still = list(driven), {link.coordinate_name for link in links if not link.moves}
     for k, motor in enumerate(motors):
         item = f"motors[{k}]"
         carrier = _carrier(check, item, motor, places)
-        coordinate = driven.get(str(motor.joint), -1)
-        if coordinate < 0:
+        coordinate = driven.get(str(motor.joint))
+        if coordinate is None:
             why = "; a fixed link has no joint to drive" if motor.joint in still else ""
             check.problems.append(Problem(item, "joint", motor.joint, choices(moving) + why))
-        yield Drive(motor, str(motor.joint), coordinate, carrier)
+        elif coordinate < 0 and carrier is not None:
+            expected = "nothing: the rotor of a motor of a joint with a quaternion is felt at the joint alone"
+            check.problems.append(Problem(item, "carrier", motor.carrier, expected))
+        yield Drive(motor, str(motor.joint), coordinate or 0, carrier)
 
 
 def _carrier(check: Checker, item: str, motor: Motor, places: Places) -> int | None:

@@ -407,6 +407,12 @@ def floating_base() -> ManifoldJoint:
     return manifold_joints([(BASE, -1, Floating(), np.inf)])[0]
 
 
+def _manifold_joints(links: Sequence[Link], floating: Any) -> tuple[ManifoldJoint, ...]:
+    """The joints with quaternions of links: a floating base, then the others in the order of their links."""
+    joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(links) if x.has_quaternion]
+    return manifold_joints([*([(BASE, -1, Floating(), np.inf)] if floating else []), *joints])
+
+
 class Tree(LinkTree):
     """Links joined into a chain or a tree, with base, tool, payload and gravity.
 
@@ -424,7 +430,8 @@ class Tree(LinkTree):
     loops : sequence of Loop
         What closes the tree: frames on two links that must meet.
     motors : sequence of Motor
-        Motors beside those of the links: each names the joint that it drives. Several may drive one joint.
+        Motors beside those of the links: each names the joint that it drives, or one velocity of a joint with a quaternion
+        (``"shoulder_wx"``). Several may drive one joint.
     springs : sequence of Spring and EndStop
         Springs, dampers and end stops on joint coordinates.
     base : (4, 4) array_like, optional
@@ -519,8 +526,10 @@ class Tree(LinkTree):
             "parents": parents,
             "order": order_of(check, named, parents),
             "followers": joints,
-            "drives": drives_of(check, named, [joint.coordinate for joint in joints], others),
+            "drives": (),
         }
+        turning = [name for name, _ in manifold_columns(_manifold_joints(named, values["floating"]), "qd")]
+        values["drives"] = drives_of(check, named, [joint.coordinate for joint in joints], others, turning)
         check_limits(check, named, joints)
         check.finish()
         self._hold(values)
@@ -568,16 +577,11 @@ class Tree(LinkTree):
     @property
     def manifold_joints(self) -> tuple[ManifoldJoint, ...]:
         """The joints with quaternions: a floating base, then the others in the order of their links."""
-        return self.memo("model", "manifold_joints", self._find_manifold_joints)
+        return self.memo("model", "manifold_joints", lambda: _manifold_joints(self.links, self.floating))
 
     def manifold_joint_of(self, link: int) -> ManifoldJoint | None:
         """The joint of one link, by its index, where it has a quaternion."""
         return self.memo("model", "manifold_places", lambda: {at.link: at for at in self.manifold_joints}).get(link)
-
-    def _find_manifold_joints(self) -> tuple[ManifoldJoint, ...]:
-        joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(self.links) if x.has_quaternion]
-        base = floating_base()
-        return manifold_joints([*([(BASE, -1, base.joint, base.most)] if self.floating else []), *joints])
 
     @property
     def nq(self) -> int:

@@ -64,7 +64,7 @@ class UnilateralLaws:
         for drive in tree.drives:
             up, down = drive.motor.reflected_coulomb
             if up < 0 or down > 0:
-                name = tree.names[drive.coordinate]
+                name = tree.speed_names[first + drive.coordinate]
                 raise ArgumentError(f"simulate: the Coulomb friction of {name!r} is {(up, down)}; expected >= 0 and <= 0")
             forward[first + drive.coordinate] += up
             backward[first + drive.coordinate] += down

@@ -115,6 +115,12 @@ class JointRanges:
             turns = np.clip(np.round((q0 - q) / TURN), fewest, most)
         return np.where(self.turning & (turns != 0.0) & (fewest <= most), q + TURN * turns, q)
 
+    def principal(self, q: FloatArray) -> FloatArray:
+        """Coordinates (..., n), those that turn and have no limit in (-pi, pi]."""
+        endless = self.turning & (self.low == -np.inf) & (self.high == np.inf)
+        turns = np.ceil((q - np.pi) / TURN)
+        return np.where(endless & (turns != 0.0), q - TURN * turns, q)
+
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""
         above = self.turning & np.isfinite(self.high) & (q > self.high)

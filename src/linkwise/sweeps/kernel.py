@@ -12,6 +12,7 @@ from linkwise import algorithm
 from linkwise.algorithm import Algorithm
 from linkwise.dynamics.center_of_mass import some_mass
 from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.dynamics.recursions import turning_rotors
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel
 from linkwise.kernel import cache as disk
@@ -318,6 +319,9 @@ class _Spread:
 #: Algorithms that springs act on, which only straight-line code knows.
 SPRUNG = frozenset(name for name in ("inverse_dynamics", "forward_dynamics", "potential_energy"))
 
+#: Algorithms that know of the momenta of motors of joints with quaternions only as straight-line code.
+TURNING = frozenset(("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics"))
+
 
 def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
     """Why an algorithm does not loop over the bodies of a mechanism; empty where it can."""
@@ -333,7 +337,15 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
         return "it has closed loops"
     if tree.springs and name.startswith(tuple(SPRUNG)):
         return "it has springs"
-    return _unknown_joint(tree)
+    return _unknown_motor(tree, name) or _unknown_joint(tree)
+
+
+def _unknown_motor(tree: Tree, name: str) -> str:
+    if name.startswith(tuple(TURNING)) and turning_rotors(tree):
+        return "motors of a joint with a quaternion have inertias that are not alike, or slide"
+    if name == "regressor" and any(drive.coordinate < 0 for drive in tree.drives):
+        return "a motor drives a joint with a quaternion"
+    return ""
 
 
 def _unknown_joint(tree: Tree) -> str:

@@ -292,3 +292,19 @@ def test_a_tolerance_of_ones_own(puma: Mechanism) -> None:
     assert form.nearest(poses, tol=1e-6)[1].all()
     with pytest.raises(ArgumentError, match="tol is -1"):
         form.nearest(poses, tol=-1.0)
+
+
+@pytest.mark.parametrize("method", ["closed_form", "numeric"])
+def test_without_limits_and_start_angles_are_within_half_a_turn(method: str) -> None:
+    """Each in (-pi, pi], where the default start, 0.3 rad aside, lets them be beyond; a joint that is held stays."""
+    arm = robots.puma560()
+    rng = np.random.default_rng(2)
+    poses = arm.forward_kinematics(rng.uniform(-np.pi, np.pi, (3 if method == "numeric" else 200, 6)))
+    near = all_inverse_kinematics(arm, poses, q0=start_position(arm), limits=False, method=method, starts=30)
+    free = all_inverse_kinematics(arm, poses, limits=False, method=method, starts=30)
+    assert np.array_equal(free.count, near.count)
+    assert np.nanmax(free.q) <= np.pi
+    assert np.nanmin(free.q) > -np.pi
+    turns = (free.q - near.q) / (2.0 * np.pi)
+    assert np.nanmax(np.abs(turns - np.round(turns))) < 1e-15
+    assert method == "numeric" or np.nanmax(np.abs(turns)) > 0.5  # (some were beyond)

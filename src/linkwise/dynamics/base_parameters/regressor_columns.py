@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.dynamics.base_parameters.grouping import Block, DriveColumns, ParameterColumns
 from linkwise.dynamics.base_parameters.row_reduction import Point, at
+from linkwise.errors import ArgumentError
 from linkwise.model.body import Bodies, Body
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
@@ -173,6 +174,11 @@ def _drives(tree: Tree, moving: Bodies, start: int, unit: float, plain: bool) ->
     carried = {rotor.drive: rotor for rotor in moving.rotors}
     bodies = {body.speed: body for body in moving.bodies if len(body.freedoms) == 1}
     for k, drive in enumerate(tree.drives):
+        if drive.coordinate < 0:
+            known = "base parameters know motors of joint coordinates alone"
+            raise ArgumentError(
+                f"{tree.name!r} has a motor of {drive.joint!r}, a velocity of a joint with a quaternion; {known}"
+            )
         speed = tree.nv - tree.n + drive.coordinate
         body = bodies[speed]
         length = unit if _is_length(body) else 1.0

@@ -105,3 +105,18 @@ def test_the_options_of_an_attached_file_are_remarked_on(tmp_path: Path, monkeyp
     assert [message for message in told if "<option>" in message] == [expected]
     Path("child.xml").write_text(CHILD.replace('<option gravity="0 0 -1"/>', ""))
     assert not any("<option>" in remark.message for remark in lw.files.remarks("arm.xml"))
+
+
+def test_long_chains_are_repeated_and_attached(tmp_path: Path) -> None:
+    """Bodies stand in each other to any depth, in a copy too."""
+    count = 1500
+    link = '<body pos="0 0 1"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    chain = link * count + "</body>" * count
+    path = tmp_path / "chain.xml"
+    path.write_text(f'<mujoco><worldbody><replicate count="2" offset="1 0 0">{chain}</replicate></worldbody></mujoco>')
+    assert len(lw.load(path).links) == 2 * count
+    path.write_text(f"<mujoco><worldbody>{chain}</worldbody></mujoco>")
+    outer = tmp_path / "outer.xml"
+    asset = '<asset><model name="chain" file="chain.xml"/></asset>'
+    outer.write_text(f'<mujoco>{asset}<worldbody><attach model="chain" prefix="a"/></worldbody></mujoco>')
+    assert len(lw.load(outer).links) == count

@@ -183,8 +183,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ["line 3: <geom> of default class 'main': size is 'a': 'a' is not a number"],
     ),
     "ball armature": (
-        body('<joint type="ball" armature="0.1"/>'),
-        ["line 4: <joint>: a ball joint has no armature here; expected armature = '0'"],
+        body('<joint type="ball" armature="-0.1"/>'),
+        ["line 4: <joint>: armature is -0.1; expected a number >= 0"],
     ),
     "free below": (
         body('<body name="c"><freejoint/></body>'),
@@ -203,10 +203,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "free armature": (
-        world('<body name="c"><joint type="free" armature="1"/><geom size="0.1"/></body>'),
-        [
-            "line 4: <joint>: a free joint has no armature here; expected armature = '0', or a <freejoint>; drop_free_armature=True leaves it out"
-        ],
+        world('<body name="c"><joint type="free" armature="-1"/><geom size="0.1"/></body>'),
+        ["line 4: <joint>: armature is -1.0; expected a number >= 0"],
     ),
     "joint in world": (
         world("<joint/><body/>"),

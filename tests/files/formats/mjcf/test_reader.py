@@ -112,7 +112,7 @@ REMARKS = {
     ),
     "spring and damper of a ball": (
         world(f'<body><joint name="j" type="ball" springdamper="0.1 1"/>{BALL}</body>'),
-        "line 1: joint 'j': its springdamper is left out, for a ball joint has none",
+        "line 1: joint 'j': springdamper is [0.1, 1.0]: its spring and damper are not known here, and left out",
     ),
     "a spring that yields": (
         world(f'<body><joint name="j" stiffness="3" springyield="0.5"/>{BALL}</body>'),
@@ -163,8 +163,8 @@ REMARKS = {
         "line 1: body 'a': its frame stays as the file has it; MuJoCo aligns it and takes that of its inertia",
     ),
     "a free joint with friction": (
-        world(f'<body name="a"><joint name="j" type="free" damping="1"/>{BALL}</body>'),
-        "line 1: joint 'j': its damping is left out, for a free joint has none",
+        world(f'<body name="a"><joint name="j" type="free" frictionloss="1"/>{BALL}</body>'),
+        "line 1: joint 'j': its friction is left out, for MuJoCo's is along the axes of the world",
     ),
     "balanced": (
         world('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body>', '<compiler balanceinertia="true"/>'),

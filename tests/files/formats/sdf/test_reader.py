@@ -11,10 +11,12 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
+from linkwise.errors import FileError
 from linkwise.files import read, remarks
 from linkwise.files.formats.sdf import reader as sdf
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Reading
+from linkwise.model.mimic import Mimic
 from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
 from linkwise.spatial.transform import transform
 from support.random_mechanisms import random_mechanism
@@ -418,6 +420,7 @@ def test_the_file_is_known_by_its_content(tmp_path: Path) -> None:
 # ── mistakes ──────────────────────────────────────────────────────────────────────────────────────
 
 AB = link("a") + link("b") + HELD
+GEARS = joint("a", "b", "gearbox", "<gearbox_reference_body>b</gearbox_reference_body><axis/><axis2/>", "g")
 MISTAKES = {
     "no version": ("", model(AB), "the version is missing; expected '1.4' to '1.12'"),
     "an old version": ("1.2", model(AB), "the version is '1.2'"),
@@ -446,7 +449,14 @@ MISTAKES = {
         "its quaternion is [0.0, 0.0, 0.0, 0.0]",
     ),
     "an unknown type": ("1.9", model(AB + joint("a", "b", "hinge")), "type is 'hinge'; expected 'revolute'"),
-    "a gearbox": ("1.9", model(AB + joint("a", "b", "gearbox")), "two revolute joints of which one mimics the other"),
+    "a gearbox on nothing": ("1.9", model(AB + joint("a", "b", "gearbox")), "it has no <gearbox_reference_body>"),
+    "a gearbox with one axis": ("1.9", model(AB + GEARS.replace("<axis2/>", "")), "it has no <axis2>; expected two axes"),
+    "a gearbox without a joint": ("1.9", model(AB + GEARS), "no revolute joint is between 'b' and 'a'; expected one"),
+    "a gearbox of no ratio": (
+        "1.9",
+        model(AB + GEARS.replace("<axis/>", "<axis/><gearbox_ratio>0</gearbox_ratio>")),
+        "its gearbox_ratio is 0",
+    ),
     "no parent": ("1.9", model(AB + '<joint name="j" type="fixed"><child>b</child></joint>'), "it has no <parent>"),
     "an unknown child": ("1.9", model(AB + joint("a", "c")), "no link, joint, frame or model 'c'"),
     "the world as child": ("1.9", model(AB + joint("a", "world")), "its child is the world"),
@@ -508,3 +518,28 @@ def test_mistakes(name: str) -> None:
     reading = parsed(inner, version) if version else sdf.parse(f"<sdf>{inner}</sdf>", "", None, ReadOptions())
     assert reading.description is None
     assert message in " / ".join(problem.message for problem in reading.problems)
+
+
+ABOUT = "<axis><xyz>{}</xyz></axis>"
+
+
+def geared(axis: str) -> str:
+    """A rotor and a leg on a hip, coupled about some axis and x."""
+    said = "<gearbox_reference_body>hip</gearbox_reference_body><gearbox_ratio>0.04</gearbox_ratio>"
+    said += ABOUT.format(axis) + ABOUT.format("1 0 0").replace("axis>", "axis2>")
+    text = link("hip") + link("rotor") + link("leg") + joint("world", "hip", "fixed", name="w")
+    text += "".join(joint("hip", end, inner=ABOUT.format("1 0 0"), name=f"to {end}") for end in ("rotor", "leg"))
+    return f'<sdf version="1.9">{model(text + joint("rotor", "leg", "gearbox", said, "g"))}</sdf>'
+
+
+@pytest.mark.parametrize(("axis", "ratio"), [("1 0 0", -0.04), ("-1 0 0", 0.04)])
+def test_a_gearbox_couples_two_joints(axis: str, ratio: float) -> None:
+    """theta_2 = -0.04 theta_1 about its own axes; the joint of the child follows that of the parent."""
+    mech = lw.loads(geared(axis))
+    assert [part.mimic for part in mech.links if part.mimic] == [Mimic("to rotor", ratio)]
+    assert mech.names == ("to rotor",)
+
+
+def test_the_axes_of_a_gearbox_are_those_of_its_joints() -> None:
+    with pytest.raises(FileError, match="its axis is not that of 'to rotor'; expected parallel axes"):
+        lw.loads(geared("0 1 0"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,7 +56,7 @@ class Attacher:
         if name not in self._read:
             self._read[name] = self._contents(self._models[name])
         source, settings, inherited = self._read[name]
-        content = deepcopy(source)
+        content = source.copy()
         worlds = content.all("worldbody")
         inner = [part for world in worlds for part in world.children]
         for tag in (tag for tag in ("body", "frame") if tag in said):
@@ -71,7 +70,7 @@ class Attacher:
         default.children = [part for section in content.all("default") for part in section.children]
         assets = [_asset(section, settings) for section in content.all("asset")]
         sections = [self._referring(content, tag, names) for tag in SECTIONS]
-        defaults = [default, *deepcopy(inherited)]
+        defaults = [default, *(part.copy() for part in inherited)]
         for part in (part for top in (frame, *defaults, *assets, *sections) for part in top.walk()):
             for key in ("name", *INNER):
                 set_name(part, key, prefix=prefix)

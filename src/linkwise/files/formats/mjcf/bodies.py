@@ -385,13 +385,10 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     rotation = outer[:3, :3]
     if kind == "ball":
         _left_of_ball(said, settings)
-        return MjcfJoint(said, kind, rotation @ pos + outer[:3, 3], np.array([0.0, 0.0, 1.0]), 0.0, {})
-    rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
-    limits, tau_max = _limits(said, settings, is_hinge), _effort_limit(said, settings)
-    rotor["inertia"] = said.non_negative("armature")
-    for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
-        rotor[key] *= not flags & settings.disabled
-    fields = {"limits": limits, "tau_max": tau_max, "motor": Motor(**rotor) if any(rotor.values()) else None}
+        fields: dict[str, Any] = {"motor": joint_motor(said, settings)}
+        return MjcfJoint(said, kind, rotation @ pos + outer[:3, 3], np.array([0.0, 0.0, 1.0]), 0.0, fields)
+    motor = joint_motor(said, settings)
+    fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
     return MjcfJoint(
         said,
@@ -405,22 +402,27 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     )
 
 
+def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
+    """Armature, damping and friction of a joint, the same for each of its velocities; None where there is nothing."""
+    rotor: dict[str, Any] = {"viscous": _passive(said, settings), "coulomb": said.non_negative("frictionloss")}
+    rotor["inertia"] = said.non_negative("armature")
+    for key, flags in (("viscous", {"damper", "passive"}), ("coulomb", {"frictionloss", "constraint"})):
+        rotor[key] *= not flags & settings.disabled
+    return Motor(**rotor) if any(rotor.values()) else None
+
+
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
-    """Remarks on what a ball joint says and is left out; an armature would be missing."""
-    if said.non_negative("armature"):
-        said.report("a ball joint has no armature here; expected armature = '0'", "armature")
-    _passive_left_out(said, "ball")
+    """Remarks on what a ball joint says and is left out."""
+    _spring_left_out(said, "ball")
     least, most = said.row("range", 2, (0.0, 0.0))
     if _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
-def _passive_left_out(said: Attributes, kind: str) -> None:
-    """Remarks on forces that a joint of this kind does not have here."""
-    nouns = {"damping": "damping", "frictionloss": "friction", "stiffness": "spring", "springdamper": "springdamper"}
-    for key, noun in nouns.items():
-        if any(said.numbers(key, 1, 3) or ()):
-            said.remark(f"its {noun} is left out, for a {kind} joint has none")
+def _spring_left_out(said: Attributes, kind: str) -> None:
+    """A remark on a spring that a joint of this kind does not have here."""
+    if any(said.numbers("stiffness", 1, 3) or ()) and not _by_time_constant(said):
+        said.remark(f"its spring is left out, for a {kind} joint has none")
 
 
 def _by_time_constant(said: Attributes) -> bool:
@@ -523,6 +525,8 @@ class BodyElement:
         Its other joints, in their order.
     free_joint : Attributes or None
         Its free joint.
+    free_motor : Motor or None
+        What each velocity of the free joint feels beside the body.
     inertial : Element or None
         Its inertial element.
     inertia : BodyInertia
@@ -536,6 +540,7 @@ class BodyElement:
     frame: FloatArray
     joints: list[MjcfJoint] = field(default_factory=list)
     free_joint: Attributes | None = None
+    free_motor: Motor | None = None
     inertial: Attributes | None = None
     inertia: BodyInertia = field(default_factory=BodyInertia)
     geoms: list[Geom] = field(default_factory=list)
@@ -703,13 +708,15 @@ class BodyTree:
             why = "there is another one" if body.free_joint is not None else "the body hangs on another one"
             said.report(f"a free joint carries {body.attributes.item}, but {why}; expected one, on a body in the world")
         body.free_joint = said
-        armature = said.number("armature")
-        if armature and self.drop_free_armature:
-            said.remark(f"its armature {armature!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
-        elif armature:
-            why = "a free joint has no armature here; expected armature = '0', or a <freejoint>"
-            said.report(f"{why}; drop_free_armature=True leaves it out", "armature")
-        _passive_left_out(said, "free")
+        motor = joint_motor(said, self.settings)
+        if motor is not None and any(motor.coulomb):
+            said.remark("its friction is left out, for MuJoCo's is along the axes of the world")
+            motor = motor.replace(coulomb=0.0)
+        if motor is not None and motor.inertia and self.drop_free_armature:
+            said.remark(f"its armature {motor.inertia!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
+            motor = motor.replace(inertia=0.0)
+        body.free_motor = motor if motor is not None and (motor.inertia or motor.viscous) else None
+        _spring_left_out(said, "free")
 
 
 def repeated(log: ElementLog, items: list[Attributes], noun: str) -> None:

@@ -38,8 +38,11 @@ from linkwise.files.report import Description, Reading, attempt, base_names, som
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.joints.ball import ROTATION_COLUMNS
+from linkwise.model.joints.floating import POSE_COLUMNS
+from linkwise.model.joints.joint import Columns
 from linkwise.model.link import Link
-from linkwise.model.loop import Loop
+from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
@@ -322,6 +325,7 @@ class Links:
         self.lines: dict[Place, int] = {}
         self.items: dict[str, Attributes] = {}
         self.springs: list[ForceElement] = []
+        self.motors: list[tuple[Attributes, Motor]] = []
 
     def add(self, k: int, body: BodyElement) -> None:
         """The links of the k-th body."""
@@ -332,8 +336,11 @@ class Links:
             joint_name = self.names.joint(body.free_joint.text("name"), name)
             values = {"joint": "floating", "joint_name": joint_name, "name": name, "parent": parent, **mass}
             self._link(body, None, values)
+            self._drive(body.free_joint, body.free_motor, joint_name or name, POSE_COLUMNS)
             return
         if not body.joints:
+            if body.free_joint is not None:
+                self._drive(body.free_joint, body.free_motor, BASE, POSE_COLUMNS)
             before = np.eye(4) if body.free_joint is not None else body.frame
             self._link(body, None, {"joint": "fixed", "before": before, "name": name, "parent": parent, **mass})
             return
@@ -361,6 +368,11 @@ class Links:
         mimic = self.follows.get(name) if name else None
         return {"joint": kind, **frames, "offset": 0.0 - joint.ref, "mimic": mimic, **joint.fields}
 
+    def _drive(self, said: Attributes, motor: Motor | None, joint: str, columns: Mapping[str, Columns]) -> None:
+        """The same motor for each velocity of a joint with a quaternion."""
+        if motor is not None:
+            self.motors += [(said, motor.replace(joint=f"{joint}{ending}")) for ending, _ in columns["qd"]]
+
     def _link(self, body: BodyElement, joint: MjcfJoint | None, values: dict[str, Any]) -> None:
         """One link, or a bare one in its place after a report."""
         at, name = len(self.model_links), values["name"]
@@ -371,6 +383,8 @@ class Links:
             if joint.spring is not None:
                 stiffness, rest_length = joint.spring
                 self.springs.append(Spring(values["joint_name"] or name, stiffness, rest_length))
+            if joint.kind == "ball":
+                self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said
         link, wrong = attempt(body.attributes.item, lambda: Link(**values))
         if link is None and not self.physical:  # marks only what cannot exist
@@ -724,9 +738,10 @@ class _Reader:
     def _mechanism(self, links: Links, equalities: Equalities, actuators: Actuators, floats: bool) -> Mechanism | None:
         gravity = (0.0, 0.0, 0.0) if "gravity" in self.settings.disabled else self.settings.gravity
         settings: dict[str, Any] = {"floating": floats, "name": self.name or None, "gravity": gravity}
-        motors = [motor for _, motor in actuators.motors]
+        drives = [*actuators.motors, *links.motors]
+        motors = [motor for _, motor in drives]
         loops = [loop for _, loop in equalities.loops]
-        items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(actuators.motors)}}
+        items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(drives)}}
         for k, (said, loop) in enumerate(equalities.loops):
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
         if self.log.notes.problems:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -56,7 +55,7 @@ class Replicator:
         settings, copies = (self.settings.degree, self.settings.sequence), []
         for k, suffix in enumerate(suffixes):
             turn = np.asarray(euler_rotation((k * angles).tolist(), *settings), dtype=float)
-            inner = deepcopy(element.children)
+            inner = [child.copy() for child in element.children]
             for part in (part for child in inner for part in child.walk()):
                 set_name(part, "name", suffix)
             placed = {"pos": numbers(place), "quat": numbers(rotation_quaternion(turn))}
@@ -81,7 +80,7 @@ class Replicator:
             if name := element.get("name"):
                 names.add(("tendon" if element.tag in ("fixed", "spatial") else element.tag, name))
             for suffix in suffixes:
-                copy = deepcopy(element)
+                copy = element.copy()
                 set_name(copy, "name", suffix)
                 for part in copy.walk():
                     for _, key, _ in list(ends(part)):

@@ -16,8 +16,11 @@ from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.inertia import Inertia
+from linkwise.model.joints.ball import ROTATION_COLUMNS
+from linkwise.model.joints.floating import POSE_COLUMNS
+from linkwise.model.joints.joint import Columns
 from linkwise.model.link import Link
-from linkwise.model.loop import Loop
+from linkwise.model.loop import BASE, Loop
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
@@ -253,7 +256,7 @@ class _Writer:
         root = plan.root
         name = unused_name((f"base_link{'_' * more}" for more in count()), plan.names) if root < 0 else ""
         name = name or mechanism.link_names[root]
-        inner = [*self._inertial(root), "<freejoint/>", *self._on(-1, _IDENTITY)]
+        inner = [*self._inertial(root), *self._free(BASE, {}), *self._on(-1, _IDENTITY)]
         inner += self._on(root, _IDENTITY) if root >= 0 else []
         inner += self._bodies(-1, _IDENTITY) + (self._bodies(root, _IDENTITY) if root >= 0 else [])
         return element_lines("body", {"name": name, **_pose(mechanism.base)}, inner)
@@ -303,21 +306,32 @@ class _Writer:
             return []
         name, kind = link.coordinate_name, TYPES[link.joint]
         if kind == "free":
-            return element_lines("freejoint", {"name": name})
+            return self._free(name, {"name": name})
         said = {"name": name, "type": kind}
         if frame[:3, 3].any():
             said["pos"] = numbers(frame[:3, 3])
         if kind == "ball":
-            return element_lines("joint", said)
+            return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
         said["axis"] = numbers(frame[:3, :3] @ link.axis)
         said |= {"ref": real(-link.offset)} if link.offset else {}
         said |= {"range": numbers(link.limits or ())} if _has_range(link) else {}
         said |= {"actuatorfrcrange": numbers([-link.tau_max, link.tau_max])} if link.tau_max else {}
-        said |= {key: real(value) for key, value in self.efforts.get(name, {}).items() if value}
+        said |= _written(self.efforts.get(name, {}))
         if name in self.plan.springs:
             spring = self.plan.springs[name]
             said |= {"stiffness": real(spring.stiffness), "springref": real(spring.rest)}
         return element_lines("joint", said)
+
+    def _free(self, name: str, said: dict[str, str]) -> list[str]:
+        """A free joint, which has attributes of its own as another element."""
+        values = self._of_velocities(name, POSE_COLUMNS)
+        values.pop("frictionloss", None)
+        return element_lines("joint", said | {"type": "free"} | values) if values else element_lines("freejoint", said)
+
+    def _of_velocities(self, name: str, columns: Mapping[str, Columns]) -> dict[str, str]:
+        """What each velocity of a joint with a quaternion feels of its motors, where all feel the same."""
+        felt = [self.efforts.get(f"{name}{ending}", {}) for ending, _ in columns["qd"]]
+        return _written(felt[0]) if all(values == felt[0] for values in felt) else {}
 
     def _inertial(self, k: int) -> list[str]:
         body = Inertia() if k < 0 else self.mechanism.links[k].body
@@ -410,6 +424,21 @@ def _joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:
     return values
 
 
+def _written(values: Mapping[str, float]) -> dict[str, str]:
+    return {key: real(value) for key, value in values.items() if value}
+
+
+def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
+    """Motors of joints with quaternions that MJCF cannot say: it has one number for all velocities of a joint."""
+    values = _joint_values(mechanism)
+    for at in mechanism.manifold_joints:
+        felt = [values.get(name, {}) for name in mechanism.speed_names[at.v]]
+        if any(one != felt[0] for one in felt):
+            yield f"motors of {at.name!r}: all of them ({_UNEQUAL})"
+        elif at.joint.kind == "floating" and felt[0].get("frictionloss"):
+            yield f"motors of {at.name!r}: their Coulomb friction (MuJoCo's is along the axes of the world)"
+
+
 def _inertial_lines(body: Inertia, least: float = 0.0) -> list[str]:
     """An inertia by its principal moments, none of them nor the mass less than some; nothing without mass."""
     if body.is_zero and not least:
@@ -469,6 +498,7 @@ def losses(description: Description) -> Losses:
     lost = [f"link {link.name!r}: {part}" for k, link in enumerate(apart.links) for part in _link_losses(plan, k, link)]
     lost += [f"link {link.name!r}: {_UNNAMED}" for k, link in enumerate(apart.links) if _loses_name(plan, k, mechanism)]
     lost += [f"motor of {drive.joint!r}: {part}" for drive in apart.drives for part in _motor_losses(drive.motor)]
+    lost += _turning_losses(apart)
     lost += [part for element in apart.springs for part in _spring_losses(element)]
     lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
     if mechanism.floating and not np.array_equal(mechanism.base, _IDENTITY):
@@ -488,6 +518,7 @@ def losses(description: Description) -> Losses:
 
 
 _TURNED = "its rotation is not one to rounding, and would be rounded"
+_UNEQUAL = "MJCF has one number for all velocities of a joint"
 _FROM_WORLD = "a free joint counts from the world"
 _UNNAMED = "its name (it has no inertia: its joint becomes one of the next body)"
 _NO_INERTIA = "and MuJoCo moves no body without mass and moments of inertia"

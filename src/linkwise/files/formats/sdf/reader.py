@@ -15,6 +15,7 @@ import numpy as np
 from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import WORLD, FrameError, Scope
+from linkwise.files.formats.sdf.gearbox import Gearbox
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import (
     IDENTIFIED,
@@ -171,6 +172,7 @@ class _Reader:
         )
         self.links: dict[str, SdfLink] = {}
         self.joints: list[SdfJoint] = []
+        self.gearboxes: list[Gearbox] = []
         self.names: dict[str, str] = {WORLD: "base"}
         self.model_links: list[Link] = []
         self.lines: dict[Place, int] = {}
@@ -304,6 +306,8 @@ class _Reader:
                 self.values.wrong(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
             elif joint := self._joint(scope, key, element, name):
                 joints[name] = joint
+        for gearbox in self.gearboxes:
+            gearbox.couple(joints.values(), self.values)
         for joint in joints.values():
             mimic = joint.fields.get("mimic")
             if mimic is not None and (mimic.joint not in joints or joints[mimic.joint].kind not in ONE):
@@ -313,9 +317,8 @@ class _Reader:
 
     def _joint(self, scope: Scope, key: str, element: Element, name: str) -> SdfJoint | None:
         item, kind = f"joint {name!r}", element.get("type") or ""
-        if kind not in KINDS:
-            why = "; write it as two revolute joints of which one mimics the other" if kind == "gearbox" else ""
-            self.values.wrong(element, f"{item}: type is {shown(kind)}; expected {choices(KINDS)}{why}")
+        if kind not in (*KINDS, "gearbox"):
+            self.values.wrong(element, f"{item}: type is {shown(kind)}; expected {choices([*KINDS, 'gearbox'])}")
             return None
         try:
             parent, child = (scope.body(scope.end(element, tag), element)[0] for tag in ("parent", "child"))
@@ -326,11 +329,34 @@ class _Reader:
             why = "its child is the world" if child == WORLD else f"its parent and its child are the same link, {child!r}"
             self.values.wrong(element, f"{item}: {why}; expected a link that it carries")
             return None
+        if kind == "gearbox":
+            self._gearbox(scope, SdfJoint(name, kind, element, parent, child, self._placed(scope, key, element)))
+            return None
         joint = SdfJoint(name, KINDS[kind], element, parent, child, self._placed(scope, key, element))
         self._axes(scope, joint, item, kind)
         if kind == "screw":
             joint.fields["pitch"] = self._pitch(item, element)
         return joint
+
+    def _gearbox(self, scope: Scope, joint: SdfJoint) -> None:
+        """A gearbox, kept until all joints are known."""
+        item = f"joint {joint.name!r}"
+        try:
+            reference = scope.body(scope.end(joint.element, "gearbox_reference_body"), joint.element)[0]
+        except FrameError as error:
+            self.values.wrong(error.element, error.message)
+            return
+        said = [self.values.only(item, joint.element, tag) for tag in ("axis", "axis2")]
+        if None in said:
+            self.values.wrong(joint.element, f"{item}: it has no <{('axis', 'axis2')[said.index(None)]}>; expected two axes")
+            return
+        one, other = (joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in said if axis is not None)
+        ratio = self.values.number(item, joint.element, "gearbox_ratio", 1.0)
+        if not ratio:
+            self.values.wrong(joint.element, f"{item}: its gearbox_ratio is 0; expected another number")
+            return
+        gearbox = Gearbox(joint.name, joint.element, reference, joint.parent, joint.child, (one, other), ratio)
+        self.gearboxes.append(gearbox)
 
     def _axes(self, scope: Scope, joint: SdfJoint, item: str, kind: str) -> None:
         """The axes with their limits and friction."""
