@@ -123,7 +123,8 @@ class LoopedKernel(Kernel):
         self.code = code_for(tree, declared, options)
         known: dict[str, Any] = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
         known["length"] = self.code.layout.length * max(1, len(tree.links))
-        super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
+        doc, motions = declared.function.__doc__ or "", algorithm.motions(tree, declared)
+        super().__init__(DeferredTape.of(known, trace), None, doc, motions=motions)
         self.arguments = (tree, declared.name, chosen)
         self._compiled = Lazy(lambda: CompiledKernel(Lazy(partial(_ufunc, tree, declared, options, self.doc))))
 
