@@ -105,7 +105,7 @@ def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence
         if not depending.isdisjoint(node.args):
             depending.add(node)
             nodes.append(node)
-    regions = _regions(nodes, [output for output, _ in roots])
+    regions = _regions(nodes, [*variables, *(output for output, _ in roots)])
     totals: dict[Expr, Any] = {}
     for output, weight in roots:
         totals[output] = totals.get(output, 0.0) + weight
@@ -122,11 +122,14 @@ def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence
     return [totals.get(variable, 0.0) for variable in variables]
 
 
-def _regions(nodes: Sequence[Expr], outputs: Sequence[Expr]) -> dict[Expr, Any]:
-    """Where each node, operands first, enters the outputs: a scalar that is greater than 0 there; left out: everywhere."""
+def _regions(nodes: Sequence[Expr], ends: Sequence[Expr]) -> dict[Expr, Any]:
+    """Where each node, operands first, enters the results: a scalar that is greater than 0 there; left out: everywhere.
+
+    The ends, results and variables, count everywhere: there what comes from a smaller region is set to 0 outside of it.
+    """
     if all(OPERATIONS[node.op].regions is None for node in nodes):
         return {}
-    parts: dict[Expr, list[Any]] = {output: [_EVERYWHERE] for output in outputs}
+    parts: dict[Expr, list[Any]] = {node: [_EVERYWHERE] for node in ends}
     regions: dict[Expr, Any] = {}
 
     def region_of(node: Expr) -> Any:

@@ -202,7 +202,7 @@ class Kernel:
         >>> kernel.vjp
         <Kernel inverse_dynamics_vjp: q (2,), qd (2,), qdd (2,), tau_bar (2,) -> q_bar (2,), qd_bar (2,), qdd_bar (2,), llvm>
         """
-        return self._product("vjp", tuple(self.tape.inputs), True)
+        return self.product("vjp", tuple(self.tape.inputs), tangent=True)
 
     @property
     def jvp(self) -> DerivativeProduct:
@@ -218,9 +218,10 @@ class Kernel:
         >>> kernel.jvp([0.0, 0.5], [1.0, 0.0])[:3, 3].round(3) + 0.0  # (the velocity of the tool)
         array([-0.479,  1.878,  0.   ])
         """
-        return self._product("jvp", tuple(self.tape.inputs), True)
+        return self.product("jvp", tuple(self.tape.inputs), tangent=True)
 
-    def _product(self, mode: str, names: tuple[str, ...], tangent: bool) -> DerivativeProduct:
+    def product(self, mode: str, names: tuple[str, ...], *, tangent: bool) -> DerivativeProduct:
+        """The product of its derivatives by some inputs; see `DerivativeProduct`."""
         key = mode, names, tangent or not self.motions
         if key not in self._derivatives:
             self._derivatives.setdefault(key, DerivativeProduct(self, *key))
@@ -353,7 +354,7 @@ class DerivativeProduct(Kernel):
         if wrong:
             why = "twice" if wrong[0] in inputs else "no input of it"
             raise ArgumentError(f"{self.name} by {wrong[0]!r}: {why}; {self.source.name} has {members(inputs)}")
-        return self.source._product(self.mode, names or tuple(inputs), tangent)
+        return self.source.product(self.mode, names or tuple(inputs), tangent=tangent)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.source, self.mode, self.names, self.tangent)
