@@ -258,7 +258,19 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
     tape = kept_tape(
         _key(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
     )
-    return Kernel(tape, backend, declared.function.__doc__ or "")
+    return Kernel(tape, backend, declared.function.__doc__ or "", motions=motions(tree, declared))
+
+
+def motions(tree: Tree, declared: Algorithm) -> dict[str, Tape]:
+    """How the inputs that are configurations move, where these have quaternions: see `Kernel`."""
+    names = [name for name, shape in declared.inputs.items() if shape == "nq"] if tree.manifold_joints else []
+    if not names:
+        return {}
+    rate = find("configuration_rate")
+    shapes = (rate.shapes(tree, which) for which in (rate.inputs, rate.outputs))
+    return dict.fromkeys(
+        names, tree.memo("kernel", "motion", lambda: trace(partial(rate.function, tree), rate.name, *shapes))
+    )
 
 
 def _key(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None:

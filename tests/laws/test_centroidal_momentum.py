@@ -154,17 +154,21 @@ def test_second_derivatives_by_exact_derivatives_of_the_first() -> None:
 
 @pytest.mark.parametrize("name", ["coupled 1", "floating rotors 1", "freedoms 1"])
 def test_products_of_second_derivatives_with_weights(name: str) -> None:
-    """Weighted sums of the tensors over their first index."""
+    """Weighted sums of the tensors over their first index.
+
+    The products come from the dynamics itself, the tensors from its first derivatives: both solve with M, and lose digits
+    as its condition says; seen: a tenth of that.
+    """
     mech = variant(name)
     q, qd, qdd = random_state(mech, 8)
     weights = np.linspace(-1.0, 2.0, mech.nv)
-    errors = []
+    condition = np.linalg.cond(direct(mech, "mass_matrix", q))
     for word, third in (("inverse", qdd), ("forward", direct(mech, "inverse_dynamics", q, qd, qdd))):
         products = direct(mech, f"{word}_dynamics_hessian_product", q, qd, third, weights)
         tables = direct(mech, f"{word}_dynamics_second_derivatives", q, qd, third)
-        errors += [relative(one, np.tensordot(weights, all_, 1)) for one, all_ in zip(products, tables, strict=True)]
-    print([f"{error:.1e}" for error in errors])
-    assert max(errors) < 1e-13, "rounding of the sums"
+        errors = [relative(one, np.tensordot(weights, all_, 1)) for one, all_ in zip(products, tables, strict=True)]
+        print([f"{error:.1e}" for error in errors])
+        assert max(errors) < max(1e-13, np.finfo(float).eps * condition if word == "forward" else 0.0)
 
 
 def test_second_derivatives_are_symmetric_where_they_must_be() -> None:

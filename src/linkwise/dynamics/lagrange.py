@@ -16,8 +16,8 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics.inverse_dynamics import friction_torque, spring_torque
 from linkwise.dynamics.recursions import spring_energy
 from linkwise.expr.derivative import gradient, rates
-from linkwise.expr.evaluate import substitute
-from linkwise.expr.node import Expr, is_parameter, symbol
+from linkwise.expr.evaluate import as_symbols, substitute
+from linkwise.expr.node import Expr
 from linkwise.kinematics.configuration import configuration_rate, tangent_derivative
 from linkwise.kinematics.loop_constraints import closure
 from linkwise.model.inertia import Inertia
@@ -44,7 +44,7 @@ def lagrangian(tree: Tree, q: Array, qd: Array) -> Array:
     >>> bool(abs(found - arm.kinetic_energy([0.0, 0.5], [1.0, 2.0]) + arm.potential_energy([0.0, 0.5])) < 1e-12)
     True
     """
-    x, speed = _as_symbols(q, qd)
+    x, speed = as_symbols(q, qd)
     values = dict(zip([*x, *speed], [*q, *qd], strict=True))
     return substitute(np.array(_lagrangian(tree, x, speed), dtype=object), values)
 
@@ -94,7 +94,7 @@ def closed_lagrange_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array, forces
 
 def _efforts(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Lagrange's equations of a tree, or of that cut open."""
-    x, speed, rise = _as_symbols(q, qd, qdd)
+    x, speed, rise = as_symbols(q, qd, qdd)
     result = _lagrangian(tree, x, speed)
     momentum, slope = gradient(result, speed), np.array(gradient(result, x), dtype=object)
     moving = dict(zip([*x, *speed], [*_motion(tree, x, speed), *rise], strict=True))
@@ -171,15 +171,3 @@ def _drive_speeds(tree: Tree, qd: Sequence[Any]) -> list[Any]:
     """The speed of the joint that each motor drives."""
     ratios = {link.coordinate_name: joint.ratio for link, joint in zip(tree.links, tree.followers, strict=True)}
     return [ratios.get(drive.joint, 1.0) * qd[tree.nv - tree.n + drive.coordinate] for drive in tree.drives]
-
-
-# ── symbols to differentiate by, and numbers in their place ──────────────────────────────────────────
-
-
-def _as_symbols(*arrays: Array) -> list[list[Expr]]:
-    """The values themselves where they are different symbols, and none of the mechanism's own; else new ones."""
-    scalars = [value for values in arrays for value in values]
-    free = all(isinstance(value, Expr) and value.op == "symbol" and not is_parameter(value) for value in scalars)
-    if free and len(set(scalars)) == len(scalars):
-        return [list(values) for values in arrays]
-    return [[symbol(f"x{k}") for k in range(len(values))] for values in arrays]

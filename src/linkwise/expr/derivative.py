@@ -10,7 +10,10 @@ import numpy as np
 from linkwise.expr.node import Expr
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, is_number, select
+
+#: The region of what enters a result whatever is chosen.
+_EVERYWHERE = 1.0
 
 
 def derivative(outputs: Sequence[Any], variables: Sequence[Expr]) -> Array:
@@ -54,9 +57,7 @@ def _forward(nodes: Sequence[Expr], seeds: Mapping[Expr, Any], partials: dict[Ex
 
 
 def gradient(output: Any, variables: Sequence[Expr]) -> list[Any]:
-    """Return d output / d variables, in reverse mode: from the result back to the symbols, each operation once.
-
-    S. Linnainmaa, "Taylor expansion of the accumulated rounding error", BIT 16, 1976.
+    """Return d output / d variables, in reverse mode: see `pullback`.
 
     Parameters
     ----------
@@ -72,13 +73,78 @@ def gradient(output: Any, variables: Sequence[Expr]) -> list[Any]:
     >>> gradient(x * y + x, [x, y])
     [Expr(1 + y), Expr(x)]
     """
-    felt: dict[Expr, Any] = {output: 1.0} if isinstance(output, Expr) else {}
-    for node in reversed(operations_needed([output])):
-        share = felt.pop(node, 0.0)
-        for arg, partial in zip(node.args, OPERATIONS[node.op].partials(node, *node.args), strict=True):
-            if arg.op != "const":
-                felt[arg] = felt.get(arg, 0.0) + share * partial
-    return [felt.get(variable, 0.0) for variable in variables]
+    return pullback([output], [1.0], variables)
+
+
+def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence[Expr]) -> list[Any]:
+    """Return weights · d outputs / d variables, in reverse mode: from the results back to the symbols, each operation once.
+
+    S. Linnainmaa, "Taylor expansion of the accumulated rounding error", BIT 16, 1976. What a selection does not choose adds
+    exactly nothing, even where its own derivatives are not finite.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr or float
+        What is differentiated.
+    weights : sequence of Expr or float
+        One for each output; they are held.
+    variables : sequence of Expr
+        Symbols.
+
+    Examples
+    --------
+    >>> from linkwise.expr.node import symbol
+    >>> x, y, w = symbol("x"), symbol("y"), symbol("w")
+    >>> pullback([x * y, y.sin()], [w, 2.0], [x, y])
+    [Expr(w * y), Expr(w * x + 2 * cos(y))]
+    """
+    roots = [(output, weight) for output, weight in zip(outputs, weights, strict=True) if isinstance(output, Expr)]
+    depending = set(variables)
+    nodes = []
+    for node in operations_needed([output for output, _ in roots]):
+        if not depending.isdisjoint(node.args):
+            depending.add(node)
+            nodes.append(node)
+    regions = _regions(nodes, [*variables, *(output for output, _ in roots)])
+    totals: dict[Expr, Any] = {}
+    for output, weight in roots:
+        totals[output] = totals.get(output, 0.0) + weight
+    for node in reversed(nodes):
+        operation, total, region = OPERATIONS[node.op], totals.pop(node, 0.0), regions.get(node, _EVERYWHERE)
+        if operation.regions is None:
+            terms = [(total * partial, region) for partial in operation.partials(node, *node.args)]
+        else:
+            terms = [(total, chosen) for chosen in operation.regions(region, *node.args)]
+        for arg, (term, chosen) in zip(node.args, terms, strict=True):
+            if arg in depending:
+                inside = chosen is regions.get(arg, _EVERYWHERE)
+                totals[arg] = totals.get(arg, 0.0) + (term if inside else select(chosen, term, 0.0))
+    return [totals.get(variable, 0.0) for variable in variables]
+
+
+def _regions(nodes: Sequence[Expr], ends: Sequence[Expr]) -> dict[Expr, Any]:
+    """Where each node, operands first, enters the results: a scalar that is greater than 0 there; left out: everywhere.
+
+    The ends, results and variables, count everywhere: there what comes from a smaller region is set to 0 outside of it.
+    """
+    if all(OPERATIONS[node.op].regions is None for node in nodes):
+        return {}
+    parts: dict[Expr, list[Any]] = {node: [_EVERYWHERE] for node in ends}
+    regions: dict[Expr, Any] = {}
+
+    def region_of(node: Expr) -> Any:
+        if node not in regions:
+            places = parts.get(node, [])
+            regions[node] = _EVERYWHERE if any(is_number(x) and x > 0 for x in places) else sum(dict.fromkeys(places), 0.0)
+        return regions[node]
+
+    for node in reversed(nodes):
+        region, of_args = region_of(node), OPERATIONS[node.op].regions
+        for arg, chosen in zip(
+            node.args, of_args(region, *node.args) if of_args else [region] * len(node.args), strict=True
+        ):
+            parts.setdefault(arg, []).append(chosen)
+    return {node: region_of(node) for node in parts}
 
 
 def rates(outputs: Sequence[Any], seeds: Mapping[Expr, Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.expr.node import Expr
+from linkwise.expr.node import Expr, is_parameter, symbol
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
 from linkwise.spatial.scalar import Array, atan2, cos_sin, root, select, sign
@@ -83,3 +83,16 @@ def substitute(outputs: Array, values: Mapping[Expr, Any]) -> Array:
         output: Any = outputs[place]
         results[place] = known.get(output, output) if isinstance(output, Expr) else output
     return results
+
+
+def as_symbols(*arrays: Array) -> list[list[Expr]]:
+    """Symbols to differentiate by, in whose place `substitute` puts values afterwards.
+
+    The values themselves where they are different symbols, none of them of a mechanism; else new ones. Symbols that stay
+    cost fewer operations than those that are replaced.
+    """
+    scalars = [value for values in arrays for value in values]
+    free = all(isinstance(value, Expr) and value.op == "symbol" and not is_parameter(value) for value in scalars)
+    if free and len(set(scalars)) == len(scalars):
+        return [list(values) for values in arrays]
+    return [[symbol(f"x{k}") for k in range(len(values))] for values in arrays]

@@ -39,7 +39,9 @@ class Operation:
 
     ``partials(node, *arguments)`` gives one derivative per argument; the node itself is at hand where it can be reused.
     ``rate(arguments, rates)``, where there is one, gives the derivative along given rates of the arguments, for an operation
-    whose partial derivatives times the rates would let in what is not chosen: 0 times NaN.
+    whose partial derivatives times the rates would let in what is not chosen: 0 times NaN. ``regions(region, *arguments)``
+    does the same for reverse mode: the result enters what is differentiated where the region, a scalar, is greater than 0;
+    it gives the region of each argument.
     """
 
     arity: int
@@ -47,9 +49,11 @@ class Operation:
     partials: Callable[..., tuple[Any, ...]]
     commutes: bool = False
     rate: Callable[[tuple[Any, ...], list[Any]], Any] | None = None
+    regions: Callable[..., tuple[Any, ...]] | None = None
 
 
-#: ``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0.
+#: ``sign`` is 0 at 0 and NaN at NaN; its derivative, and that of ``abs`` at 0, are taken as 0. That of ``sqrt`` at 0 is
+#: infinite, and NaN where it is multiplied by 0; that of ``atan2`` at the origin is NaN.
 #:
 #: ``atan2(y, x)`` and ``select(c, x, y)`` are those of `linkwise.spatial.scalar`. The derivative of a selection is that
 #: of the operand that is chosen, also where the choice changes.
@@ -70,5 +74,6 @@ OPERATIONS: dict[str, Operation] = {
         select,
         lambda z, c, x, y: (0.0, c.select(1.0, 0.0), c.select(0.0, 1.0)),
         rate=lambda args, rates: select(args[0], rates[1], rates[2]),
+        regions=lambda region, c, x, y: (0.0, select(c, region, 0.0), select(c, 0.0, region)),
     ),
 }

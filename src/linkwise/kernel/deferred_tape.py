@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -70,6 +71,26 @@ def kept_tape(key: str | None, trace: Callable[[], Tape], later: Callable[[], Ta
             disk.store(key, json.dumps({name: getattr(tape, name) for name in _KEPT}).encode())
         return tape
     return DeferredTape.of(known, lambda: _same(key, known["digest"], later()))
+
+
+def derived_tape(source: Tape, derivation: Any, trace: Callable[[], Tape]) -> Tape:
+    """A tape that follows from another one, see `kept_tape`.
+
+    Parameters
+    ----------
+    source : Tape
+        What it follows from.
+    derivation : object
+        How, as text: plain data.
+    trace : callable
+        Makes it.
+    """
+    sources = None if disk.directory() is None else sources_digest()
+    key = None
+    if sources is not None:
+        labels = sorted(source.labels.items())
+        key = hashlib.sha256(repr(("derived", sources, source.digest, labels, derivation)).encode()).hexdigest()
+    return kept_tape(key, trace, trace)
 
 
 def _same(key: str, digest: str, tape: Tape) -> Tape:

@@ -220,7 +220,7 @@ def trace(
         scalars, renamed = made_anew(scalars, parameters)
         symbols["parameters"] = np.array(renamed, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
-    shorter = _in_shapes(outputs, shortened(scalars) if shorten else scalars)
+    shorter = in_shapes(outputs, shortened(scalars) if shorten else scalars)
     return replace(
         Tape.from_graph(name, symbols, shorter, named_elements),
         operations_before=operation_count(scalars),
@@ -228,7 +228,7 @@ def trace(
     )
 
 
-def _in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:
+def in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:
     """Arrays of these shapes, filled in order."""
     left = iter(scalars)
     arrays = {key: np.empty(shape, dtype=object) for key, shape in shapes.items()}

@@ -20,6 +20,7 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
+from linkwise.kernel.kernel import DerivativeProduct
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout, Size
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.model.body import moving_bodies
@@ -127,6 +128,11 @@ class LoopedKernel(Kernel):
         super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
         self._compiled = Lazy(lambda: CompiledKernel(Lazy(partial(_ufunc, tree, declared, options, self.doc))))
+
+    def product(self, mode: str, names: tuple[str, ...], *, tangent: bool) -> DerivativeProduct:
+        """Products with derivatives are those of the straight-line code, which the disk may know."""
+        tree, name, options = self.arguments
+        return algorithm.kernel_of(tree, name, None, options, "straight").product(mode, names, tangent=tangent)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, self.arguments
