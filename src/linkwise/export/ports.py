@@ -289,15 +289,6 @@ def used_slots(tape: Tape) -> frozenset[int]:
     return frozenset(arg for instruction in tape.code for arg in instruction.args) | frozenset(tape.results)
 
 
-def shapes_text(tape: Tape) -> str:
-    """Write the shapes of inputs and outputs on one line: ``q (6), qd (6) -> tau (6)``."""
-    groups = (inputs(tape), outputs(tape))
-    written = [
-        ", ".join(f"{printable_ascii(port.name)} ({', '.join(map(str, port.shape))})" for port in group) for group in groups
-    ]
-    return " -> ".join(written)
-
-
 def operations_text(tape: Tape) -> str:
     """Write the operations of a tape on one line: ``175 mul, 120 add, 5 sin, 5 cos``."""
     return ", ".join(f"{count} {kind}" for kind, count in tape.operations.items()) or "none"
