@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, KernelError, choices, shown
+from linkwise.errors import FileError, FileProblem, KernelError, choices
 from linkwise.export.ports import CONSTANTS, PARAMETERS, WORDS, Identifiers, inputs, outputs, placed, spelt, used_slots
 from linkwise.export.split import TapePart, as_tapes, parts
 from linkwise.export.statements import Syntax, body, ports_of
@@ -22,6 +22,7 @@ from linkwise.files.atomic import Folder, cannot_write
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.writers import writer
+from linkwise.spatial.validation import choice
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class Job:
     """
 
     def __init__(self, language: Language, tapes: Tape | Sequence[Tape], options: ExportOptions) -> None:
-        check_precision(options.precision)
+        choice("precision", options.precision, PRECISIONS)
         self.options, self.tapes = options, as_tapes(tapes)
         for tape in self.tapes:
             check_numbers(tape, options.precision)
@@ -308,12 +309,6 @@ def unused(tape: Tape) -> list[str]:
     used = used_slots(tape)
     idle = [port.name for k, port in placed(inputs(tape)) if used.isdisjoint(range(k, k + port.size))]
     return idle + [f"-> {port.name}" for port in outputs(tape) if not port.size]
-
-
-def check_precision(precision: str) -> None:
-    """Raise `ArgumentError` unless there is such a precision."""
-    if precision not in PRECISIONS:
-        raise ArgumentError(f"precision is {shown(precision)}; expected {choices(PRECISIONS)}")
 
 
 def decimal(value: float, precision: str = "double") -> str:

@@ -52,7 +52,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import flag, unmasked
 
 
 class Options(TypedDict, total=False):
@@ -120,8 +120,7 @@ class ReadOptions:
         if self.include_root is not None:
             _require_folder("include_root", self.include_root)
         for name in ("physical", "swap_limits", "drop_free_armature"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArgumentError(f"{name} is {getattr(self, name)!r}; expected True or False")
+            flag(name, getattr(self, name))
         self.arguments()
 
     def arguments(self) -> dict[str, str]:
