@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwise.cli.command import File, Options, Output, command, mechanism, option, terminal_width
 from linkwise.cli.options import PICTURES, POSITIVE, Coordinates, Velocities, check_suffix, file_name, picture_type
-from linkwise.errors import MissingExtraError, install_hint
+from linkwise.extras import optional
 from linkwise.files import Description, open_motion
 from linkwise.files.formats import linkwise_toml as toml_writer
 from linkwise.kinematics.configuration import resting
@@ -292,10 +292,7 @@ def _animate(model: Mechanism, options: Options, path: Path) -> str:
 def _open_window(model: Mechanism, q: Sequence[float] | None) -> None:
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise click.ClickException("there is no display for a window; leave out --window to write a file")
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
+    pyplot = optional("matplotlib.pyplot", "pictures need matplotlib", "plot")
     figure: Any = pyplot.figure(figsize=(8.5, 7.0))
     draw(model, q, into=figure)
     pyplot.show()
