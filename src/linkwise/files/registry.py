@@ -345,6 +345,19 @@ def stem(path: str | Path) -> str:
 # ── losses that formats share ─────────────────────────────────────────────────────────────────────
 
 
+def motor_losses(motor: Motor, whose: str) -> Iterator[str]:
+    """What a format leaves out of a motor that holds its friction at the joint, the same both ways, and nothing else."""
+    up, down = motor.reflected_coulomb
+    tests = {
+        f"{whose} carrier": motor.carrier is not None,
+        f"{whose} friction rule": motor.friction_rule != "reflected",
+        f"{whose} transition speed": motor.transition_speed != 0,
+        f"{whose} breakaway friction": motor.breakaway is not None,
+        "its Coulomb friction by direction (the mean of both is written)": up != -down,
+    }
+    return (part for part, lost in tests.items() if lost)
+
+
 def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:
     """What a format leaves out that holds a chain of links by their Denavit-Hartenberg rows.
 

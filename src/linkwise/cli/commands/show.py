@@ -32,6 +32,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 from linkwise.view.animation.animation import animate
 from linkwise.view.drawing.render import draw
+from linkwise.view.motion import massless
 
 ANIMATIONS = ("gif", "mp4")
 
@@ -237,8 +238,7 @@ def _dynamics(model: Mechanism, q: Sequence[float] | None, qd: Sequence[float] |
 
 def _dynamics_tables(model: Mechanism, facts: dict[str, Any]) -> Iterator[str | Table]:
     """The same for people."""
-    bodies = [*(link.body for link in model.links), model.payload]
-    if all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in model.drives):
+    if massless(model):
         yield f"\nremark: no masses are given for {plain(model.name)}; what depends on them is zero"
     names = [plain(name) for name in quantities.names(model, "qd")]
     inertia_units = {("N m",): "kg m2", ("N",): "kg"}.get(tuple(set(facts["units"])), "kg m2, kg m, kg")
