@@ -6,6 +6,7 @@ Expanding evaluates Python expressions and includes any file that the text names
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -14,8 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from linkwise.errors import FileError, FileProblem, choices, members
-from linkwise.extras import optional
+from linkwise.errors import FileError, FileProblem, MissingExtraError, choices, install_hint, members
 from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.registry import XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Reading
@@ -117,10 +117,10 @@ def expand_text(
 
 def _library() -> tuple[Any, Any]:
     """The library, and its module of substitutions."""
-    library, substitution = (
-        optional(module, "xacro files need the library xacro", "xacro") for module in ("xacro", "xacro.substitution_args")
-    )
-    return library, substitution
+    try:
+        return importlib.import_module("xacro"), importlib.import_module("xacro.substitution_args")
+    except ImportError as error:
+        raise MissingExtraError(f"xacro files need the library xacro: {install_hint('xacro')}") from error
 
 
 def _noting(failures: list[FileError], make: Callable[[], str]) -> str:
