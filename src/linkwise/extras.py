@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from linkwise.errors import MissingExtraError, install_hint
 
 
-def sympy_module() -> Any:
-    """SymPy itself.
+def optional(module: str, need: str, extra: str) -> Any:
+    """A module of a library that an extra of Linkwise installs.
+
+    Parameters
+    ----------
+    module : str
+        Its whole name.
+    need : str
+        What needs which library, the beginning of the message.
+    extra : str
+        One of `linkwise.errors.EXTRAS`.
 
     Raises
     ------
@@ -16,22 +26,16 @@ def sympy_module() -> Any:
         Where it is not installed.
     """
     try:
-        import sympy
+        return import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f"symbolic equations need SymPy: {install_hint('sympy')}") from error
-    return sympy
+        raise MissingExtraError(f"{need}: {install_hint(extra)}") from error
+
+
+def sympy_module() -> Any:
+    """SymPy itself; `MissingExtraError` where it is not installed."""
+    return optional("sympy", "symbolic equations need SymPy", "sympy")
 
 
 def quadratic_programs(subject: str) -> Any:
-    """The library daqp, which solves quadratic programs.
-
-    Raises
-    ------
-    MissingExtraError
-        Where it is not installed; the message names the subject and the extra.
-    """
-    try:
-        import daqp
-    except ImportError as error:
-        raise MissingExtraError(f"{subject} needs the library daqp: {install_hint('qp')}") from error
-    return daqp
+    """The library daqp, which solves quadratic programs; `MissingExtraError` where it is not installed."""
+    return optional("daqp", f"{subject} needs the library daqp", "qp")

@@ -130,7 +130,7 @@ class Mechanism(Tree):
             How it is computed; LLVM wherever llvmlite is installed.
         tier : {"straight", "looped"}, optional
             Straight-line code for this mechanism, or code for all mechanisms that loops over its bodies; chosen by the
-            algorithm, the number of bodies and the options where nothing is said.
+            algorithm, the number of bodies and the options unless stated otherwise.
         **options
             The algorithm's options, such as ``link=`` and ``frame=``.
 

@@ -12,7 +12,9 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from types import SimpleNamespace
@@ -168,6 +170,20 @@ def emit(output: Output, *, as_json: bool) -> None:
         file.write()
     if not output.keep:
         _print_json(data, None if output.line else 2)
+
+
+@contextmanager
+def progress_bar(words: str, quiet: bool) -> Iterator[Callable[..., None]]:
+    """A bar on the error stream, where that is a terminal; yields what takes ``completed``, ``total``, ``description``."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda **_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(words), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield partial(bar.update, bar.add_task("", visible=False))
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────

@@ -42,18 +42,18 @@ class Alignment:
         Takes the second world to the first.
     signs, offsets : ndarray (m,)
         The joint values of the second chain are ``signs * values of the first + offsets``.
-    turns : ndarray (m, 3, 3)
+    ball_rotations : ndarray (m, 3, 3)
         What the offset of a ball joint is: the turn about its centre, in the second world, that brings it to its zero.
     """
 
     base: FloatArray
     signs: FloatArray
     offsets: FloatArray
-    turns: FloatArray
+    ball_rotations: FloatArray
 
     def motion(self, chain: JointAxes, k: int) -> FloatArray:
         """The motion (4, 4) of all beyond joint k of the second chain by its offset, in its world at zero."""
-        return chain.axes[k].displacement(self.turns[k] if chain.axes[k].is_ball else float(self.offsets[k]))
+        return chain.axes[k].displacement(self.ball_rotations[k] if chain.axes[k].is_ball else float(self.offsets[k]))
 
     def with_offset(self, k: int, value: float) -> Alignment:
         """The same with another offset of joint k."""
@@ -63,9 +63,9 @@ class Alignment:
 
     def with_turn(self, k: int, value: FloatArray) -> Alignment:
         """The same with another turn (3, 3) of ball joint k."""
-        turns = self.turns.copy()
-        turns[k] = value
-        return replace(self, turns=turns)
+        rotations = self.ball_rotations.copy()
+        rotations[k] = value
+        return replace(self, ball_rotations=rotations)
 
 
 @dataclass(frozen=True)

@@ -232,9 +232,9 @@ def leaders_of(axes: Sequence[JointAxis]) -> list[int]:
     return [k if axis.is_ball else leading[axis.follower.coordinate] for k, axis in enumerate(axes)]
 
 
-def alike(one: Sequence[int], other: Sequence[int]) -> bool:
+def alike(left: Sequence[int], right: Sequence[int]) -> bool:
     """Whether the same joints share coordinates."""
-    return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
+    return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
 
 
 #: What it is, how two values of it are written, and its values in both chains.
@@ -247,12 +247,12 @@ NEARLY = 1e3
 def kinds_differ(first: Sequence[JointAxis], second: Sequence[JointAxis]) -> list[str]:
     """What makes it idle to compare lengths and angles: other joints, or another number of them."""
     if len(first) != len(second):
-        one, other = (f"{len(axes)} ({', '.join(plain(axis.name) for axis in axes)})" for axes in (first, second))
-        return [f"number of joints on the way: {one} against {other}"]
+        left, right = (f"{len(axes)} ({', '.join(plain(axis.name) for axis in axes)})" for axes in (first, second))
+        return [f"number of joints on the way: {left} against {right}"]
     return [
-        f"{_joint(first, second, k)}: {one.kind} against {other.kind}"
-        for k, (one, other) in enumerate(zip(first, second, strict=True))
-        if one.kind != other.kind
+        f"{_joint(first, second, k)}: {left.kind} against {right.kind}"
+        for k, (left, right) in enumerate(zip(first, second, strict=True))
+        if left.kind != right.kind
     ]
 
 
@@ -265,7 +265,7 @@ def differences(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: fl
         *_slides(first, second, tol),
         *_shifts(first, second, tol),
     ]
-    return [f"{label}: {text(one, other)}" for label, text, one, other in invariants if abs(one - other) > tol]
+    return [f"{label}: {text(left, right)}" for label, text, left, right in invariants if abs(left - right) > tol]
 
 
 def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
@@ -274,15 +274,15 @@ def _pairs(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) 
         between = f"between {_axes(first, second, k, k + 1)}"
         if first[k].is_ball or first[k + 1].is_ball:
             if first[k].has_line and first[k + 1].has_line:
-                one, other = (_from_centre(axes[k], axes[k + 1]) for axes in (first, second))
-                yield f"distance {between}", _lengths, one, other
+                left, right = (_from_centre(axes[k], axes[k + 1]) for axes in (first, second))
+                yield f"distance {between}", _lengths, left, right
             continue
-        one, other = (twist(axes[k], axes[k + 1]) for axes in (first, second))
-        yield f"twist {between}", _angles, one, other
-        parallel = one <= tol
-        if first[k].has_line and first[k + 1].has_line and parallel == (other <= tol):
-            one, other = (distance(axes[k], axes[k + 1], parallel) for axes in (first, second))
-            yield f"distance {between}", _lengths, one, other
+        left, right = (twist(axes[k], axes[k + 1]) for axes in (first, second))
+        yield f"twist {between}", _angles, left, right
+        parallel = left <= tol
+        if first[k].has_line and first[k + 1].has_line and parallel == (right <= tol):
+            left, right = (distance(axes[k], axes[k + 1], parallel) for axes in (first, second))
+            yield f"distance {between}", _lengths, left, right
 
 
 def _slides(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
@@ -290,9 +290,9 @@ def _slides(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float)
     for k in range(1, len(first) - 1):
         beside = first[k - 1].is_ball or first[k + 1].is_ball
         if not first[k].has_line and not beside and min(_twists(first, second, k - 1, k)) > NEARLY * tol:
-            one, other = (_dihedral(*axes[k - 1 : k + 2]) for axes in (first, second))
+            left, right = (_dihedral(*axes[k - 1 : k + 2]) for axes in (first, second))
             sides = _axes(first, second, k - 1, k + 1)
-            yield f"angle about {_axes(first, second, k)} between {sides}", _angles, one, other
+            yield f"angle about {_axes(first, second, k)} between {sides}", _angles, left, right
 
 
 def _shifts(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float) -> Iterator[Invariant]:
@@ -307,9 +307,9 @@ def _shifts(first: Sequence[JointAxis], second: Sequence[JointAxis], tol: float)
         turning &= not any(axis.is_ball for axis in first[start - 1 : end + 2])
         if turning and end + 1 < len(first) and all(first[k].has_line for k in sides):
             normals = min(_twists(first, second, start - 1, end)) > NEARLY * tol
-            one, other = (_shift(axes, start, end) if normals else 0.0 for axes in (first, second))
+            left, right = (_shift(axes, start, end) if normals else 0.0 for axes in (first, second))
             along = _axes(first, second, *sorted({start, end})).replace(" and ", " to ")
-            yield f"shift along {along} between normals to {_axes(first, second, *sides)}", _lengths, one, other
+            yield f"shift along {along} between normals to {_axes(first, second, *sides)}", _lengths, left, right
         start = end + 1
 
 
@@ -317,46 +317,46 @@ def _twists(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int
     return [twist(axes[j], axes[j + 1]) for axes in (first, second) for j in which]
 
 
-def twist(one: JointAxis, other: JointAxis) -> float:
+def twist(left: JointAxis, right: JointAxis) -> float:
     """The angle between two axes whose directions do not count, 0 to pi/2."""
-    across = float(np.linalg.norm(np.cross(one.direction, other.direction)))
-    return math.atan2(across, abs(float(one.direction @ other.direction)))
+    across = float(np.linalg.norm(np.cross(left.direction, right.direction)))
+    return math.atan2(across, abs(float(left.direction @ right.direction)))
 
 
-def distance(one: JointAxis, other: JointAxis, parallel: bool) -> float:
+def distance(left: JointAxis, right: JointAxis, parallel: bool) -> float:
     """The distance of two lines, m."""
-    between = other.point - one.point
+    between = right.point - left.point
     if parallel:
-        return float(np.linalg.norm(between - one.direction * float(between @ one.direction)))
-    normal = np.cross(one.direction, other.direction)
+        return float(np.linalg.norm(between - left.direction * float(between @ left.direction)))
+    normal = np.cross(left.direction, right.direction)
     return abs(float(between @ normal)) / float(np.linalg.norm(normal))
 
 
-def _from_centre(one: JointAxis, other: JointAxis) -> float:
+def _from_centre(left: JointAxis, right: JointAxis) -> float:
     """The distance of the centre of a ball joint from another, or from a line, m."""
-    between = other.point - one.point
-    line = next((axis for axis in (one, other) if not axis.is_ball), None)
+    between = right.point - left.point
+    line = next((axis for axis in (left, right) if not axis.is_ball), None)
     return float(np.linalg.norm(between if line is None else np.cross(line.direction, between)))
 
 
-def _foot(on: JointAxis, other: JointAxis) -> float:
+def _foot(on: JointAxis, right: JointAxis) -> float:
     """Where on an axis the common normal with another stands, from its point, m."""
-    between, c = other.point - on.point, float(on.direction @ other.direction)
-    sine = float(np.linalg.norm(np.cross(on.direction, other.direction)))
-    return float(between @ on.direction - c * float(between @ other.direction)) / sine**2
+    between, c = right.point - on.point, float(on.direction @ right.direction)
+    sine = float(np.linalg.norm(np.cross(on.direction, right.direction)))
+    return float(between @ on.direction - c * float(between @ right.direction)) / sine**2
 
 
 def _shift(axes: Sequence[JointAxis], start: int, end: int) -> float:
     """How far apart the feet of the normals on the first and on the last of some parallel axes are, along them, m."""
-    one, other = axes[start], axes[end]
-    feet = [axis.point + axis.direction * _foot(axis, axes[k]) for axis, k in ((one, start - 1), (other, end + 1))]
-    return abs(float(one.direction @ (feet[1] - feet[0])))
+    left, right = axes[start], axes[end]
+    feet = [axis.point + axis.direction * _foot(axis, axes[k]) for axis, k in ((left, start - 1), (right, end + 1))]
+    return abs(float(left.direction @ (feet[1] - feet[0])))
 
 
 def _dihedral(before: JointAxis, middle: JointAxis, after: JointAxis) -> float:
     """The angle about the middle axis between the directions beside it, 0 to pi/2."""
-    one, other = (np.cross(middle.direction, axis.direction) for axis in (before, after))
-    return math.atan2(float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other)))
+    left, right = (np.cross(middle.direction, axis.direction) for axis in (before, after))
+    return math.atan2(float(np.linalg.norm(np.cross(left, right))), abs(float(left @ right)))
 
 
 # ── words ─────────────────────────────────────────────────────────────────────────────────────────
@@ -371,12 +371,12 @@ def _axes(first: Sequence[JointAxis], second: Sequence[JointAxis], *which: int) 
     return f"axis {labels[0]}" if len(labels) == 1 else f"axes {labels[0]} and {labels[1]}"
 
 
-def names(one: JointAxis, other: JointAxis) -> str:
+def names(left: JointAxis, right: JointAxis) -> str:
     """What a joint is called in both descriptions."""
-    return plain(one.name) if one.name == other.name else f"{plain(one.name)}, {plain(other.name)}"
+    return plain(left.name) if left.name == right.name else f"{plain(left.name)}, {plain(right.name)}"
 
 
-def pair_text(one: float, other: float, form: str = ".6g") -> tuple[str, str]:
+def pair_text(left: float, right: float, form: str = ".6g") -> tuple[str, str]:
     """Two numbers in as many digits as tell them apart.
 
     Examples
@@ -385,23 +385,23 @@ def pair_text(one: float, other: float, form: str = ".6g") -> tuple[str, str]:
     (('0.4318', '0.4331'), ('1', '1.00000001'))
     """
     for digits in range(6, 18):
-        texts = f"{one + 0.0:.{digits}g}", f"{other + 0.0:.{digits}g}"
+        texts = f"{left + 0.0:.{digits}g}", f"{right + 0.0:.{digits}g}"
         if texts[0] != texts[1]:
             break
     return texts
 
 
-def _pitches(one: float, other: float) -> str:
-    return f"{number(one)} m/rad against {number(other)} m/rad"
+def _pitches(left: float, right: float) -> str:
+    return f"{number(left)} m/rad against {number(right)} m/rad"
 
 
-def _lengths(one: float, other: float) -> str:
-    a, b = pair_text(_clean(one), _clean(other))
+def _lengths(left: float, right: float) -> str:
+    a, b = pair_text(_clean(left), _clean(right))
     return f"{a} m against {b} m"
 
 
-def _angles(one: float, other: float) -> str:
-    a, b = pair_text(_clean(math.degrees(one)), _clean(math.degrees(other)))
+def _angles(left: float, right: float) -> str:
+    a, b = pair_text(_clean(math.degrees(left)), _clean(math.degrees(right)))
     return f"{a}° against {b}°"
 
 
@@ -415,14 +415,14 @@ def limit_differences(
 ) -> list[str]:
     """Joints whose limits are not the same, those of the second said in values of the first."""
     texts = []
-    for k, (one, other) in enumerate(zip(first, second, strict=True)):
-        low, high = sorted(signs[k] * (limit - offsets[k]) for limit in other.limits)
-        if one.periodic and np.isfinite(low) and np.isfinite(one.limits[0]):
-            laps = 2 * math.pi * round((one.limits[0] - low) / (2 * math.pi))
+    for k, (left, right) in enumerate(zip(first, second, strict=True)):
+        low, high = sorted(signs[k] * (limit - offsets[k]) for limit in right.limits)
+        if left.periodic and np.isfinite(low) and np.isfinite(left.limits[0]):
+            laps = 2 * math.pi * round((left.limits[0] - low) / (2 * math.pi))
             low, high = low + laps, high + laps
-        mine = one.limits
+        mine = left.limits
         if any(a != b and not abs(a - b) <= tol for a, b in zip(mine, (low, high), strict=True)):
-            write = degrees if one.has_line else lambda value: f"{number(value)} m"
+            write = degrees if left.has_line else lambda value: f"{number(value)} m"
             ranges = [f"{write(a)} to {write(b)}" if np.isfinite([a, b]).any() else "none" for a, b in (mine, (low, high))]
             texts.append(f"limits of {_joint(first, second, k)}: {ranges[0]} against {ranges[1]}, in values of the first")
     return texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,7 +41,7 @@ from linkwise.spatial.quaternion import (
     rotation_quaternion,
 )
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import generator
+from linkwise.spatial.validation import generator, number_within
 
 #: Between these tolerances (m and rad) a correspondence is looked for; beyond them there is none.
 FINEST, COARSEST = 1e-9, 0.05
@@ -119,8 +120,7 @@ def compare(
     >>> found.same, found.signs.tolist(), found.tool[:3, 3].round(9).tolist()
     (True, [1.0, 1.0], [0.5, 0.0, 0.0])
     """
-    if not isinstance(tol, (int, float)) or isinstance(tol, bool) or not 0 < tol < math.inf:
-        raise ArgumentError(f"tol is {shown(tol)}; expected a number above 0, m and rad")
+    number_within("tol", tol, math.ulp(0.0), sys.float_info.max, "a number above 0, m and rad")
     generator("seed", seed)
     for name, tree in (("a", a), ("b", b)):
         if not isinstance(tree, Tree):
@@ -172,10 +172,10 @@ def _checked(first: JointAxes, second: JointAxes, alignment: Alignment, tol: flo
         limits=(*limits, *_cone_differences(first, second, turns, tol)),
     )  # fmt: skip
     q = samples(first, seed)
-    one = _poses(first, q)
-    other = base @ _poses(second, result.transferred(q)) @ tool
-    position = float(np.linalg.norm(one[:, :3, 3] - other[:, :3, 3], axis=1).max())
-    turned = np.swapaxes(one[:, :3, :3], 1, 2) @ other[:, :3, :3]
+    left = _poses(first, q)
+    right = base @ _poses(second, result.transferred(q)) @ tool
+    position = float(np.linalg.norm(left[:, :3, 3] - right[:, :3, 3], axis=1).max())
+    turned = np.swapaxes(left[:, :3, :3], 1, 2) @ right[:, :3, :3]
     rotation = float(np.max(axis_and_angle(turned)[1]))
     same = max(position, rotation) <= tol
     differences = () if same else (f"at best the ends stay up to {position:.3g} m and {rotation:.3g} rad from each other",)
@@ -186,10 +186,10 @@ def _turns(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatAr
     """What stands before and behind the quaternion of each ball joint of the first chain (m, 2, 4)."""
     result = np.tile([1.0, 0.0, 0.0, 0.0], (len(first.axes), 2, 1))
     facing = alignment.base[:3, :3]
-    for k, (one, other) in enumerate(zip(first.axes, second.axes, strict=True)):
-        if one.facing is not None and other.facing is not None:
-            before = (facing @ other.facing).T @ one.facing
-            beyond = one.facing.T @ facing @ alignment.turns[k] @ other.facing
+    for k, (left, right) in enumerate(zip(first.axes, second.axes, strict=True)):
+        if left.facing is not None and right.facing is not None:
+            before = (facing @ right.facing).T @ left.facing
+            beyond = left.facing.T @ facing @ alignment.ball_rotations[k] @ right.facing
             result[k] = rotation_quaternion(before), rotation_quaternion(beyond)
         facing = facing @ alignment.motion(second, k)[:3, :3]
     return result
@@ -198,14 +198,14 @@ def _turns(first: JointAxes, second: JointAxes, alignment: Alignment) -> FloatAr
 def _cone_differences(first: JointAxes, second: JointAxes, turns: FloatArray, tol: float) -> list[str]:
     """Ball joints whose cones are as wide but about another axis."""
     texts = []
-    for k, (one, other) in enumerate(zip(first.axes, second.axes, strict=True)):
-        if one.facing is None or other.facing is None or one.limits != other.limits or not np.isfinite(one.limits[1]):
+    for k, (left, right) in enumerate(zip(first.axes, second.axes, strict=True)):
+        if left.facing is None or right.facing is None or left.limits != right.limits or not np.isfinite(left.limits[1]):
             continue
-        mine, its = one.facing.T @ one.direction, other.facing.T @ other.direction
+        mine, its = left.facing.T @ left.direction, right.facing.T @ right.direction
         before, beyond = (np.asarray(quaternion_rotation(turn)) for turn in turns[k])
         ends = [before.T @ its, beyond @ its]  # (in the parent, in the child: both are the axis, or both its opposite)
         if min(max(float(np.abs(end - sign * mine).max()) for end in ends) for sign in (1.0, -1.0)) > tol:
-            texts.append(f"axis of the cone of joint {k + 1} ({names(one, other)})")
+            texts.append(f"axis of the cone of joint {k + 1} ({names(left, right)})")
     return texts
 
 

@@ -96,27 +96,27 @@ def _weighed(comparison: Comparison) -> Comparison:
     if len(first.axes) - 1 in tied:
         return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
     zero = np.zeros(first.mechanism.n)
-    one = _inertias(first.mechanism, zero, np.eye(4))[-1]
-    other = _inertias(second.mechanism, comparison.transferred(zero), np.asarray(comparison.base))[-1]
+    left = _inertias(first.mechanism, zero, np.eye(4))[-1]
+    right = _inertias(second.mechanism, comparison.transferred(zero), np.asarray(comparison.base))[-1]
     offset = float(alignment.offsets[-1])
     if axis.periodic:
-        angle = _turn_of_body(axis, one, other)
+        angle = _turn_of_body(axis, left, right)
         alignment = alignment.with_offset(-1, wrapped(offset + sign * angle)) if angle else alignment
-    elif not axis.has_line and one[3, 3] > 0 and other[3, 3] > 0:
-        shift = float(axis.direction @ (one[:3, 3] / one[3, 3] - other[:3, 3] / other[3, 3]))
+    elif not axis.has_line and left[3, 3] > 0 and right[3, 3] > 0:
+        shift = float(axis.direction @ (left[:3, 3] / left[3, 3] - right[:3, 3] / right[3, 3]))
         alignment = alignment.with_offset(-1, offset + sign * shift) if abs(shift) > NOTHING else alignment
     return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
 
 
-def _turn_of_body(axis: JointAxis, one: FloatArray, other: FloatArray) -> float:
+def _turn_of_body(axis: JointAxis, left: FloatArray, right: FloatArray) -> float:
     """The turn about an axis that brings the other body over the one: by first moments, else by products of inertia."""
-    arms = [inertia[:3, 3] - inertia[3, 3] * axis.point for inertia in (other, one)]
+    arms = [inertia[:3, 3] - inertia[3, 3] * axis.point for inertia in (right, left)]
     angle = _turn_about(axis.direction, *arms)
     if angle or any(np.linalg.norm(np.cross(axis.direction, arm)) > NOTHING for arm in arms):
         return angle
     x = np.linalg.svd(axis.direction[None, :])[2][1]
     y = np.cross(axis.direction, x)
-    planes = [np.array([x @ j[:3, :3] @ x - y @ j[:3, :3] @ y, 2.0 * (x @ j[:3, :3] @ y)]) for j in (other, one)]
+    planes = [np.array([x @ j[:3, :3] @ x - y @ j[:3, :3] @ y, 2.0 * (x @ j[:3, :3] @ y)]) for j in (right, left)]
     flat = [np.append(plane, 0.0) for plane in planes]
     return 0.5 * _turn_about(np.array([0.0, 0.0, 1.0]), *flat)
 
@@ -152,10 +152,10 @@ def _of(mechanism: Tree, name: str, *args: FloatArray) -> FloatArray:
     return np.asarray(kernel_of(mechanism, name, "numpy", {})(*args))
 
 
-def _difference(one: FloatArray, other: FloatArray) -> float:
+def _difference(left: FloatArray, right: FloatArray) -> float:
     """The largest difference as a share of the largest element; 0 where both are zero."""
-    size = max(float(np.abs(one).max(initial=0.0)), float(np.abs(other).max(initial=0.0)))
-    return float(np.abs(one - other).max(initial=0.0)) / size if size else 0.0
+    size = max(float(np.abs(left).max(initial=0.0)), float(np.abs(right).max(initial=0.0)))
+    return float(np.abs(left - right).max(initial=0.0)) / size if size else 0.0
 
 
 def _gravity_text(first: Tree, second: Tree, base: FloatArray) -> list[str]:
@@ -169,11 +169,11 @@ def _gravity_text(first: Tree, second: Tree, base: FloatArray) -> list[str]:
 def _bodies(comparison: Comparison) -> list[str]:
     """Bodies with another mass, first moment or inertia, where they stand with all joints of the first at zero."""
     zero = np.zeros(comparison.chains[0].mechanism.n)
-    one = _inertias(comparison.chains[0].mechanism, zero, np.eye(4))
-    other = _inertias(comparison.chains[1].mechanism, comparison.transferred(zero), np.asarray(comparison.base))
-    size = max(float(np.abs(one).max()), float(np.abs(other).max()), 1e-300)
+    left = _inertias(comparison.chains[0].mechanism, zero, np.eye(4))
+    right = _inertias(comparison.chains[1].mechanism, comparison.transferred(zero), np.asarray(comparison.base))
+    size = max(float(np.abs(left).max()), float(np.abs(right).max()), 1e-300)
     texts = []
-    for k, (a, b) in enumerate(zip(one, other, strict=True)):
+    for k, (a, b) in enumerate(zip(left, right, strict=True)):
         if np.abs(a - b).max() <= comparison.tol * size:
             continue
         label = f"what moves with joint {k + 1} ({names(comparison.chains[0].axes[k], comparison.chains[1].axes[k])})"

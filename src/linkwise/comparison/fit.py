@@ -113,7 +113,7 @@ def misfit(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequ
 
 def _stepped(second: JointAxes, alignment: Alignment, step: FloatArray, size: float) -> Alignment:
     base = np.asarray(transform(_rotation(step[:3]), size * step[3:6]) @ alignment.base, dtype=float)
-    offsets, turns, facing = alignment.offsets.copy(), alignment.turns.copy(), alignment.base[:3, :3]
+    offsets, turns, facing = alignment.offsets.copy(), alignment.ball_rotations.copy(), alignment.base[:3, :3]
     for k, (axis, at) in enumerate(zip(second.axes, _columns(second), strict=True)):
         if axis.is_ball:
             turns[k] = facing.T @ _rotation(step[at]) @ facing @ turns[k]
@@ -181,10 +181,10 @@ def follower_differences(first: Sequence[JointAxis], second: Sequence[JointAxis]
                 lines.append(f"joint {k + 1} ({names(first[k], second[k])}): {texts[0]} against {texts[1]}")
         return lines
     return [
-        f"ratio by which joint {tie.joint + 1} follows joint {tie.leader + 1}: {abs(one):g} against {abs(other):g}"
+        f"ratio by which joint {tie.joint + 1} follows joint {tie.leader + 1}: {abs(left):g} against {abs(right):g}"
         for tie in ties_between(first, second)
-        for one, other in [tie.ratios]
-        if not np.isclose(abs(one), abs(other), rtol=1e-9, atol=0)
+        for left, right in [tie.ratios]
+        if not np.isclose(abs(left), abs(right), rtol=1e-9, atol=0)
     ]
 
 

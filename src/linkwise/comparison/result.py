@@ -110,22 +110,24 @@ class Comparison:
         return np.concatenate([*turned, coordinates(target, values)], axis=-1)
 
     def __str__(self) -> str:
-        one, other = (plain(chain.mechanism.name) for chain in self.chains)
-        if one == other:
-            one, other = f"{one} (first)", f"{other} (second)"
-        return "\n".join(_lines(self, one, other))
+        first_name, second_name = (plain(chain.mechanism.name) for chain in self.chains)
+        if first_name == second_name:
+            first_name, second_name = f"{first_name} (first)", f"{second_name} (second)"
+        return "\n".join(_lines(self, first_name, second_name))
 
 
-def _lines(comparison: Comparison, one: str, other: str) -> list[str]:
+def _lines(comparison: Comparison, first_name: str, second_name: str) -> list[str]:
     """The text of a comparison, line by line."""
     compared = (comparison.mass_error, comparison.gravity_error, comparison.friction_error)
     kinematics = comparison.same and all(error is None for error in compared)
-    head = f"{one} and {other}: " + ("kinematics " * kinematics + "the same" if comparison.same else "not the same")
+    head = f"{first_name} and {second_name}: " + (
+        "kinematics " * kinematics + "the same" if comparison.same else "not the same"
+    )
     left = "; masses, gravity and friction were not compared: dynamics=True does" * kinematics
-    lines = [f"{head}, to {comparison.tol:g} m and rad{left}", *_left_out(comparison, one, other)]
+    lines = [f"{head}, to {comparison.tol:g} m and rad{left}", *_left_out(comparison, first_name, second_name)]
     if comparison.base is not None and comparison.tool is not None:
         nearly = "" if comparison.same else " at best"
-        lines.append(f"{one} = base * {other} * tool{nearly}, for all joint values")
+        lines.append(f"{first_name} = base * {second_name} * tool{nearly}, for all joint values")
         lines += [f"base: {_frame(comparison.base)}", f"tool: {_frame(comparison.tool)}"]
         residual = f"{comparison.position_error:.2g} m, {comparison.rotation_error:.2g} rad"
         lines.append(f"left at random configurations: {residual}")
@@ -133,7 +135,10 @@ def _lines(comparison: Comparison, one: str, other: str) -> list[str]:
         texts = [f"{label} {error:.2g}" for label, error in errors if error is not None]
         if texts:
             lines.append(f"efforts differ by these shares of the largest: {', '.join(texts)}")
-        lines += ["", laid_out(Table((f"joint values of {other} at those of {one}",), *as_rows(_columns(comparison))))]
+        lines += [
+            "",
+            laid_out(Table((f"joint values of {second_name} at those of {first_name}",), *as_rows(_columns(comparison)))),
+        ]
     for head, group in (("what differs", comparison.differences), ("limits that differ", comparison.limits)):
         if group:
             lines += ["", f"{head}:", *(f"  {line}" for line in group)]
@@ -160,9 +165,9 @@ def _columns(comparison: Comparison) -> dict[str, list[str]]:
     return {
         "joint": [str(k + 1) for k in range(len(pairs))],
         "names": [names(*pair) for pair in pairs],
-        "kind": [one.kind for one, _ in pairs],
-        "sign": ["" if one.is_ball else "+" if sign > 0 else "-" for sign, (one, _) in zip(signs, pairs, strict=True)],
-        "offset": [_offset(one, comparison, k) for k, (one, _) in enumerate(pairs)],
+        "kind": [axis.kind for axis, _ in pairs],
+        "sign": ["" if axis.is_ball else "+" if sign > 0 else "-" for sign, (axis, _) in zip(signs, pairs, strict=True)],
+        "offset": [_offset(axis, comparison, k) for k, (axis, _) in enumerate(pairs)],
     }
 
 

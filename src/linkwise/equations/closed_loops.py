@@ -268,14 +268,12 @@ class MinimalEquations(MultiplierEquations):
     @cached_property
     def friction(self) -> Any:
         """Friction of all motors, as the driven coordinates feel it (m, 1)."""
-        speeds = dict(zip(self._columns["qd"], self.G * self.qd, strict=True))
-        return self._reduced(self._open.friction.subs(speeds, simultaneous=True))
+        return self._reduced(self._at_driven_speeds(self._open.friction))
 
     @cached_property
     def springs(self) -> Any:
         """What springs, dampers and end stops take, as the driven coordinates feel it (m, 1)."""
-        speeds = dict(zip(self._columns["qd"], self.G * self.qd, strict=True))
-        return self._reduced(self._open.springs.subs(speeds, simultaneous=True))
+        return self._reduced(self._at_driven_speeds(self._open.springs))
 
     @cached_property
     def tau(self) -> Any:
@@ -311,6 +309,9 @@ class MinimalEquations(MultiplierEquations):
     @cached_property
     def _open(self) -> Equations:
         return Equations(self.tree)
+
+    def _at_driven_speeds(self, efforts: Any) -> Any:
+        return efforts.subs(dict(zip(self._columns["qd"], self.G * self.qd, strict=True)), simultaneous=True)
 
     def _reduced(self, efforts: Any) -> Any:
         return sympy_module().ImmutableDenseMatrix(self.G.T * efforts)

@@ -31,6 +31,7 @@ from linkwise.kernel.tape import Tape
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice
 
 FORMS = ("recursive", "explicit", "harmonic")
 
@@ -210,8 +211,7 @@ def derive(
       tau1 = ...
       tau2 = ...
     """
-    if not isinstance(form, str) or form not in FORMS:
-        raise ArgumentError(f"form is {shown(form)}; expected {choices(FORMS)}")
+    choice("form", form, FORMS)
     if form == "recursive" and significance:
         raise ArgumentError(f"significance is {significance}; the recursive form has no small terms to drop")
     quantity = algorithm_name(quantity)

@@ -424,6 +424,6 @@ def algorithm_name(word: str) -> str:
     several = [part for part in re.split(r"[\s,;]+", word) if part] if isinstance(word, str) else []
     if len(several) > 1 and all(part in SHORT or part in ALGORITHMS for part in several):
         raise ArgumentError(f"{shown(word)} is {len(several)} names; expected one at a time: {', '.join(several)}")
-    short = ", ".join(f"{one} ({quantity})" for one, quantity in SHORT.items())
+    short = ", ".join(f"{abbreviation} ({quantity})" for abbreviation, quantity in SHORT.items())
     others = members(sorted(ALGORITHMS.keys() - SHORT.values()))
     raise ArgumentError(f"no algorithm {shown(word)}; there is {short}, and by name alone {others}")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,14 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, KernelError, choices, shown
+from linkwise.errors import FileError, FileProblem, KernelError, choices
 from linkwise.export.ports import CONSTANTS, PARAMETERS, WORDS, Identifiers, inputs, outputs, placed, spelt, used_slots
 from linkwise.export.split import TapePart, as_tapes, parts
 from linkwise.export.statements import Syntax, body, ports_of
-from linkwise.files.atomic import cannot_write
+from linkwise.files.atomic import Folder, cannot_write
 from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.writers import writer
+from linkwise.spatial.validation import choice
 
 
 @dataclass(frozen=True)
@@ -78,33 +77,13 @@ class Sources:
         if there and not force:
             problems = [FileProblem(0, f"{name} is there already") for name in there]
             raise FileError(place, problems, "nothing is written; force (--force) replaces what is there")
-        waiting: list[tuple[Path, Path]] = []
-        try:
-            place.mkdir(parents=True, exist_ok=True)
+        blocked = next((name for name in there if (place / name).is_dir()), None)
+        if blocked is not None:
+            raise cannot_write(place, IsADirectoryError(21, f"{blocked} is a folder"))
+        with Folder(place) as opened:
             for name, text in self.files.items():
-                handle, temporary = tempfile.mkstemp(dir=place, prefix=f".{name}.", suffix=".part")
-                waiting.append((Path(temporary), place / name))
-                with os.fdopen(handle, "wb") as file:
-                    file.write(text.encode())
-            for temporary_path, target in waiting:
-                if target.is_dir():
-                    raise IsADirectoryError(21, f"{target.name} is a folder")
-                temporary_path.chmod(0o666 & ~_mask())
-            for temporary_path, target in waiting:
-                temporary_path.replace(target)
-        except (OSError, ValueError) as error:
-            raise cannot_write(place, error) from error
-        finally:
-            for temporary_path, _ in waiting:
-                with suppress(OSError):
-                    temporary_path.unlink(missing_ok=True)
-        return [target for _, target in waiting]
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+                opened.write(name, text.encode())
+        return [place / name for name in self.files]
 
 
 PRECISIONS = ("double", "single")
@@ -180,7 +159,7 @@ class Job:
     """
 
     def __init__(self, language: Language, tapes: Tape | Sequence[Tape], options: ExportOptions) -> None:
-        check_precision(options.precision)
+        choice("precision", options.precision, PRECISIONS)
         self.options, self.tapes = options, as_tapes(tapes)
         for tape in self.tapes:
             check_numbers(tape, options.precision)
@@ -330,12 +309,6 @@ def unused(tape: Tape) -> list[str]:
     used = used_slots(tape)
     idle = [port.name for k, port in placed(inputs(tape)) if used.isdisjoint(range(k, k + port.size))]
     return idle + [f"-> {port.name}" for port in outputs(tape) if not port.size]
-
-
-def check_precision(precision: str) -> None:
-    """Raise `ArgumentError` unless there is such a precision."""
-    if precision not in PRECISIONS:
-        raise ArgumentError(f"precision is {shown(precision)}; expected {choices(PRECISIONS)}")
 
 
 def decimal(value: float, precision: str = "double") -> str:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import find, kernel_of
-from linkwise.errors import ArgumentError, choices, shown
-from linkwise.export.language import LANGUAGES, Sources, check_precision
+from linkwise.errors import ArgumentError, choices
+from linkwise.export.language import LANGUAGES, PRECISIONS, Sources
 from linkwise.export.split import sentence
 from linkwise.kernel.tape import Tape
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice
 
 #: Algorithms that give no numbers where loops are open.
 CLOSED = {
@@ -77,10 +78,8 @@ def export(
     >>> list(made.files)
     ['planar_2r.h', 'planar_2r.c', 'planar_2r_test.c']
     """
-    if language not in LANGUAGES:
-        raise ArgumentError(f"language is {shown(language)}; expected {choices(LANGUAGES)}")
-    check_precision(precision)
-    writes = LANGUAGES[language]
+    writes = LANGUAGES[choice("language", language, LANGUAGES)]
+    choice("precision", precision, PRECISIONS)
     if not writes.types and precision != "double":
         typed = [name for name, other in LANGUAGES.items() if other.types]
         raise ArgumentError(f"{language} computes in the precision of its arguments; precision is for {choices(typed)}")

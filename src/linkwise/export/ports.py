@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kernel.tape import Shape, Tape
+from linkwise.spatial.validation import choice
 
 _LETTERS = """
 alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma_final sigma tau upsilon phi chi
@@ -77,9 +77,7 @@ class Identifiers:
     """
 
     def __init__(self, language: str, taken: Iterable[str] = ()) -> None:
-        if language not in WORDS:
-            raise ArgumentError(f"language is {shown(language)}; expected {choices(WORDS)}")
-        self.language = language
+        self.language = choice("language", language, WORDS)
         self.words = WORDS[language]
         self.used = set(taken)
 
@@ -153,18 +151,20 @@ _MEANINGS = {
     ("kinetic", 1): "kinetic energy per inertial parameter",
     ("potential", 1): "potential energy per inertial parameter",
     **{
-        (f"d{rate}_d{by}", 2): f"derivatives of {of} by {what}" for rate, of in _RATES.items() for by, what in _STATE.items()
+        (f"d{rate}_d{by}", 2): f"derivatives of {of} by {meaning}"
+        for rate, of in _RATES.items()
+        for by, meaning in _STATE.items()
     },
     ("dJ_dq", 3): "derivative of the Jacobian by the coordinates",
     **{
-        (f"d{one}_d{other}", 3): f"second derivatives by {one} and {other}"
-        for one in ("q", "qd", "tau", "M")
-        for other in ("q", "qd")
+        (f"d{quantity}_d{variable}", 3): f"second derivatives by {quantity} and {variable}"
+        for quantity in ("q", "qd", "tau", "M")
+        for variable in ("q", "qd")
     },
     **{
-        (f"wd{one}_d{other}", 2): f"second derivatives by {one} and {other}, a weighted sum over the rows"
-        for one in ("q", "qd", "tau", "M")
-        for other in ("q", "qd")
+        (f"wd{quantity}_d{variable}", 2): f"second derivatives by {quantity} and {variable}, a weighted sum over the rows"
+        for quantity in ("q", "qd", "tau", "M")
+        for variable in ("q", "qd")
     },
     ("weights", 1): "weight of each row",
     ("rate", 1): "time derivatives of the coordinates",
@@ -287,15 +287,6 @@ def placed(ports: Sequence[TapePort]) -> list[tuple[int, TapePort]]:
 def used_slots(tape: Tape) -> frozenset[int]:
     """The slots that anything is computed or copied from."""
     return frozenset(arg for instruction in tape.code for arg in instruction.args) | frozenset(tape.results)
-
-
-def shapes_text(tape: Tape) -> str:
-    """Write the shapes of inputs and outputs on one line: ``q (6), qd (6) -> tau (6)``."""
-    groups = (inputs(tape), outputs(tape))
-    written = [
-        ", ".join(f"{printable_ascii(port.name)} ({', '.join(map(str, port.shape))})" for port in group) for group in groups
-    ]
-    return " -> ".join(written)
 
 
 def operations_text(tape: Tape) -> str:

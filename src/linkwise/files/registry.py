@@ -52,7 +52,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import flag, unmasked
 
 
 class Options(TypedDict, total=False):
@@ -120,8 +120,7 @@ class ReadOptions:
         if self.include_root is not None:
             _require_folder("include_root", self.include_root)
         for name in ("physical", "swap_limits", "drop_free_armature"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArgumentError(f"{name} is {getattr(self, name)!r}; expected True or False")
+            flag(name, getattr(self, name))
         self.arguments()
 
     def arguments(self) -> dict[str, str]:
@@ -344,6 +343,19 @@ def stem(path: str | Path) -> str:
 
 
 # ── losses that formats share ─────────────────────────────────────────────────────────────────────
+
+
+def motor_losses(motor: Motor, whose: str) -> Iterator[str]:
+    """What a format leaves out of a motor that holds its friction at the joint, the same both ways, and nothing else."""
+    up, down = motor.reflected_coulomb
+    tests = {
+        f"{whose} carrier": motor.carrier is not None,
+        f"{whose} friction rule": motor.friction_rule != "reflected",
+        f"{whose} transition speed": motor.transition_speed != 0,
+        f"{whose} breakaway friction": motor.breakaway is not None,
+        "its Coulomb friction by direction (the mean of both is written)": up != -down,
+    }
+    return (part for part, lost in tests.items() if lost)
 
 
 def chain_losses(mechanism: Mechanism, holds: Collection[str]) -> Losses:

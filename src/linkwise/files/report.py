@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
-from linkwise.errors import FileProblem, ModelError, Problem, choices, nearest
+from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, nearest
 from linkwise.files.toml_text import Place, line_of
 from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.mechanism import Mechanism
@@ -20,7 +20,7 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.formatting.mechanism_tables import total_mass
 from linkwise.model.formatting.table import number
-from linkwise.model.inertia import SLACK, SMALLEST
+from linkwise.model.inertia import SLACK, SMALLEST, Inertia
 from linkwise.model.link import Link
 from linkwise.model.shape import Shape
 from linkwise.model.transmission import Drive
@@ -430,6 +430,25 @@ def with_tool_at_a_tip(mechanism: Mechanism) -> Mechanism:
         return _is_tool(link), bool(moved[tip]) and is_centre, moved[tip], tip
 
     return mechanism.replace(tool_link=mechanism.link_names[max(moved, key=rank)])
+
+
+def needs_tool_frame(mechanism: Mechanism) -> bool:
+    """Whether the tool is lost in a file that knows none: it is off its tip, on another one, or carries something."""
+    is_at_tip = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
+    return not (is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero)
+
+
+def check_shape_links(mechanism: Mechanism, shapes: Iterable[Shape]) -> None:
+    """Raise `ArgumentError` for a shape on a link that is not there."""
+    known = ["base", *mechanism.link_names]
+    for shape in shapes:
+        if shape.link not in known:
+            raise ArgumentError(f"a shape is on link {shape.link!r}; expected {choices(known)}")
+
+
+def can_exist(body: Inertia) -> bool:
+    """Whether a body with this mass and inertia can exist."""
+    return attempt("", lambda: Inertia(body.mass, body.com, body.tensor))[0] is not None
 
 
 def tool_among_tips(mechanism: Mechanism) -> str:

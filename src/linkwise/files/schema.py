@@ -128,20 +128,22 @@ def each_of(value: Any, kind: Kind) -> Any:
 
 
 def _row(value: Any) -> str:
-    return row([math.inf if one is None else one for one in value]) if isinstance(value, tuple) else real(value)
+    return row([math.inf if item is None else item for item in value]) if isinstance(value, tuple) else real(value)
 
 
 def _rows(value: Any, kind: Kind) -> str:
     if np.ndim(value[-1] if value[-1] is not None else value[0]) == 0 and None not in list(value):
         return kind.write(value)
-    return rows((-math.inf, math.inf) if one is None else one for one in value)
+    return rows((-math.inf, math.inf) if item is None else item for item in value)
 
 
 #: One, or one for each of several.
 NUMBER_EACH = Kind("a finite number, or a list of them", lambda value: _one_or_each(value, any_number), _row)
-PAIR_EACH = Kind("a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda each: _rows(each, PAIR))
+PAIR_EACH = Kind(
+    "a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda values: _rows(values, PAIR)
+)
 VECTOR_EACH = Kind(
-    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda each: _rows(each, VECTOR)
+    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda values: _rows(values, VECTOR)
 )
 TEXT_OR_WHOLE = Kind(
     'the name of a link in quotes, its place from 0, or "base"',
@@ -338,10 +340,10 @@ class TableReader:
         lengths = _lengths(self.joint) if " or " in unit else (False,)
         if len(lengths) == 1:
             return value if lengths[0] else _radians(value)
-        each = value if isinstance(value, list) else [value] * len(lengths)
-        if len(each) != len(lengths):
+        values = value if isinstance(value, list) else [value] * len(lengths)
+        if len(values) != len(lengths):
             return value  # (the link reports it)
-        return [one if length else _radians(one) for one, length in zip(each, lengths, strict=True)]
+        return [item if length else _radians(item) for item, length in zip(values, lengths, strict=True)]
 
     def check_format(self, document: Mapping[str, Any], expected: str) -> None:
         """Report a missing or another format."""
@@ -367,12 +369,12 @@ class TableReader:
                 return 0.0
         if not self.degrees:
             return value
-        one = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(_lengths(self.joint)) > 1
-        return self.angle(value, field.unit.split(" or ")[0] if one else field.unit)
+        single = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(_lengths(self.joint)) > 1
+        return self.angle(value, field.unit.split(" or ")[0] if single else field.unit)
 
 
 def _radians(value: Any) -> Any:
-    return [_radians(one) for one in value] if isinstance(value, list) else math.radians(value)
+    return [_radians(item) for item in value] if isinstance(value, list) else math.radians(value)
 
 
 @cache

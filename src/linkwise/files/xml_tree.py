@@ -81,7 +81,7 @@ class Element:
         """Whether it says what another element says, word for word: its tag, attributes, text and children."""
         same = (self.tag, self.attributes, self.text.split()) == (other.tag, other.attributes, other.text.split())
         pairs = zip(self.children, other.children, strict=False)
-        return same and len(self.children) == len(other.children) and all(one.repeats(two) for one, two in pairs)
+        return same and len(self.children) == len(other.children) and all(first.repeats(second) for first, second in pairs)
 
     def copy(self) -> Element:
         """The element, with copies of all that is in it to any depth."""

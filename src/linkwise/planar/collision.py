@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwise.errors import ArgumentError, MissingExtraError, choices, install_hint, shown
+from linkwise.errors import ArgumentError, choices, shown
+from linkwise.extras import optional
 from linkwise.model.tree import find_index
 from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
@@ -360,18 +361,8 @@ def _meeting(mechanism: PlanarTree) -> set[frozenset[int]]:
 
 
 def library() -> Any:
-    """Return the module ``shapely``.
-
-    Raises
-    ------
-    MissingExtraError
-        Where it is not installed.
-    """
-    try:
-        import shapely
-    except ImportError as error:
-        raise MissingExtraError(f"collision of polygons needs shapely: {install_hint('planar')}") from error
-    return shapely
+    """The module ``shapely``; `MissingExtraError` where it is not installed."""
+    return optional("shapely", "collision of polygons needs shapely", "planar")
 
 
 class PlacedPolygon:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from linkwise.errors import MissingExtraError, install_hint
+from linkwise.extras import optional
 from linkwise.model.formatting.table import plain
 
 #: Distinct for every kind of colour vision; M. Okabe and K. Ito, *Color Universal Design* (2008), and two more.
@@ -27,12 +27,8 @@ def figure(width: float, height: float) -> Any:
     MissingExtraError
         Where matplotlib is not installed.
     """
-    try:
-        import matplotlib.figure  # noqa: F401
-
-        from linkwise.plot.notebook_figure import NotebookFigure
-    except ImportError as error:
-        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
+    optional("matplotlib.figure", "pictures need matplotlib", "plot")
+    from linkwise.plot.notebook_figure import NotebookFigure
 
     return NotebookFigure(figsize=(width, height), dpi=DPI, layout="constrained")
 

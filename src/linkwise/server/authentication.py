@@ -14,9 +14,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, shown
 from linkwise.files.atomic import write_text
 from linkwise.files.text import open_file, refused
+from linkwise.spatial.validation import choice
 
 #: Who may write inputs and read, and who may only read.
 ROLES = ("operator", "viewer")
@@ -72,8 +73,7 @@ def new_user(name: str, password: str, role: str = "operator") -> User:
         raise ArgumentError(
             f"the user's name is {shown(name)}; expected up to 64 letters, digits and . _ @ -, a letter or digit first"
         )
-    if role not in ROLES:
-        raise ArgumentError(f"user {name!r}: the role is {shown(role)}; expected {choices(ROLES)}")
+    choice(f"user {name!r}: the role", role, ROLES)
     if not LEAST_LENGTH <= len(password) <= _LONGEST:
         raise ArgumentError(
             f"user {name!r}: the password has {len(password)} characters; expected {LEAST_LENGTH} to {_LONGEST}"

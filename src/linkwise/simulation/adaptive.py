@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from linkwise.dynamics.closed_loops.projection import project_to_loops
-from linkwise.errors import MissingExtraError, SimulationError, install_hint
+from linkwise.errors import SimulationError
+from linkwise.extras import optional
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import trace
@@ -219,10 +220,5 @@ class AdaptiveRollout:
 
 def ode_solver() -> Any:
     """SciPy's `solve_ivp`."""
-    try:
-        from scipy.integrate import solve_ivp
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the methods {', '.join(map(repr, ADAPTIVE))} need SciPy: {install_hint('scipy')}"
-        ) from error
-    return solve_ivp
+    need = f"the methods {', '.join(map(repr, ADAPTIVE))} need SciPy"
+    return optional("scipy.integrate", need, "scipy").solve_ivp

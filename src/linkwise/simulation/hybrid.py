@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, MissingExtraError, install_hint
+from linkwise.errors import ArgumentError
+from linkwise.extras import optional
 from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
 from linkwise.simulation.adaptive import Law
@@ -293,10 +294,7 @@ def complementary(matrix: FloatArray, right: FloatArray, bounds: FloatArray) -> 
     """
     if not len(right):
         return np.zeros(0), np.zeros(0, dtype=np.intp)
-    try:
-        from scipy.optimize import lsq_linear
-    except ImportError as error:
-        raise MissingExtraError(f"stiction and impacts need SciPy: {install_hint('scipy')}") from error
+    lsq_linear = optional("scipy.optimize", "stiction and impacts need SciPy", "scipy").lsq_linear
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     kept = values > 1e-13 * values[-1]
     root = np.sqrt(values[kept])

@@ -32,7 +32,7 @@ from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
 from linkwise.sweeps.drivers import RecordedSweeps, UnrolledSweeps
 from linkwise.sweeps.tables import MechanismRows, kind_of, rows_of
 
-#: From so many moving bodies on an algorithm loops over them, where nothing else is said; see `benchmarks/sizes.py`.
+#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
 BODIES = 32
 
 #: Names of sizes by the letters in which algorithms declare their shapes.

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.dynamics import closed_inverse_dynamics
-from linkwise.errors import ArgumentError, LinkwiseError, choices, shown
+from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.files import open_motion
 from linkwise.files.motion import positions
 from linkwise.kinematics import difference
@@ -24,7 +24,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.curves import TURN, UNITS
 from linkwise.plot.downsample import Thinned
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import number_within, numbers
+from linkwise.spatial.validation import choice, number_within, numbers
 from linkwise.trajectory import Trajectory
 from linkwise.view.scene import evaluate
 
@@ -288,8 +288,7 @@ class ShownMotion:
         >>> motion.series("position")[2:]
         (('link1', 'link2'), ('rad', 'rad'))
         """
-        if kind not in KINDS:
-            raise ArgumentError(f"kind is {shown(kind)}; expected {choices(KINDS)}")
+        choice("kind", kind, KINDS)
         number_within("most", most, 4, math.inf, "a whole number >= 4", whole=True)
         if kind == "effort" and self.efforts is None:
             raise ArgumentError(f"there are no efforts: {self.why_no_efforts}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -255,14 +255,7 @@ def test_speed_limits_bound_the_accelerations_of_the_next_step(elbow: Mechanism)
 
 
 def test_without_the_library_the_extra_is_named(robot: Robots, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = builtins.__import__
-
-    def without(name: str, *rest: Any, **options: Any) -> Any:
-        if name == "daqp":
-            raise ImportError(name)
-        return known(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "daqp", None)
     with pytest.raises(MissingExtraError, match=r"daqp.*pip install"):
         joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6), limits="qp")
     assert joint_velocities(robot("puma560"), np.zeros(6), np.zeros(6)).exact

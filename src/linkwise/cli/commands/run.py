@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ import click
 import numpy as np
 
 from linkwise import files
-from linkwise.cli.command import Options, Output, argument, command, mechanism, option, result_options
+from linkwise.cli.command import Options, Output, argument, command, mechanism, option, progress_bar, result_options
 from linkwise.cli.motion_tables import (
     Extremes,
     Summary,
@@ -286,24 +284,13 @@ def run(description: Description, options: Options) -> Output:
     wanted = RunFiles(folder, name, options.suffix if options.figures else None, options.links, options.out)
     if options.driven:
         wanted = replace(wanted, driven=tuple(part.strip() for part in options.driven.split(",")))
-    with _progress(motion, options.quiet or options.as_json) as progress:
-        report = execute(description, motion, wanted, progress)
+    with progress_bar("running", options.quiet or options.as_json) as update:
+
+        def look() -> None:  # (whether it is long is seen after its first block)
+            update(total=motion.size, completed=motion.consumed, visible=motion.consumed < motion.size)
+
+        report = execute(description, motion, wanted, look)
     return Output(_facts(description, report), () if options.quiet else _parts(description, report))
-
-
-@contextmanager
-def _progress(motion: MotionFile, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Show how far a long motion has come, on a terminal; whether it is long is seen after its first block."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("running"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=motion.size, visible=False)
-        yield lambda: bar.update(task, completed=motion.consumed, visible=motion.consumed < motion.size)
 
 
 def _facts(description: Description, report: RunReport) -> dict[str, Any]:

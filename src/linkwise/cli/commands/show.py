@@ -16,7 +16,7 @@ import numpy as np
 
 from linkwise.cli.command import File, Options, Output, command, mechanism, option, terminal_width
 from linkwise.cli.options import PICTURES, POSITIVE, Coordinates, Velocities, check_suffix, file_name, picture_type
-from linkwise.errors import MissingExtraError, install_hint
+from linkwise.extras import optional
 from linkwise.files import Description, open_motion
 from linkwise.files.formats import linkwise_toml as toml_writer
 from linkwise.kinematics.configuration import resting
@@ -32,6 +32,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 from linkwise.view.animation.animation import animate
 from linkwise.view.drawing.render import draw
+from linkwise.view.motion import massless
 
 ANIMATIONS = ("gif", "mp4")
 
@@ -237,8 +238,7 @@ def _dynamics(model: Mechanism, q: Sequence[float] | None, qd: Sequence[float] |
 
 def _dynamics_tables(model: Mechanism, facts: dict[str, Any]) -> Iterator[str | Table]:
     """The same for people."""
-    bodies = [*(link.body for link in model.links), model.payload]
-    if all(body.is_zero for body in bodies) and not any(drive.motor.mass for drive in model.drives):
+    if massless(model):
         yield f"\nremark: no masses are given for {plain(model.name)}; what depends on them is zero"
     names = [plain(name) for name in quantities.names(model, "qd")]
     inertia_units = {("N m",): "kg m2", ("N",): "kg"}.get(tuple(set(facts["units"])), "kg m2, kg m, kg")
@@ -292,10 +292,7 @@ def _animate(model: Mechanism, options: Options, path: Path) -> str:
 def _open_window(model: Mechanism, q: Sequence[float] | None) -> None:
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise click.ClickException("there is no display for a window; leave out --window to write a file")
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtraError(f"pictures need matplotlib: {install_hint('plot')}") from error
+    pyplot = optional("matplotlib.pyplot", "pictures need matplotlib", "plot")
     figure: Any = pyplot.figure(figsize=(8.5, 7.0))
     draw(model, q, into=figure)
     pyplot.show()

@@ -92,9 +92,9 @@ def _vanishes(forms: BaseForms, k: int) -> bool:
     if isinstance(value, Expr):
         return False
     products = [
-        abs(float(factor) * float(each))
-        for factor, each in zip(forms.matrix[k], forms.numbers, strict=True)
-        if not isinstance(factor, Expr) and not isinstance(each, Expr)
+        abs(float(factor) * float(parameter_value))
+        for factor, parameter_value in zip(forms.matrix[k], forms.numbers, strict=True)
+        if not isinstance(factor, Expr) and not isinstance(parameter_value, Expr)
     ]
     return bool(abs(value) <= ROUNDING * sum(products))
 

@@ -94,18 +94,18 @@ def _small(terms: Terms, weights: FloatArray, significance: float, of_row: float
     waves = terms.waves
     if not terms.count:
         return np.zeros(0, dtype=bool)
-    moving = [k for k in range(terms.powers.shape[1]) if k not in terms.made.symbols]
+    moving = [k for k in range(terms.powers.shape[1]) if k not in terms.expansion.symbols]
     _, motion = np.unique(terms.powers[:, moving], axis=0, return_inverse=True)
     rows = [terms.element[waves.owner], motion.reshape(-1)[waves.owner]]
     codes = waves.codes.T
-    _, each = np.unique(identified([*rows, *codes]), return_inverse=True)
+    _, wave = np.unique(identified([*rows, *codes]), return_inverse=True)
     pair = list(codes)
     if len(codes) == 1:  # then cosine and sine of an angle stand next to each other in the table
         pair = [codes[0] - is_sine(waves.tables[0])[codes[0]]]
     _, both = np.unique(identified([*rows, *pair]), return_inverse=True)
-    each, both = each.reshape(-1), both.reshape(-1)
-    first = np.unique(each, return_index=True)[1]
-    squares = np.bincount(each, waves.values * weights[waves.owner]) ** 2
+    wave, both = wave.reshape(-1), both.reshape(-1)
+    first = np.unique(wave, return_index=True)[1]
+    squares = np.bincount(wave, waves.values * weights[waves.owner]) ** 2
     amplitude = np.sqrt(np.bincount(both[first], squares))[both]
     in_row = terms.rows()[rows[0]]
     least = np.maximum(significance * greatest(rows[0], amplitude), of_row * greatest(in_row, amplitude))
@@ -332,7 +332,7 @@ class ClosedFormResult:
     @property
     def entries(self) -> dict[str, Any]:
         """Each result as an array of `linkwise.equations.document.Sum`; of a symmetric matrix the upper half."""
-        sums = TermWriter(self.data.made).sums(self.data)
+        sums = TermWriter(self.data.expansion).sums(self.data)
         flat = np.array([*(sums.get(place, Sum()) for place in range(self.data.size)), None], dtype=object)
         return by_output(flat[:-1], self.data.shapes)
 
@@ -366,7 +366,7 @@ class ClosedFormResult:
         bounds = self.bounds
         if self.quantity == "inverse_dynamics":
             return float(self.effort_bounds(self.speeds, np.ones(self.tree.nv)).max(initial=0.0))
-        return max((float(each.max(initial=0.0)) for each in bounds.values()), default=0.0)
+        return max((float(elements.max(initial=0.0)) for elements in bounds.values()), default=0.0)
 
     def effort_bounds(self, qd: Any, qdd: Any) -> FloatArray:
         """How far each effort of the inverse dynamics can be from the whole one (nv,).
@@ -398,12 +398,12 @@ class ClosedFormResult:
         """What is printed."""
         return document(self.tree, self.data, self.based, harmonic=self.form == "harmonic", notes=self.notes)
 
-    def __call__(self, *given: Any) -> FloatArray:
+    def __call__(self, *values: Any) -> FloatArray:
         """The value at numbers: what the kernel of the same name takes, with the values of the symbols last."""
         names = [*find(self.quantity).inputs, *(("parameters",) if self.tree.symbols else ())]
-        if len(given) != len(names):
-            raise ArgumentError(f"{self.quantity} takes {members(names)}; {len(given)} were given")
-        arrays = [np.asarray(array, dtype=float) for array in given]
+        if len(values) != len(names):
+            raise ArgumentError(f"{self.quantity} takes {members(names)}; {len(values)} were given")
+        arrays = [np.asarray(array, dtype=float) for array in values]
         batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         flat = [np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1]) for array in arrays]
         inputs = dict(zip(names, flat, strict=True))
@@ -427,7 +427,7 @@ class ClosedFormResult:
         points = {name: arrays.get(name, np.zeros((count, size))) for name, size in input_sizes(self.tree).items()}
         if self.based is not None:
             points["parameters"] = self.based.parameters(self.tree, points["parameters"])
-        return known_values(self.data.made, np.hstack(list(points.values())))
+        return known_values(self.data.expansion, np.hstack(list(points.values())))
 
 
 def _words(values: FloatArray) -> str:
@@ -622,7 +622,7 @@ def _cancelled(tree: Tree, algorithm: str, arrays: Mapping[str, FloatArray]) -> 
         return size
     bodies = [link.body.mass for link in tree.links] + [tree.payload.mass] + [drive.motor.mass for drive in tree.drives]
     point = dict(zip(tree.parameters_used, arrays["parameters"][0].tolist(), strict=True))
-    mass, pull = (np.abs(evaluate(each, point)) for each in (bodies, list(tree.gravity)))
+    mass, pull = (np.abs(evaluate(elements, point)) for elements in (bodies, list(tree.gravity)))
     return float(np.linalg.norm(pull) * (mass.sum() * size) ** 0.5)
 
 
@@ -632,6 +632,6 @@ def _groups(expansion: Expansion) -> tuple[list[tuple[int, ...]], list[list[tupl
     angles = {k for k, need in enumerate(expansion.needs) if need.harmonic}
     grouped = {k for group in groups for k in group.coordinates}
     alone = [(k,) for k in sorted(angles - grouped)]
-    sums = [[tuple(one.get(k, 0) for k in group.coordinates) for one in group.sums] for group in groups]
+    sums = [[tuple(angle.get(k, 0) for k in group.coordinates) for angle in group.sums] for group in groups]
     unit: list[tuple[int, ...]] = [(1,)]
     return [*(group.coordinates for group in groups), *alone], [*sums, *(unit for _ in alone)]

@@ -233,7 +233,7 @@ class HarmonicForm:
         """The mass matrix, (n, n); the lower half are the same objects as the upper one."""
         n = self.tree.n
         fields, entries = self._expanded("mass_matrix")
-        rotors = [number(-each, fields.words) for each in reflected_inertias(self.tree)]
+        rotors = [number(-inertia, fields.words) for inertia in reflected_inertias(self.tree)]
         bodies = [float(np.abs((entries[i * n + i] + rotors[i]).values).sum()) for i in range(n)]
         sums: dict[tuple[int, int], HarmonicSum] = {}
         for i, j in combinations_with_replacement(range(n), 2):

@@ -75,7 +75,7 @@ class Terms:
 
     Attributes
     ----------
-    made : Expansion
+    expansion : Expansion
         What their variables are.
     shapes : mapping of str to tuple of int
         Of the results.
@@ -89,7 +89,7 @@ class Terms:
         Coefficients, cosines and sines.
     """
 
-    made: Expansion
+    expansion: Expansion
     shapes: Mapping[str, tuple[int, ...]]
     element: IntArray
     powers: Exponents
@@ -146,8 +146,8 @@ class Terms:
             term = owners[some][:, self.waves.owner] * self.waves.values
             for group, table in enumerate(tables):
                 term *= table[some][:, self.waves.codes[:, group]]
-            for row, each in enumerate(term, start):
-                total[row] = np.bincount(place, each, minlength=self.size)
+            for row, products in enumerate(term, start):
+                total[row] = np.bincount(place, products, minlength=self.size)
         return by_output(total, self.shapes)
 
     def _wave_values(self, group: int, known: FloatArray) -> FloatArray:
@@ -257,12 +257,12 @@ class TermWriter:
 
     Parameters
     ----------
-    made : Expansion
+    expansion : Expansion
         What the variables are.
     """
 
     def __init__(self, expansion: Expansion) -> None:
-        self.made = expansion
+        self.expansion = expansion
         self.linear = linear_symbols(expansion)
         self._first_wave = len(expansion.needs)
         self._bases: dict[int, Base] = {}
@@ -312,13 +312,13 @@ class TermWriter:
 
     def plain(self, value: Polynomial) -> Sum:
         """A polynomial in symbols as a sum; angles in it, which are symbols too, stay combined."""
-        angles = [k for k, need in enumerate(self.made.needs) if need.harmonic]
-        harmonics = self.made.fields.exponents(value.keys, True, angles)
+        angles = [k for k, need in enumerate(self.expansion.needs) if need.harmonic]
+        harmonics = self.expansion.fields.exponents(value.keys, True, angles)
         half = first_signs(harmonics) >= 0
         part = value.part(half)
         owners = np.arange(part.terms)
         waves = in_waves(owners, harmonics[half], part.values, part.sizes, [len(angles)])
-        powers = self.made.fields.exponents(part.keys, False).tolist()
+        powers = self.expansion.fields.exponents(part.keys, False).tolist()
         table = [self.wave(angles, wave) for wave in waves.tables[0]]
         products = []
         for owner, (code,), number in zip(waves.owner, waves.codes, waves.values.tolist(), strict=True):
@@ -339,7 +339,9 @@ class TermWriter:
         """The symbol that is collected (-1: none), speeds and accelerations, and all other powers."""
         exponents = {k: p for k, p in enumerate(powers) if p}
         symbol = next((k for k in exponents if k in self.linear), -1)
-        motion = tuple((k, p) for k, p in exponents.items() if k >= self.made.tree.nq and k not in self.made.symbols)
+        motion = tuple(
+            (k, p) for k, p in exponents.items() if k >= self.expansion.tree.nq and k not in self.expansion.symbols
+        )
         seen = {symbol, *dict(motion)}
         return symbol, motion, {k: p for k, p in exponents.items() if k not in seen}
 
@@ -358,16 +360,16 @@ class TermWriter:
     def _base(self, k: int) -> Base:
         """What a variable looks like."""
         if k not in self._bases:
-            if k < len(self.made.names):
-                self._bases[k] = Name(self.made.names[k])
+            if k < len(self.expansion.names):
+                self._bases[k] = Name(self.expansion.names[k])
             else:
-                name, args = self.made.atoms[k]
+                name, args = self.expansion.atoms[k]
                 written = tuple(self.plain(arg) for arg in args)
                 self._bases[k] = written[0] if name == "div" else Call(name, written)
         return self._bases[k]
 
     def _power(self, k: int, exponent: int) -> Power:
-        below = k in self.made.atoms and self.made.atoms[k][0] == "div"
+        below = k in self.expansion.atoms and self.expansion.atoms[k][0] == "div"
         return Power(self._base(k), -exponent if below else exponent)
 
     def term(self, number: float, exponents: Mapping[int, int]) -> Term:
@@ -375,7 +377,7 @@ class TermWriter:
         return Term(number, tuple(self._power(k, exponents[k]) for k in sorted(exponents, key=self._place)))
 
     def _place(self, k: int) -> tuple[bool, bool]:
-        return k >= self._first_wave, k not in self.made.symbols
+        return k >= self._first_wave, k not in self.expansion.symbols
 
     def _together(self, outer: dict[int, int], products: list[Product]) -> list[Term]:
         """Products with a common factor, in brackets where there are several."""
@@ -428,7 +430,7 @@ def document(
 
     In the harmonic form a coefficient of several terms in symbols gets a name, K1, K2, ..., once.
     """
-    writer, shapes = TermWriter(data.made), data.shapes
+    writer, shapes = TermWriter(data.expansion), data.shapes
     constants = _Constants(writer)
     sums = _harmonic_sums(data, writer, constants) if harmonic else writer.sums(data)
     parts = len(shapes) > 1
@@ -460,7 +462,7 @@ def _lines(name: str, shape: tuple[int, ...], values: list[Sum], parts: bool) ->
 
 def _efforts(tree: Tree, data: Terms, sums: dict[int, Sum]) -> Iterator[Assignment]:
     """Tau = M qdd + C qd + g + f."""
-    n, words = tree.nv, data.made.names
+    n, words = tree.nv, data.expansion.names
     speeds, rises = words[tree.nq : tree.nq + n], words[tree.nq + n : tree.nq + 2 * n]
     for i in range(n):
         upper = [(min(i, j), max(i, j)) for j in range(n)]
@@ -478,7 +480,7 @@ def _base_section(tree: Tree, data: Terms, based: BaseSymbols | None) -> list[Se
     """What the base parameters are."""
     if based is None:
         return []
-    names = data.made.names
+    names = data.expansion.names
     used = {names[k] for k in np.flatnonzero(data.powers.any(axis=0)) if k < len(names)}
     return base_section(tree, based.symbols, based.values, based.texts, used)
 
@@ -505,7 +507,7 @@ class _Constants:
 
     def __init__(self, writer: TermWriter) -> None:
         self.writer = writer
-        self.names = Names(writer.made.names)
+        self.names = Names(writer.expansion.names)
         self.known: dict[tuple[tuple[float, tuple[tuple[int, int], ...]], ...], str] = {}
         self.lines: list[Assignment] = []
 
@@ -526,7 +528,7 @@ class _Constants:
 
 def _harmonic_sums(terms: Terms, writer: TermWriter, constants: _Constants) -> dict[int, Sum]:
     """The sum of each element that is not 0, by its number."""
-    fixed = terms.made.symbols
+    fixed = terms.expansion.symbols
     table = [writer.wave(terms.angles[0], wave) for wave in terms.waves.tables[0]]
     motions = [tuple((k, p) for k, p in enumerate(row) if p and k not in fixed) for row in terms.powers.tolist()]
     symbols = [{k: p for k, p in enumerate(row) if p and k in fixed} for row in terms.powers.tolist()]

@@ -60,7 +60,7 @@ class Linear:
 
     def times(self, factor: float) -> Linear:
         """The multiple."""
-        return Linear(self.offset * factor, {k: factor * each for k, each in self.factors.items()})
+        return Linear(self.offset * factor, {k: factor * coefficient for k, coefficient in self.factors.items()})
 
 
 @dataclass
@@ -154,7 +154,7 @@ class _Walk:
     def __init__(self, polynomials: Survey) -> None:
         self.polynomials, tape = polynomials, polynomials.tape
         inputs = tape.input_count
-        self.size = inputs + sum(each.op not in POLYNOMIAL for each in tape.code)
+        self.size = inputs + sum(instruction.op not in POLYNOMIAL for instruction in tape.code)
         polynomials.count = inputs
         self.zero = np.zeros(self.size, dtype=np.int64)
         self.seen = [self._variable(k) for k in range(inputs)]
@@ -168,13 +168,13 @@ class _Walk:
         tape, survey = self.polynomials.tape, self.polynomials
         rules: dict[str, Callable[[int, list[int]], Seen]] = {"add": self._sum, "sub": self._sum, "mul": self._product}
         rules |= {"neg": self._negated, "div": self._quotient, "sin": self._wave, "cos": self._wave}
-        for slot, each in enumerate(tape.code, tape.first_result):
-            self.op = each.op
-            self.seen.append(rules.get(each.op, self._atom)(slot, list(each.args)))
+        for slot, instruction in enumerate(tape.code, tape.first_result):
+            self.op = instruction.op
+            self.seen.append(rules.get(instruction.op, self._atom)(slot, list(instruction.args)))
         needed = [self.seen[slot] for slot in self._needed()]
-        harmonic = np.max([self.zero, *(each.harmonic for each in needed)], axis=0)
-        low = np.min([self.zero, *(each.low for each in needed)], axis=0)
-        high = np.max([self.zero, *(each.high for each in needed)], axis=0)
+        harmonic = np.max([self.zero, *(need.harmonic for need in needed)], axis=0)
+        low = np.min([self.zero, *(need.low for need in needed)], axis=0)
+        high = np.max([self.zero, *(need.high for need in needed)], axis=0)
         apart = [frozenset(members(bits)) for bits in self.apart]
         survey.needs = [Need(int(harmonic[k]), int(low[k]), int(high[k]), apart[k]) for k in range(survey.count)]
         return survey
@@ -219,9 +219,9 @@ class _Walk:
         pair = (a.powers, b.powers)
         if a.powers and b.powers and pair not in self.multiplied:
             self.multiplied.add(pair)
-            for one, other in (pair, pair[::-1]):
-                for k in members(one):
-                    self.apart[k] |= other
+            for first, second in (pair, pair[::-1]):
+                for k in members(first):
+                    self.apart[k] |= second
         low, high = a.low + b.low, a.high + b.high
         return Seen(a.harmonic + b.harmonic, low, high, a.powers | b.powers, a.all | b.all, a.single and b.single, None)
 
@@ -320,10 +320,10 @@ class _Evaluation:
 
     def done(self) -> tuple[list[Polynomial], Mapping[int, tuple[str, tuple[Polynomial, ...]]]]:
         tape, first = self.tape, self.tape.first_result
-        for slot, each in enumerate(tape.code, first):
+        for slot, instruction in enumerate(tape.code, first):
             if slot in self.last:
-                self.values[slot] = self._value(slot, each)
-                for arg in set(each.args):
+                self.values[slot] = self._value(slot, instruction)
+                for arg in set(instruction.args):
                     if self.last.get(arg) == slot:
                         self.values.pop(arg, None)
         return [self._of(slot) for slot in tape.results], self.atoms

@@ -149,8 +149,8 @@ def whole_angle(tape: Tape, coordinates: Mapping[int, int]) -> dict[int, dict[in
         args = instruction.args
         if instruction.op in {"add", "sub"} and all(arg in angles for arg in args):
             sign = 1 if instruction.op == "add" else -1
-            one, other = angles[args[0]], angles[args[1]]
-            total = {k: one.get(k, 0) + sign * other.get(k, 0) for k in {**one, **other}}
+            first, second = angles[args[0]], angles[args[1]]
+            total = {k: first.get(k, 0) + sign * second.get(k, 0) for k in {**first, **second}}
             angles[slot] = {k: count for k, count in total.items() if count}
         elif instruction.op == "neg" and args[0] in angles:
             angles[slot] = {k: -count for k, count in angles[args[0]].items()}

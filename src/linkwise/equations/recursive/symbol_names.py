@@ -210,10 +210,10 @@ def _number(bodies: Bodies, k: int) -> int:
     body = bodies.bodies[k]
     if body.link < 0:
         return 0
-    free = [each for each in bodies.bodies if each.nv > 1]
+    free = [candidate for candidate in bodies.bodies if candidate.nv > 1]
     if body.nv > 1:
-        return len(bodies.bodies) - len(free) + [each for each in free if each.link >= 0].index(body) + 1
-    return body.speed - sum(each.nv for each in free) + 1
+        return len(bodies.bodies) - len(free) + [candidate for candidate in free if candidate.link >= 0].index(body) + 1
+    return body.speed - sum(candidate.nv for candidate in free) + 1
 
 
 def _titles(bodies: Bodies, tree: Tree) -> tuple[str, ...]:

@@ -165,7 +165,7 @@ class C(RowLanguage):
         """A source that stands alone, and its files."""
         functions = tuple(self.declared(part, job) for part in job.parts)
         helpers = self.helpers_of(job)
-        source = CSource("\n".join(["#include <math.h>\n", *helpers, *(each.definition for each in functions)]))
+        source = CSource("\n".join(["#include <math.h>\n", *helpers, *(function.definition for function in functions)]))
         options = job.options
         source.name = spelt(options.name or f"{options.prefix}{job.tapes[0].name}")
         source.precision, source.functions, source.tapes = options.precision, functions, job.tapes

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, shown
 from linkwise.export.language import LANGUAGES, ROWS, Job, Sources, language
 from linkwise.export.languages.c import COMPARE, ENDS, C, definition, expected_text, signature, table_text, verdict
 from linkwise.export.ports import PARAMETERS, inputs, outputs, placed
@@ -14,6 +13,7 @@ from linkwise.export.samples import samples
 from linkwise.export.split import TapePart
 from linkwise.export.statements import ports_of
 from linkwise.kernel.tape import Tape
+from linkwise.spatial.validation import choice
 
 _WORDS = """
 dim3 threadIdx blockIdx blockDim gridDim warpSize cudaError_t cudaStream_t cudaSuccess rsqrt sincospi sinpi cospi norm
@@ -89,8 +89,7 @@ class Cuda(C):
 
     def text(self, job: Job) -> str:  # type: ignore[override]
         """The file."""
-        if job.options.layout not in LAYOUTS:
-            raise ArgumentError(f"layout is {shown(job.options.layout)}; expected {choices(LAYOUTS)}")
+        choice("layout", job.options.layout, LAYOUTS)
         helpers = [self._once(text, job.options.precision) for text in self.helpers_of(job)]
         helpers.append(self._once(_BLOCKS.format(threads=THREADS, last=THREADS - 1)))
         functions = [self.function(part, job) for part in job.parts]

@@ -15,11 +15,10 @@ import numpy as np
 
 from linkwise.errors import FileProblem, Problem, shown
 from linkwise.files.registry import NUMERIC, Format, Losses, ReadOptions, chain_losses, register, stem, texts
-from linkwise.files.report import Description, Reading, Report, attempt
+from linkwise.files.report import Description, Reading, Report, can_exist
 from linkwise.files.text import Token, begins_as_number, number, tokens, uneven_description, whole, why_not
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
-from linkwise.model.inertia import Inertia
 from linkwise.model.link import DH_LETTERS, Link
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
@@ -153,7 +152,7 @@ def losses(mechanism: Mechanism) -> Losses:
     left_out = chain_losses(mechanism, ("physical", "gravity"))
     for link in mechanism.links:
         row, body = link.dh_row, link.body
-        unphysical = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))[0] is None  # noqa: B023
+        unphysical = not can_exist(body)
         is_modified = row is not None and row.convention != "standard"
         if not body.physical and not unphysical:
             left_out.lost.append(f"link {link.name!r}: its mark physical=False")

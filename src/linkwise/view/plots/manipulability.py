@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.workspace import Workspace, workspace
 from linkwise.model.formatting.table import plain
 from linkwise.model.joints.joint import UNITS
@@ -19,7 +19,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, colour, figure, literal
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import number_within, rows_of, word_of
+from linkwise.spatial.validation import choice, number_within, rows_of, word_of
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.render import draw
 from linkwise.view.plots.workspace_plot import draw_panels
@@ -86,8 +86,7 @@ def ellipsoid_of(
     """
     if mechanism.loops:
         refuse_loops(mechanism, "an ellipsoid of its tool")
-    if kind not in KINDS:
-        raise ArgumentError(f"kind is {kind!r}; expected {choices(KINDS)}")
+    choice("kind", kind, KINDS)
     if word_of(mask) == "all":
         raise ArgumentError("mask is 'all'; expected 'translation' or 'rotation': an ellipsoid has three axes")
     values = coordinates(mechanism, q)

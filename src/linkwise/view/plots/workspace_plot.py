@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.workspace import Workspace
 from linkwise.kinematics.workspace import workspace as reachable
 from linkwise.kinematics.workspace_map import Grid
@@ -17,6 +17,7 @@ from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice
 from linkwise.view.drawing.painter import AXES
 from linkwise.view.drawing.render import dress, space
 from linkwise.view.scene import SceneLayout, lay_out
@@ -258,11 +259,8 @@ def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: st
     ArgumentError
         For another plane or measure, or a plane that does not hold the first axis.
     """
-    if plane not in PLANES:
-        raise ArgumentError(f"plane is {plane!r}; expected {choices(PLANES)}")
-    if measure not in MEASURES:
-        raise ArgumentError(f"measure is {measure!r}; expected {choices(MEASURES)}")
-    coloured = measure == "manipulability"
+    choice("plane", plane, PLANES)
+    coloured = choice("measure", measure, MEASURES) == "manipulability"
     if plane == "3d":
         return solid(mechanism, region, lay_out(mechanism, region.best_q), coloured=coloured)
     return draw_panels(mechanism, region, plane=plane, coloured=coloured)[0]
@@ -272,8 +270,7 @@ def draw_panels(
     mechanism: Tree, region: Workspace, *, plane: str = "auto", coloured: bool = True
 ) -> tuple[Any, list[tuple[Any, MapPanel]]]:
     """Draw the maps of a workspace; return the figure, and the axes of each panel with the panel."""
-    if plane not in PLANES or plane == "3d":
-        raise ArgumentError(f"plane is {plane!r}; expected {choices(PLANES[:-1])}")
+    choice("plane", plane, PLANES[:-1])
     laid = lay_out(mechanism, region.best_q)
     panels = _panels(region, plane)
     spans = [_span(panel, laid) for panel in panels]

@@ -24,6 +24,7 @@ from linkwise.model.joints import JOINTS
 from linkwise.model.link import CONVENTIONS, DH_LETTERS, Link
 from linkwise.model.motor import Motor
 from linkwise.model.validation import TURN
+from linkwise.spatial.validation import choice
 
 #: Most characters of a cell in a message.
 LONGEST = 60
@@ -146,9 +147,7 @@ def meanings(cells: Sequence[str]) -> list[str]:
 
 def dialect_of(name: str) -> Dialect:
     """The dialect of that name; ArgumentError where there is none."""
-    if name not in DIALECTS:
-        raise ArgumentError(f"dialect is {name!r}; expected {choices(DIALECTS)}")
-    return DIALECTS[name]
+    return DIALECTS[choice("dialect", name, DIALECTS)]
 
 
 SEPARATORS = (";", "\t", ",")
@@ -450,8 +449,8 @@ def parse(
 ) -> Reading:
     r"""Read the text of a table, line ends as ``\n``; see `read_dh`."""
     spoken = dialect_of(dialect)
-    _check_choice("convention", convention, CONVENTIONS)
-    _check_choice("angles", angles, ("rad", "deg"))
+    choice("convention", CONVENTIONS[0] if convention is None else convention, CONVENTIONS)
+    choice("angles", "rad" if angles is None else angles, ("rad", "deg"))
     if spoken.has_header and angles is not None:
         raise ArgumentError(f"angles is {angles!r}; the header of a table in the dialect 'linkwise' says its units itself")
     lines = lines_of(text)
@@ -521,8 +520,3 @@ def _header_problems(line: Line) -> list[FileProblem]:
     problems: list[FileProblem] = []
     header_columns(line, problems)
     return problems
-
-
-def _check_choice(name: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is not None and value not in allowed:
-        raise ArgumentError(f"{name} is {value!r}; expected {choices(allowed)}")

@@ -9,9 +9,15 @@ from itertools import chain, count
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices
-from linkwise.files.registry import Losses
-from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
+from linkwise.errors import choices
+from linkwise.files.registry import Losses, motor_losses
+from linkwise.files.report import (
+    Description,
+    can_exist,
+    check_shape_links,
+    needs_tool_frame,
+    unused_name,
+)
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
@@ -67,10 +73,8 @@ class _Plan:
     def __init__(self, mechanism: Mechanism, shapes: Sequence[Shape]) -> None:
         self.mechanism = mechanism = separated(mechanism)
         self.shapes: dict[int, list[Shape]] = {}
+        check_shape_links(mechanism, shapes)
         for shape in shapes:
-            if shape.link not in ("base", *mechanism.link_names):
-                expected = choices(["base", *mechanism.link_names])
-                raise ArgumentError(f"a shape is on link {shape.link!r}; expected {expected}")
             self.shapes.setdefault(self.place(shape.link), []).append(shape)
         self.children: dict[int, list[int]] = {k: [] for k in range(-1, len(mechanism.links))}
         for k, parent in enumerate(mechanism.parents):
@@ -361,10 +365,7 @@ class _Writer:
     def _tool(self, k: int) -> list[str]:
         """The tool on its link as a body, with a site of the same name and with what it carries."""
         mechanism = self.mechanism
-        if k != mechanism.tool_index or k < 0:
-            return []
-        is_at_tip = with_tool_at_a_tip(mechanism).tool_index == k
-        if is_at_tip and np.array_equal(mechanism.tool, _IDENTITY) and mechanism.payload.is_zero:
+        if k != mechanism.tool_index or k < 0 or not needs_tool_frame(mechanism):
             return []
         name = unused_name(chain(["tool"], (f"tool_{n}" for n in count(2))), self.plan.names)
         inner = [*_inertial_lines(mechanism.payload), *element_lines("site", {"name": name})]
@@ -535,7 +536,7 @@ def _never(plan: _Plan) -> Iterator[str]:
             yield f"{item}: its floating joint (a free joint stands in the world alone)"
         if k != plan.root and plan.is_bare(k):
             yield f"{item}: it has no inertia, nor has anything fixed to it, {_NO_INERTIA}"
-        if not link.body.physical and not _can_exist(link.body):
+        if not link.body.physical and not can_exist(link.body):
             yield f"{item}: no body has its inertia, and MuJoCo loads no such file"
     if plan.is_bare(-1):
         yield f"its floating base: it has no inertia, nor has anything fixed to it, {_NO_INERTIA}"
@@ -552,10 +553,6 @@ def _never(plan: _Plan) -> Iterator[str]:
     words = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)}
     words |= {str(name) for name in (*names[0], *names[1], mechanism.name)}
     yield from (f"the name {name!r} (XML cannot say it)" for name in sorted(words) if NOT_XML.search(name))
-
-
-def _can_exist(body: Inertia) -> bool:
-    return attempt("", lambda: Inertia(body.mass, body.com, body.tensor))[0] is not None
 
 
 def _depth_first(plan: _Plan, k: int = -1) -> list[int]:
@@ -597,16 +594,9 @@ def _loses_name(plan: _Plan, k: int, mechanism: Mechanism) -> bool:
 
 
 def _motor_losses(motor: Motor) -> Iterator[str]:
-    up, down = motor.reflected_coulomb
-    tests: Mapping[str, bool] = {
-        "its gear ratio (inertia and friction are written as the joint feels them)": motor.gear_ratio != 1,
-        "its carrier": motor.carrier is not None,
-        "its friction rule": motor.friction_rule != "reflected",
-        "its transition speed": motor.transition_speed != 0,
-        "its breakaway friction": motor.breakaway is not None,
-        "its Coulomb friction by direction (the mean of both is written)": up != -down,
-    }
-    return (part for part, is_lost in tests.items() if is_lost)
+    if motor.gear_ratio != 1:
+        yield "its gear ratio (inertia and friction are written as the joint feels them)"
+    yield from motor_losses(motor, "its")
 
 
 def _spring_losses(element: object) -> Iterator[str]:

@@ -7,6 +7,7 @@ a joint to its child, a frame with ``attached_to`` to that, unless ``relative_to
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -160,10 +161,15 @@ class Scope:
             raise FrameError(asking, f"{self.item}: there is no link, joint, frame or model {shown(name)}{known}")
         return self.models[first], inner
 
-    def _visit(self, kind: str, name: str) -> _Visit:
+    @contextmanager
+    def _visit(self, kind: str, name: str) -> Iterator[None]:
         if (kind, name) in self._pending:
             raise FrameError(self.elements[name], f"{self.elements[name].tag} {name!r}: its {kind} depends on itself")
-        return _Visit(self._pending, (kind, name))
+        self._pending.add((kind, name))
+        try:
+            yield
+        finally:
+            self._pending.discard((kind, name))
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -193,16 +199,3 @@ class Scope:
         for scope, _, link in self.all("link"):
             return scope.full_name(link), scope
         raise FrameError(asking, f"{self.item} has no link")
-
-
-class _Visit:
-    """Marks a name while it is resolved."""
-
-    def __init__(self, pending: set[tuple[str, str]], key: tuple[str, str]) -> None:
-        self.pending, self.key = pending, key
-
-    def __enter__(self) -> None:
-        self.pending.add(self.key)
-
-    def __exit__(self, *details: object) -> None:
-        self.pending.discard(self.key)

@@ -382,7 +382,7 @@ class _Reader:
                 joint.fields[name] = ends if several else ends[0]
 
     def _direction(self, scope: Scope, joint: SdfJoint, item: str, axis: Element) -> FloatArray:
-        """An axis in the joint's frame; before 1.5 it is said in that of the model."""
+        """An axis in the joint's frame; before version 1.5 it is given in the model's frame."""
         said = self.values.only(item, axis, "xyz")
         direction = np.array(
             (0.0, 0.0, 1.0) if said is None else self.values.numbers(item, said, (0.0,) * 3) or (0.0, 0.0, 1.0)

@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices
 from linkwise.files.formats.urdf.elements import GEOMETRIES, PITCH, UNBOUNDED
-from linkwise.files.registry import Losses
-from linkwise.files.report import Description, attempt, unused_name, with_tool_at_a_tip
+from linkwise.files.registry import Losses, motor_losses
+from linkwise.files.report import (
+    Description,
+    can_exist,
+    check_shape_links,
+    needs_tool_frame,
+    unused_name,
+)
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
@@ -127,8 +132,7 @@ class _Planner:
     def _tool(self) -> None:
         """The tool on its link, with what it carries, as a link of its own."""
         mechanism = self.mechanism
-        is_at_tip = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
-        if is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero:
+        if not needs_tool_frame(mechanism):
             return
         name = free("tool", self.links)
         self.plan.links[name] = mechanism.payload
@@ -207,10 +211,7 @@ def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
 
 
 def _robot(mechanism: Mechanism, shapes: Sequence[Shape]) -> Iterator[str]:
-    known = {"base", *mechanism.link_names}
-    for shape in shapes:
-        if shape.link not in known:
-            raise ArgumentError(f"a shape is on link {shape.link!r}; expected {choices(['base', *mechanism.link_names])}")
+    check_shape_links(mechanism, shapes)
     plan = plan_of(mechanism, {shape.link for shape in shapes})
     inner = [
         line
@@ -363,27 +364,14 @@ def _link_losses(link: Link) -> Iterator[str]:
     if not link.body.physical:
         yield f"its mark physical=False{_unphysical(link.body)}"
     if link.motor is not None:
-        yield from _motor_losses(link.motor)
-
-
-def _motor_losses(motor: Motor) -> Iterator[str]:
-    up, down = motor.reflected_coulomb
-    tests = {
-        "its motor's rotor inertia": motor.inertia != 0,
-        "its motor's gear ratio": motor.gear_ratio != 1,
-        "its motor's carrier": motor.carrier is not None,
-        "its motor's friction rule": motor.friction_rule != "reflected",
-        "its motor's transition speed": motor.transition_speed != 0,
-        "its motor's breakaway friction": motor.breakaway is not None,
-        "its Coulomb friction by direction (the mean of both is written)": up != -down,
-    }
-    return (part for part, lost in tests.items() if lost)
+        yield from ["its motor's rotor inertia"] * (link.motor.inertia != 0)
+        yield from ["its motor's gear ratio"] * (link.motor.gear_ratio != 1)
+        yield from motor_losses(link.motor, "its motor's")
 
 
 def _unphysical(body: Inertia) -> str:
     """A hint at how a file with this body is read, where it can only be read so."""
-    physical, _ = attempt("link", lambda: Inertia(body.mass, body.com, body.tensor))
-    return "" if physical is not None else " (no body has this inertia; files.read(path, physical=False) accepts the file)"
+    return "" if can_exist(body) else " (no body has this inertia; files.read(path, physical=False) accepts the file)"
 
 
 def _is_bent(frame: FloatArray) -> bool:
