@@ -843,21 +843,12 @@ class Tree(LinkTree):
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _values(self) -> dict[str, Any]:
-        names = (
-            "links",
-            "loops",
-            "motors",
-            "springs",
-            "base",
-            "tool",
-            "tool_link",
-            "gravity",
-            "payload",
-            "floating",
-            "name",
-        )
+        names = (name for name in Tree.__annotations__ if name not in _DERIVED)
         return {name: getattr(self, name) for name in names}
 
+
+#: The attributes that follow from the others.
+_DERIVED = {"parents", "order", "followers", "drives"}
 
 AnyTree = TypeVar("AnyTree", bound=Tree)
 
