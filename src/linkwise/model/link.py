@@ -171,8 +171,8 @@ class Link(Record):
             "dh_row": dh_row,
             "body": _body(check, body, mass, com, inertia, physical),
         }
-        fields = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor, "joint_name": joint_name}
-        fields |= {"qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
+        fields = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
+        fields |= {"joint_name": joint_name, "qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
         values |= {field: _CHECKED_ALONE[field](check, model, value) for field, value in fields.items()}
         _check_together(check, values)
         check.finish()

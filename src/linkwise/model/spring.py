@@ -96,10 +96,9 @@ class _SpringDamper(ForceElement, ABC):
     def _finish(
         self, check: Checker, stiffness: Any, rest: Any, damping: Any, force: Any, name: Any, least_rest: float | None = None
     ) -> None:
-        number = check.number
-        self._assign({"stiffness": number("stiffness", stiffness, least=0.0), "rest": number("rest", rest, least=least_rest)})
-        self._assign({"damping": number("damping", damping, least=0.0), "force": number("force", force)})
-        self._assign({"name": _name(check, name)})
+        numbers = {"stiffness": (stiffness, 0.0), "rest": (rest, least_rest), "damping": (damping, 0.0)}
+        self._assign({field: check.number(field, value, least=least) for field, (value, least) in numbers.items()})
+        self._assign({"force": check.number("force", force), "name": _name(check, name)})
         check.finish()
 
     def tension(self, length: Any, rate: Any) -> Any:

@@ -110,8 +110,7 @@ class _Rollout:
         return self.t.emit(f"getelementptr {self.t.vector}, ptr %work, i64 {index}")
 
     def _word(self, index: int, kind: str = "i64") -> str:
-        address = self.t.emit(f"getelementptr i64, ptr %table, i64 {index}")
-        return self.t.emit(f"load {kind}, ptr {address}")
+        return self.t.emit(f"load {kind}, ptr {self.t.at('i64', '%table', index)}")
 
     def _coefficient(self, stage: int, name: str) -> str:
         return self._word(len(HEAD) + len(STAGE) * stage + STAGE.index(name), "double")
@@ -121,10 +120,7 @@ class _Rollout:
 
     def _spread(self, number: str, index: int) -> None:
         """Put one number into all lanes of a place."""
-        t = self.t
-        first = t.emit(f"insertelement {t.vector} poison, double {number}, i32 0")
-        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
-        t.do(f"store {t.vector} {value}, ptr {self._at(index)}, align {t.vector_size}")
+        self.t.put(self.t.broadcast(number), "%work", index)
 
     def _body(self, part: str, given: int, made: int) -> None:
         self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(given)}, ptr {self._at(made)})")
