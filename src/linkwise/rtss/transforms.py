@@ -569,3 +569,6 @@ def rt_ftrans(T: npt.ArrayLike, F: npt.ArrayLike) -> FloatArray:
     """
     across = rt_tr2jac(rigid_poses("rt_ftrans: T", T))[..., _HALVES_EXCHANGED[:, None], _HALVES_EXCHANGED]
     return np.asarray((across @ vectors("rt_ftrans: F", F, 6)[..., None])[..., 0])
+
+
+__all__ = [name for name in dir() if name.startswith("rt_")]
