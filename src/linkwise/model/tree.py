@@ -543,8 +543,8 @@ class Tree(LinkTree):
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
         results, limits = [], _coordinate_limits(self.links)[1]
-        for given in (element for element in self.springs if element.terms):
-            element = given.beginning_at(limits) if isinstance(given, EndStop) else given
+        for spring in (element for element in self.springs if element.terms):
+            element = spring.beginning_at(limits) if isinstance(spring, EndStop) else spring
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
             results.append(ForceTerm(element, ratios, shift))

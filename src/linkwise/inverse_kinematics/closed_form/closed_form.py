@@ -130,7 +130,7 @@ class Completion:
             )
             for k in range(len(poses))
         ]
-        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(each.q) for each in merged]))
+        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(row.q) for row in merged]))
         if (
             limited and empty.size
         ):  # (of a continuum the solution that stands for all may be outside while others are within)
@@ -142,8 +142,8 @@ class Completion:
                 these = (at == k) & kept.good
                 merged[k] = self._merged(first[k], known[k], *(p[these] for p in (kept.q, kept.regular, none, kept.far)))
         return [
-            each if len(each.q) and not (len(old) and np.array_equal(each.q[0], old[0])) else each._replace(errors=error[:2])
-            for each, old, error in zip(merged, known, errors, strict=True)
+            row if len(row.q) and not (len(old) and np.array_equal(row.q[0], old[0])) else row._replace(errors=error[:2])
+            for row, old, error in zip(merged, known, errors, strict=True)
         ]
 
     def _reached(

@@ -92,7 +92,7 @@ class _Entry:
             kind = {name: f"[{max(1, size)} x {t.vector}]" for name, size in self.room.items()}
             for name in kind:
                 t.do(f"%{name} = getelementptr i8, ptr @entry_{name}, i64 0")
-            return [f"@entry_{name} = internal global {made} zeroinitializer, align {align}" for name, made in kind.items()]
+            return [f"@entry_{name} = internal global {room} zeroinitializer, align {align}" for name, room in kind.items()]
         for name, size in self.room.items():
             t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
         return []
@@ -168,9 +168,9 @@ def _array(t: Text, k: int, shape: Shape, first: int) -> None:
         t.do(f"br i1 {free}, label %look{label}, label %{then}")
         t.start(f"look{label}")
         same = t.emit(f"icmp eq i32 {_field(t, f'%pool{label}', 'nd', 'i32')}, {len(shape)}")
-        found = t.emit(f"zext i32 {_field(t, f'%pool{label}', 'flags', 'i32')} to i64")
+        held = t.emit(f"zext i32 {_field(t, f'%pool{label}', 'flags', 'i32')} to i64")
         conditions = [
-            t.emit(f"icmp eq i64 {found}, {flags}"),
+            t.emit(f"icmp eq i64 {held}, {flags}"),
             t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'descr', 'ptr')}, %descr"),
             t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'weakrefs', 'ptr')}, null"),
         ]

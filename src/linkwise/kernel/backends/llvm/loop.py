@@ -188,8 +188,8 @@ class ArgumentPorts:
         if k < self.inputs:
             return None
         slots = self.tape.results[self.firsts[k] : self.firsts[k] + self.sizes[k]]
-        found = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
-        return found if any(found.constant) else None
+        result = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
+        return result if any(result.constant) else None
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -255,8 +255,8 @@ class ArgumentPorts:
         t.do(f"br i1 %whole{k}, label %whole{k}.rows, label %few{k}, !prof !1")
         self._rows(k, here, row, packed, buffer, inward=inward)
         t.start(f"few{k}")
-        one = t.emit("icmp eq i64 %lanes, 1")
-        t.do(f"br i1 {one}, label %single{k}, label %few{k}.rows")
+        alone = t.emit("icmp eq i64 %lanes, 1")
+        t.do(f"br i1 {alone}, label %single{k}, label %few{k}.rows")
         t.start(f"single{k}")
         (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
         t.do(f"br label %moved{k}")
