@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, MissingExtraError, install_hint
+from linkwise.errors import ArgumentError
+from linkwise.extras import optional
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import configuration, instants, scalar
@@ -98,7 +98,7 @@ def lowpass(values: FloatArray, cutoff: float, axis: int) -> FloatArray:
     MissingExtraError
         Where SciPy is not installed.
     """
-    signal = _scipy_signal()
+    signal = optional("scipy.signal", "scipy", "filters need SciPy")
     if not 0.0 < cutoff < 0.5:
         raise ArgumentError(f"cutoff is {cutoff:g} of the sampling rate; expected more than 0 and less than a half")
     stages = signal.butter(ORDER, 2.0 * cutoff, output="sos")
@@ -131,11 +131,3 @@ def _even(t: FloatArray) -> float:
 def _settled(cutoff: float, drop: float | None) -> float:
     frequency = scalar("cutoff", cutoff, expected="a frequency > 0, Hz")
     return SETTLED / frequency if drop is None else scalar("drop", drop, above=-1e-300, expected="a time >= 0, s")
-
-
-def _scipy_signal() -> Any:
-    try:
-        import scipy.signal
-    except ImportError as error:
-        raise MissingExtraError(f"filters need SciPy: {install_hint('scipy')}") from error
-    return scipy.signal

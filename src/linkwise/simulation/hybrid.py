@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, MissingExtraError, install_hint
+from linkwise.errors import ArgumentError
+from linkwise.extras import optional
 from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
 from linkwise.simulation.adaptive import Law
@@ -293,15 +294,12 @@ def complementary(matrix: FloatArray, right: FloatArray, bounds: FloatArray) -> 
     """
     if not len(right):
         return np.zeros(0), np.zeros(0, dtype=np.intp)
-    try:
-        from scipy.optimize import lsq_linear
-    except ImportError as error:
-        raise MissingExtraError(f"stiction and impacts need SciPy: {install_hint('scipy')}") from error
+    solve = optional("scipy.optimize", "scipy", "stiction and impacts need SciPy").lsq_linear
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     kept = values > 1e-13 * values[-1]
     root = np.sqrt(values[kept])
     half = root[:, None] * vectors[:, kept].T
     goal = -(vectors[:, kept].T @ right) / root
-    solution = lsq_linear(half, goal, bounds=(bounds[0], bounds[1]), method="bvls", tol=1e-14)
+    solution = solve(half, goal, bounds=(bounds[0], bounds[1]), method="bvls", tol=1e-14)
 
     return np.asarray(solution.x), np.asarray(solution.active_mask, dtype=np.intp)
