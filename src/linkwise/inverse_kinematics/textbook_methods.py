@@ -17,10 +17,10 @@ from linkwise.model.tree import Tree
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
-from linkwise.solve.validation import batch_of, positive
+from linkwise.solve.validation import positive
 from linkwise.spatial.linear import least_squares_step
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import flag, mask_of, vectors, whole
+from linkwise.spatial.validation import common_batch, flag, mask_of, vectors, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def goal(
     rows, size = np.array(mask_of(mask)), positive("tol", tol)
     poses, n = exact_poses(T), mechanism.n
     start = start_position(mechanism, beside(mechanism, link)) if q0 is None else vectors("q0", q0, n)
-    batch = batch_of(T=poses.shape[:-2], q0=start.shape[:-1])
+    batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
     rowwise = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
     starts = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
     endless = np.full(n, np.inf)
