@@ -23,7 +23,13 @@ def optional(module: str, need: str, extra: str) -> Any:
     Raises
     ------
     MissingExtraError
-        Where it is not installed.
+        Where it is not installed; the message says what needs which library, and how the extra is installed.
+
+    Examples
+    --------
+    >>> optional("no_such_library", "filters need SciPy", "scipy")
+    Traceback (most recent call last):
+    linkwise.errors.MissingExtraError: filters need SciPy: pip install "scipy>=1.11"
     """
     try:
         return import_module(module)

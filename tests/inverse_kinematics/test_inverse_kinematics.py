@@ -266,7 +266,7 @@ ARM, POSE = robots.planar_2r(), np.eye(4)
         ({"T": np.diag([1.0, 1, -1, 1])}, "expected a rigid pose: orthonormal right-handed rotation"),
         ({"T": np.full((4, 4), np.nan)}, "T is nan at"),
         ({"T": "here"}, "T holds <U4; expected rigid poses"),
-        ({"T": [np.eye(4)] * 2, "q0": np.zeros((3, 2))}, "do not broadcast"),
+        ({"T": [np.eye(4)] * 2, "q0": np.zeros((3, 2))}, "do not fit each other"),
         ({"mask": [1, 1, 2, 0, 0, 0]}, r"mask is \[1, 1, 2, 0, 0, 0\]; expected six of 0 or 1"),
         ({"mask": [0] * 6}, "expected six of 0 or 1, not all 0"),
     ],

@@ -264,7 +264,7 @@ CLOSED = Mechanism([Link(name="a"), Link(name="b")], loops=[Loop("full", "b", "b
         (ARM, {"q0": [0.0] * 3}, "q0 has the shape (3,); expected (..., 2)"),
         (ARM, {"q0": [0.0, np.nan]}, "q0 is nan at (1,); expected real numbers (..., 2)"),
         (ARM, {"T": np.eye(3)}, "T has the shape (3, 3); expected rigid poses (..., 4, 4)"),
-        (ARM, {"T": [np.eye(4)] * 2, "q0": np.zeros((3, 2))}, "the batch shapes T (2,) and q0 (3,) do not broadcast"),
+        (ARM, {"T": [np.eye(4)] * 2, "q0": np.zeros((3, 2))}, "the batch shapes do not fit each other: T (2,), q0 (3,)"),
         (
             ARM,
             {"T": [np.eye(4), 2 * np.eye(4)]},

@@ -130,7 +130,7 @@ def test_shapes_are_checked() -> None:
         made.position(np.array([0.1, 0.2, 0.3]))
     with pytest.raises(ArgumentError, match=r"q0.*\(3,\).*\(\.\.\., 4\)"):
         made.position([0.1, 0.2], [0.0, 0.0, 0.0])
-    with pytest.raises(ArgumentError, match="do not broadcast"):
+    with pytest.raises(ArgumentError, match="do not fit each other"):
         made.position(np.zeros((3, 2)), np.zeros((2, 4)))
     with pytest.raises(ArgumentError, match=r"u is nan at \(0,\)"):
         made.position([np.nan, 0.0])

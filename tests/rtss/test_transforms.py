@@ -207,7 +207,7 @@ def test_unit() -> None:
         (lambda: rt_rpy2tr(1, 2), "rt_rpy2tr: yaw is missing; expected three angles, or one array (..., 3)"),
         (
             lambda: rt_eul2tr([1, 2], [1, 2, 3], 1),
-            "rt_eul2tr: the shapes phi (2,), theta (3,), psi () do not broadcast",
+            "rt_eul2tr: the batch shapes do not fit each other: phi (2,), theta (3,), psi ()",
         ),
         (lambda: rt_tr2eul(np.eye(3)), "rt_tr2eul: T has the shape (3, 3); expected rigid poses (..., 4, 4)"),
         (

@@ -42,7 +42,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: quintic(np.zeros((3, 1)), np.zeros((2, 1)), 1.0),
-        "the shapes q0 (3, 1), q1 (2, 1) do not broadcast",
+        "the batch shapes do not fit each other: q0 (3,), q1 (2,)",
     ),
     # ── when ──
     (lambda: quintic(*TWO, 0.0), "t is 0.0; expected a duration > 0, s, or instants (T,)"),
@@ -160,7 +160,7 @@ CASES: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: cartesian(np.stack([EYE] * 2), np.stack([EYE] * 3), 1.0),
-        "the shapes T0 (2, 4, 4) and T1 (3, 4, 4) do not broadcast",
+        "the batch shapes do not fit each other: T0 (2,), T1 (3,)",
     ),
     (lambda: cartesian(EYE, FAR, 1.0, profile="cubic"), "profile is 'cubic'; expected 'quintic' or 'trapezoidal'"),
     (lambda: cartesian(EYE, FAR), "give t, or speed and acceleration with t or rate or neither"),

@@ -23,7 +23,7 @@ from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.assembly import separated
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.scalar import FloatArray, is_number
 from linkwise.spatial.validation import numbers
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Chain:
         self.name, self.period, self.reference = name or str(mechanism.name), period, reference
         if name is not None and not is_word(name):
             mistakes.note(f"name is {shown(name)}; expected a word")
-        if period is not None and not (_is_number(period) and 0.0 < period < LONGEST):
+        if period is not None and not (is_number(period) and 0.0 < period < LONGEST):
             mistakes.note(f"period is {shown(period)}; expected the seconds of a cycle, above 0, or None")
         begin = mistakes.take(_beginning, mechanism, q0)
         self.q0 = np.array(mechanism.neutral) if begin is None else begin
@@ -201,8 +201,8 @@ class Chain:
         ArgumentError
             Where dt is negative or no number; nothing has happened then.
         """
-        if not _is_number(dt) or not SHORTEST <= dt < LONGEST:
-            if _is_number(dt) and 0.0 <= dt < SHORTEST:
+        if not is_number(dt) or not SHORTEST <= dt < LONGEST:
+            if is_number(dt) and 0.0 <= dt < SHORTEST:
                 return not self._unsolved
             raise ArgumentError(f"dt is {shown(dt)}; expected the seconds of a cycle, from 0 to {LONGEST:g}")
         self.ports.apply_routes()
@@ -369,10 +369,6 @@ def _fill(
             mistakes.take(ports.route, source, target)
     for name, value in known.items():
         mistakes.take(ports.write, name, value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (float, int, np.floating, np.integer))
 
 
 def _entity(port: object) -> str:

@@ -18,6 +18,7 @@ from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, Problem, choices, suggestion
 from linkwise.mechanism import Mechanism
 from linkwise.model.validation import Checker, frozen
+from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
 
 Triple = tuple[float, float, float]
@@ -431,17 +432,13 @@ class ChainDescription:
                 if not isinstance(getattr(self, key), Mapping):
                     check.report(key, getattr(self, key), "a mapping by the names of ports")
             check.finish()
-        self._settle(constraints=rows, q0=_start(check, self.mechanism, self.q0))
+        settle(self, constraints=rows, q0=_start(check, self.mechanism, self.q0))
         self._check_settings(check)
         good = check_constraints(check, self.mechanism, rows)
         settings = {key: getattr(self, key) for key in OWN_KEYS}
         values, routes = check_ports(check, self.mechanism, good, settings, self.values, self.routes)
-        self._settle(values=values, routes=routes)
+        settle(self, values=values, routes=routes)
         check.finish()
-
-    def _settle(self, **fields: Any) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
 
     def _check_settings(self, check: Checker) -> None:
         check.choice("angles", self.angles, CONVENTIONS)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown, suggestion
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import first_place, real
 
 Direction: TypeAlias = Literal["in", "out"]
 Kind: TypeAlias = Literal["float", "int", "bool", "choice"]
@@ -145,7 +145,7 @@ class Port:
         if numbers.shape != self.shape:
             raise ArgumentError(f"port {self.name!r} is given the shape {numbers.shape}; expected {self.expected}")
         if not self.admits(numbers):
-            where = tuple(int(k) for k in np.argwhere(~self._fits(numbers))[0])
+            where = first_place(~self._fits(numbers))
             element = self._shown(numbers[where])
             raise ArgumentError(
                 f"port {self.name!r} is given {element}{f' at {where}' if where else ''}; expected {self.expected}"

@@ -78,16 +78,16 @@ class _Pairs:
             if product in (self._residues[node], LARGE - self._residues[node]):
                 self._add(node, "mul", (x, y), product != self._residues[node])
         for node, x, y in self._found(wanted, _reduced(outputs + (prime - older))):
-            value, one, other = self._residues[node], self._residues[x], self._residues[y]
-            if (one + other - value) % LARGE == 0:
+            value, first, second = self._residues[node], self._residues[x], self._residues[y]
+            if (first + second - value) % LARGE == 0:
                 self._add(node, "add", (x, y), False)
-            elif (one - other - value) % LARGE == 0:
+            elif (first - second - value) % LARGE == 0:
                 self._add(node, "sub", (x, y), False)
         for node, x, y in self._found(wanted, _reduced(outputs + older)):
-            value, one, other = self._residues[node], self._residues[x], self._residues[y]
-            if (other - one - value) % LARGE == 0:
+            value, first, second = self._residues[node], self._residues[x], self._residues[y]
+            if (second - first - value) % LARGE == 0:
                 self._add(node, "sub", (y, x), False)
-            elif (one + other + value) % LARGE == 0:
+            elif (first + second + value) % LARGE == 0:
                 self._add(node, "add", (x, y), True)
 
     def _found(self, wanted: Sequence[Expr], partners: Residue) -> Iterator[tuple[Expr, Expr, Expr]]:

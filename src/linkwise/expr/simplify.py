@@ -61,7 +61,7 @@ def shortened(outputs: Sequence[Any]) -> list[Any]:
         return list(outputs)
     facts = Facts()
     result = _passes(wanted, facts)
-    if not all(facts.bounds.agree(one, other, EXACTNESS) for one, other in zip(wanted, result, strict=True)):
+    if not all(facts.bounds.agree(old, new, EXACTNESS) for old, new in zip(wanted, result, strict=True)):
         return list(outputs)
     new = dict(zip(wanted, result, strict=True))
     results = [new.get(output, output) if isinstance(output, Expr) else output for output in outputs]

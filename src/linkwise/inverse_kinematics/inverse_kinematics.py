@@ -20,9 +20,9 @@ from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.joint_limits import JointRanges
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
-from linkwise.solve.validation import batch_of, link_given, positive
+from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, flag, mask_of, unmasked, whole
+from linkwise.spatial.validation import choice, common_batch, flag, mask_of, unmasked, whole
 
 if TYPE_CHECKING:
     from linkwise.model.link import Link
@@ -284,7 +284,7 @@ def _plain(
     system = pose_system(mechanism, link, limits)
     start = system.start if q0 is None else start_of(mechanism, system, q0)
     if rows.ndim != 1 or start.ndim != 1:
-        batch = batch_of(T=rows.shape[:-1], q0=start.shape[:-1])
+        batch = common_batch(T=rows.shape[:-1], q0=start.shape[:-1])
         rows, start = np.broadcast_to(rows, (*batch, 16)), np.broadcast_to(start, (*batch, mechanism.nq))
     return solved(mechanism, system, rows, start, tol, seed)
 
@@ -359,7 +359,7 @@ def numeric_solutions(
     size, many = positive("tol", tol), whole("starts", starts, 1)
     system = system_of(mechanism, [goal], limits=limits)
     start = start_of(mechanism, system, q0)
-    batch = batch_of(T=goal.numbers.shape[:-1], q0=start.shape[:-1])
+    batch = common_batch(T=goal.numbers.shape[:-1], q0=start.shape[:-1])
     tasks = np.broadcast_to(goal.numbers, (*batch, 16)).reshape(-1, 16)
     first = np.broadcast_to(start, (*batch, mechanism.n)).reshape(-1, mechanism.n)
     others = system.starts(whole("seed", seed, 0), many)

@@ -18,10 +18,10 @@ from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
-from linkwise.solve.validation import batch_of, positive
+from linkwise.solve.validation import positive
 from linkwise.spatial.linear import least_squares_step
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import flag, mask_of, vectors, whole
+from linkwise.spatial.validation import common_batch, flag, mask_of, vectors, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ def goal(
     rows, size = np.array(mask_of(mask)), positive("tol", tol)
     poses, n = exact_poses(T), mechanism.n
     start = _start(mechanism, link, q0)
-    batch = batch_of(T=poses.shape[:-2], q0=start.shape[:-1])
+    batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
     rowwise = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
     starts = np.broadcast_to(start, (*batch, mechanism.nq)).reshape(-1, mechanism.nq)
     endless = np.full(n, np.inf)

@@ -108,7 +108,7 @@ def prune(place: Path, newest: str = "") -> None:
     newest : str
         Name of a file that stays whatever its size.
     """
-    found, now = [], time.time()
+    objects, now = [], time.time()
     with os.scandir(place) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
@@ -116,13 +116,13 @@ def prune(place: Path, newest: str = "") -> None:
                 if not stat.S_ISREG(status.st_mode):
                     continue
                 if entry.name.endswith(".o"):
-                    found.append((status.st_mtime, status.st_size, entry.name))
+                    objects.append((status.st_mtime, status.st_size, entry.name))
                 elif entry.name.endswith(".tmp") and now - status.st_mtime > _STALE:
                     os.unlink(entry.path)
-    total = sum(size for _, size, _ in found)
+    total = sum(size for _, size, _ in objects)
     if total <= limit():
         return
-    for _, size, name in sorted(found):
+    for _, size, name in sorted(objects):
         if total <= _KEEP * limit():
             return
         if name != newest:

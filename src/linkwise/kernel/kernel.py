@@ -17,7 +17,7 @@ from linkwise.kernel.differentiation import PRODUCTS, Directions, full_derivativ
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
-from linkwise.spatial.validation import is_masked
+from linkwise.spatial.validation import common_batch, is_masked
 
 
 class Kernel:
@@ -407,8 +407,4 @@ def check_arguments(tape: Tape, args: Sequence[Any], others: Mapping[str, tuple[
         if split < 0 or array.shape[split:] != shape:
             raise ArgumentError(f"{tape.name}: {name} has the shape {array.shape}; expected {wanted}")
         batches[name] = array.shape[:split]
-    try:
-        np.broadcast_shapes(*batches.values())
-    except ValueError as error:
-        shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
-        raise ArgumentError(f"{tape.name}: the batch shapes do not fit each other: {shapes}") from error
+    common_batch(tape.name, **batches)

@@ -152,12 +152,12 @@ class Tape:
         results = tuple(slot[node] if isinstance(node, Expr) else place[float(node) + 0.0] for node in wanted)
         return cls(name, _shapes(inputs), _shapes(outputs), tuple(constants), tuple(code), results, labels or {})
 
-    def graph(self, given: Sequence[Any]) -> list[Any]:
+    def graph(self, arguments: Sequence[Any]) -> list[Any]:
         """The results as expressions, or numbers, one for each element of the outputs.
 
         Parameters
         ----------
-        given : sequence of Expr or float
+        arguments : sequence of Expr or float
             What goes in, one for each element of the inputs.
 
         Examples
@@ -167,9 +167,9 @@ class Tape:
         >>> made.graph([parameter("a")])
         [Expr(a * a)]
         """
-        if len(given) != self.input_count:
-            raise ValueError(f"{self.name} takes {self.input_count} scalars; {len(given)} were given")
-        values = [*given, *self.constants]
+        if len(arguments) != self.input_count:
+            raise ValueError(f"{self.name} takes {self.input_count} scalars; {len(arguments)} were given")
+        values = [*arguments, *self.constants]
         for instruction in self.code:
             values.append(build(instruction.op, *(values[arg] for arg in instruction.args)))
         return [values[slot] for slot in self.results]

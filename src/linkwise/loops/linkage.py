@@ -33,10 +33,10 @@ from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.loops.singularities import Singularities, singularities_at
 from linkwise.loops.step_kernels import DONE, OPEN, OUTSIDE, STEPS, LinkageEquations
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import batch_of, joint_index
+from linkwise.solve.validation import joint_index
 from linkwise.spatial.linear import RANK, independent_columns, rank_of
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, vectors
+from linkwise.spatial.validation import common_batch, first_place, numbers, vectors
 
 #: What a joint is worth as a passive one, against 1: with a motor or a greatest effort; with limits; without mass on it.
 _MOTOR, _LIMITS, _HELPER = 1e-3, 0.3, 10.0
@@ -345,7 +345,7 @@ def checked_rates(
         return made
     for name, value in {"q": q, **rates}.items():
         numbers(name, value)  # (raises where it is not finite)
-    where = tuple(int(k) for k in np.argwhere(~good)[0])
+    where = first_place(~good)
     place = f" at {where}" if where else ""
     if not gap[where] <= NEARLY:
         raise ArgumentError(f"{what}: loops are open at q{place} by {gap[where]:.3g}; position closes them")
@@ -648,7 +648,7 @@ class Linkage:
         if wanted.shape[-1:] != (count,):
             names = members(self.driven)
             raise ArgumentError(f"u has the shape {np.shape(u)}; expected (..., {count}), for {names}")
-        batch = batch_of(u=wanted.shape[:-1], q0=start.shape[:-1])
+        batch = common_batch(u=wanted.shape[:-1], q0=start.shape[:-1])
         wanted = np.broadcast_to(wanted, (*batch, count)).reshape(-1, count)
         start = np.broadcast_to(start, (*batch, self.mechanism.nq)).reshape(-1, self.mechanism.nq)
         q, reasons, errors, taken = self._follower.follow(wanted, start)

@@ -168,19 +168,12 @@ class Link(Record):
             "after": check.rigid("after", after),
             "axis": getattr(model, "axis", direction),
             "pitch": getattr(model, "pitch", advance),
-            "offset": _offset(check, model, offset),
-            "limits": _limits(check, model, limits),
-            "name": _name(check, "name", name),
-            "parent": _name(check, "parent", parent),
-            "body": _body(check, body, mass, com, inertia, physical),
-            "motor": motor,
-            "joint_name": _name(check, "joint_name", joint_name),
-            "qd_max": _greatest(check, model, "qd_max", qd_max),
-            "qdd_max": _greatest(check, model, "qdd_max", qdd_max),
-            "tau_max": _greatest(check, model, "tau_max", tau_max),
-            "mimic": mimic,
             "dh_row": dh_row,
+            "body": _body(check, body, mass, com, inertia, physical),
         }
+        fields = {"offset": offset, "limits": limits, "name": name, "parent": parent, "motor": motor}
+        fields |= {"joint_name": joint_name, "qd_max": qd_max, "qdd_max": qdd_max, "tau_max": tau_max, "mimic": mimic}
+        values |= {field: _CHECKED_ALONE[field](check, model, value) for field, value in fields.items()}
         _check_together(check, values)
         check.finish()
         self._assign(values)

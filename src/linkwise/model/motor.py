@@ -259,13 +259,13 @@ def _ratio(check: Checker, value: Any) -> float:
     return ratio
 
 
-def _two_sided(check: Checker, name: str, given: Any) -> tuple[float, float]:
-    if not isinstance(given, (list, tuple, str)) and np.ndim(given) == 0:
-        value = check.number(name, given, least=0.0)
+def _two_sided(check: Checker, name: str, pair: Any) -> tuple[float, float]:
+    if not isinstance(pair, (list, tuple, str)) and np.ndim(pair) == 0:
+        value = check.number(name, pair, least=0.0)
         return (value, -value if any_nonzero(value) else 0.0)
-    positive, negative = check.vector(name, given, 2).tolist()
+    positive, negative = check.vector(name, pair, 2).tolist()
     if (not has_symbols(positive) and positive < 0) or (not has_symbols(negative) and negative > 0):
-        check.report(name, given, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
+        check.report(name, pair, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
     return positive, negative
 
 

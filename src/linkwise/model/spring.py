@@ -85,8 +85,39 @@ class ForceElement(Record, ABC):
         return type(self)(**values)
 
 
+class _SpringDamper(ForceElement, ABC):
+    """What `Spring` and `LinearSpringDamper` share: all but what makes the length."""
+
+    stiffness: Any
+    rest: Any
+    damping: Any
+    force: Any
+
+    def _finish(
+        self, check: Checker, stiffness: Any, rest: Any, damping: Any, force: Any, name: Any, least_rest: float | None = None
+    ) -> None:
+        numbers = {"stiffness": (stiffness, 0.0), "rest": (rest, least_rest), "damping": (damping, 0.0)}
+        self._assign({field: check.number(field, value, least=least) for field, (value, least) in numbers.items()})
+        self._assign({"force": check.number("force", force), "name": _name(check, name)})
+        check.finish()
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        """What pulls the length shorter, N or N m."""
+        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J."""
+        stretch = length - self.rest
+        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether it damps."""
+        return isinstance(self.damping, Expr) or self.damping != 0.0
+
+
 @dataclass(frozen=True, eq=False)
-class Spring(ForceElement):
+class Spring(_SpringDamper):
     """A linear spring and damper on a joint, or on a length that several joints make: f = k (s - rest) + d ds/dt + force.
 
     Without stiffness it is a damper, with a force alone a constant load.
@@ -136,36 +167,13 @@ class Spring(ForceElement):
         name: str | None = None,
     ) -> None:
         check = Checker(f"spring {name!r}" if name else "spring")
-        self._assign(
-            {
-                "joints": _joints(check, joints),
-                "stiffness": check.number("stiffness", stiffness, least=0.0),
-                "rest": check.number("rest", rest),
-                "damping": check.number("damping", damping, least=0.0),
-                "force": check.number("force", force),
-                "name": _name(check, name),
-            }
-        )
-        check.finish()
+        self._assign({"joints": _joints(check, joints)})
+        self._finish(check, stiffness, rest, damping, force, name)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
         """The names of the coordinates that make the length, each with its constant."""
         return self.joints
-
-    def tension(self, length: Any, rate: Any) -> Any:
-        """What pulls the length shorter, N or N m."""
-        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
-
-    def energy(self, length: Any) -> Any:
-        """What is stored in it, J."""
-        stretch = length - self.rest
-        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
-
-    @property
-    def dissipates(self) -> bool:
-        """Whether it damps."""
-        return isinstance(self.damping, Expr) or self.damping != 0.0
 
     def held(self, values: Mapping[str, float]) -> Spring | None:
         """The same spring where these coordinates have values: its rest moves."""
@@ -180,7 +188,7 @@ class Spring(ForceElement):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSpringDamper(ForceElement):
+class LinearSpringDamper(_SpringDamper):
     """A spring and damper on the line between points of links, of the length s: tension f = k (s - rest) + d ds/dt + force.
 
     The translational spring-damper-actuator of E. J. Haug, *Computer Aided Kinematics and Dynamics of Mechanical Systems*
@@ -234,17 +242,8 @@ class LinearSpringDamper(ForceElement):
         name: str | None = None,
     ) -> None:
         check = Checker(f"spring {name!r}" if name else "spring")
-        self._assign(
-            {
-                "points": _points(check, points),
-                "stiffness": check.number("stiffness", stiffness, least=0.0),
-                "rest": check.number("rest", rest, least=0.0),
-                "damping": check.number("damping", damping, least=0.0),
-                "force": check.number("force", force),
-                "name": _name(check, name),
-            }
-        )
-        check.finish()
+        self._assign({"points": _points(check, points)})
+        self._finish(check, stiffness, rest, damping, force, name, least_rest=0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -270,20 +269,6 @@ class LinearSpringDamper(ForceElement):
         """Whether the force is k times the vector between two points, also where these coincide."""
         rest = (self.rest, self.damping, self.force)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in rest)
-
-    def tension(self, length: Any, rate: Any) -> Any:
-        """What pulls the length shorter, N."""
-        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
-
-    def energy(self, length: Any) -> Any:
-        """What is stored in it, J."""
-        stretch = length - self.rest
-        return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
-
-    @property
-    def dissipates(self) -> bool:
-        """Whether it damps."""
-        return isinstance(self.damping, Expr) or self.damping != 0.0
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
         """The same: links keep their names where joints are held."""

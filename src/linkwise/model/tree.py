@@ -552,8 +552,8 @@ class Tree(LinkTree):
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
         results, limits = [], _coordinate_limits(self.links)[1]
-        for given in (element for element in self.springs if element.terms):
-            element = given.beginning_at(limits) if isinstance(given, EndStop) else given
+        for spring in (element for element in self.springs if element.terms):
+            element = spring.beginning_at(limits) if isinstance(spring, EndStop) else spring
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
             results.append(ForceTerm(element, ratios, shift))
@@ -847,21 +847,12 @@ class Tree(LinkTree):
     # ── identity ──────────────────────────────────────────────────────────────────────────────────
 
     def _values(self) -> dict[str, Any]:
-        names = (
-            "links",
-            "loops",
-            "motors",
-            "springs",
-            "base",
-            "tool",
-            "tool_link",
-            "gravity",
-            "payload",
-            "floating",
-            "name",
-        )
+        names = (name for name in Tree.__annotations__ if name not in _DERIVED)
         return {name: getattr(self, name) for name in names}
 
+
+#: The attributes that follow from the others.
+_DERIVED = {"parents", "order", "followers", "drives"}
 
 AnyTree = TypeVar("AnyTree", bound=Tree)
 

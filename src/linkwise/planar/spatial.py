@@ -23,7 +23,7 @@ from linkwise.planar.tree import PlanarTree, finite, parent_name
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import first_place, numbers
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
@@ -202,7 +202,7 @@ def twin(mechanism: PlanarTree) -> SpatialMechanism:
 def _refuse(mechanism: PlanarTree, q: FloatArray, solution: Any) -> None:
     """Say which configuration was not closed, and why."""
     if np.ndim(solution.success):
-        place = tuple(int(k) for k in np.argwhere(~solution.success)[0])
+        place = first_place(~solution.success)
         where, value, why = f" {place}", q[place], solution.explain(place)
     else:
         where, value, why = "", q, solution.explain()

@@ -1,55 +1,11 @@
 """The vocabulary of the Robotics Toolbox for Scilab (RTSS), on Linkwise's model and algorithms."""
 
+# ruff: noqa: F403  (the modules export what they declare)
 from __future__ import annotations
 
-from linkwise.rtss.kinematics import rt_accel as rt_accel
-from linkwise.rtss.kinematics import rt_cinertia as rt_cinertia
-from linkwise.rtss.kinematics import rt_coriolis as rt_coriolis
-from linkwise.rtss.kinematics import rt_ctraj as rt_ctraj
-from linkwise.rtss.kinematics import rt_fdyn as rt_fdyn
-from linkwise.rtss.kinematics import rt_fkine as rt_fkine
-from linkwise.rtss.kinematics import rt_friction as rt_friction
-from linkwise.rtss.kinematics import rt_frne as rt_frne
-from linkwise.rtss.kinematics import rt_gravload as rt_gravload
-from linkwise.rtss.kinematics import rt_ikine as rt_ikine
-from linkwise.rtss.kinematics import rt_inertia as rt_inertia
-from linkwise.rtss.kinematics import rt_itorque as rt_itorque
-from linkwise.rtss.kinematics import rt_jacob0 as rt_jacob0
-from linkwise.rtss.kinematics import rt_jacobn as rt_jacobn
-from linkwise.rtss.kinematics import rt_jtraj as rt_jtraj
-from linkwise.rtss.kinematics import rt_maniplty as rt_maniplty
-from linkwise.rtss.kinematics import rt_nofriction as rt_nofriction
-from linkwise.rtss.kinematics import rt_perturb as rt_perturb
-from linkwise.rtss.kinematics import rt_rne as rt_rne
-from linkwise.rtss.kinematics import rt_trinterp as rt_trinterp
-from linkwise.rtss.link import rt_link as rt_link
-from linkwise.rtss.models import from_mechanism as from_mechanism
-from linkwise.rtss.models import rt_poses as rt_poses
-from linkwise.rtss.models import rt_puma560 as rt_puma560
-from linkwise.rtss.models import rt_puma560akb as rt_puma560akb
-from linkwise.rtss.models import rt_stanford as rt_stanford
-from linkwise.rtss.models import rt_twolink as rt_twolink
-from linkwise.rtss.quaternion import rt_q2tr as rt_q2tr
-from linkwise.rtss.quaternion import rt_qinterp as rt_qinterp
-from linkwise.rtss.quaternion import rt_quaternion as rt_quaternion
-from linkwise.rtss.robot import rt_robot as rt_robot
-from linkwise.rtss.robot import rt_showlink as rt_showlink
-from linkwise.rtss.robot import showlink_text as showlink_text
-from linkwise.rtss.transforms import rt_diff2tr as rt_diff2tr
-from linkwise.rtss.transforms import rt_eul2tr as rt_eul2tr
-from linkwise.rtss.transforms import rt_ftrans as rt_ftrans
-from linkwise.rtss.transforms import rt_ishomog as rt_ishomog
-from linkwise.rtss.transforms import rt_oa2tr as rt_oa2tr
-from linkwise.rtss.transforms import rt_rotvec as rt_rotvec
-from linkwise.rtss.transforms import rt_rotx as rt_rotx
-from linkwise.rtss.transforms import rt_roty as rt_roty
-from linkwise.rtss.transforms import rt_rotz as rt_rotz
-from linkwise.rtss.transforms import rt_rpy2tr as rt_rpy2tr
-from linkwise.rtss.transforms import rt_tr2diff as rt_tr2diff
-from linkwise.rtss.transforms import rt_tr2eul as rt_tr2eul
-from linkwise.rtss.transforms import rt_tr2jac as rt_tr2jac
-from linkwise.rtss.transforms import rt_tr2rot as rt_tr2rot
-from linkwise.rtss.transforms import rt_tr2rpy as rt_tr2rpy
-from linkwise.rtss.transforms import rt_transl as rt_transl
-from linkwise.rtss.transforms import rt_trnorm as rt_trnorm
-from linkwise.rtss.transforms import rt_unit as rt_unit
+from linkwise.rtss.kinematics import *
+from linkwise.rtss.link import *
+from linkwise.rtss.models import *
+from linkwise.rtss.quaternion import *
+from linkwise.rtss.robot import *
+from linkwise.rtss.transforms import *

@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, real, shaped
+from linkwise.spatial.validation import numbers, real, refuse_elements, shaped
 
 
 def coordinates(field: str, value: Any) -> Any:
@@ -26,9 +26,7 @@ def coordinates(field: str, value: Any) -> Any:
         array = real(value)
     except TypeError:
         return value
-    if np.isinf(array).any():
-        where = tuple(int(k) for k in np.argwhere(np.isinf(array))[0])
-        raise ArgumentError(f"{field} is {array[where]}{f' at {where}' if where else ''}; expected finite numbers")
+    refuse_elements(np.isinf(array), field, array, "finite numbers")
     return value
 
 

@@ -905,3 +905,6 @@ def rt_fdyn(
     options = {"method": method, "rtol": rtol, "atol": atol}
     motion = simulate(mechanism, q0, qd0, torque=None if torqfun is None else torque, t=whole, **options)  # type: ignore[arg-type]
     return motion.q[..., before:, :], motion.qd[..., before:, :]
+
+
+__all__ = [name for name in dir() if name.startswith("rt_")]

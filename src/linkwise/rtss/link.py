@@ -327,3 +327,6 @@ class rt_link(Fields):  # noqa: N801  (the name that its users know)
     def __repr__(self) -> str:
         numbers = "\t".join(f"{value:f}" for value in (self.alpha, self.A, self.theta, self.D))
         return f"{numbers}\t{self.RP}\t({'mod' if self.mdh else 'std'})"
+
+
+__all__ = [name for name in dir() if name.startswith("rt_")]

@@ -302,3 +302,6 @@ def _link(link: Link, row: DHRow, motor: Motor | None, bare: bool) -> rt_link:
         values |= {"Jm": motor.inertia, "G": motor.gear_ratio, "B": motor.viscous, "Tc": motor.coulomb}
     converted.assign(values)
     return converted
+
+
+__all__ = [*(name for name in dir() if name.startswith("rt_")), "from_mechanism"]  # noqa: PLE0604

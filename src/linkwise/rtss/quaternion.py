@@ -303,3 +303,6 @@ def _elements(value: Any) -> FloatArray:
     if array.size != 4 or max(array.shape) != 4:
         raise ArgumentError(f"rt_quaternion: v has the shape {array.shape}; expected {expected}")
     return array.reshape(4)
+
+
+__all__ = [name for name in dir() if name.startswith("rt_")]

@@ -523,3 +523,6 @@ def _field_lines(name: str, value: Any) -> list[str]:
     texts = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
     labels = [f"{name:<{WIDTH}} = ", *[" " * (WIDTH + 3)] * (len(texts) - 1)]
     return [label + text for label, text in zip(labels, texts, strict=True)]
+
+
+__all__ = [*(name for name in dir() if name.startswith("rt_")), "showlink_text"]  # noqa: PLE0604

@@ -15,7 +15,7 @@ from linkwise.rtss.quaternion import rt_quaternion
 from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid, transforms
-from linkwise.spatial.validation import numbers, real, rigid_poses
+from linkwise.spatial.validation import common_batch, numbers, real, rigid_poses
 from linkwise.trajectory.cartesian import cross_matrices
 
 #: Two directions of which the sine of the angle between them is below this are parallel.
@@ -439,11 +439,8 @@ def _three(function: str, names: tuple[str, str, str], values: tuple[Any, Any, A
     if missing:
         raise ArgumentError(f"{function}: {missing[0]} is missing; expected three angles, or one array (..., 3)")
     angles = [numbers(f"{function}: {name}", value, "finite angles, rad") for name, value in zip(names, values, strict=True)]
-    try:
-        return list(np.broadcast_arrays(*angles))
-    except ValueError as error:
-        shapes = ", ".join(f"{name} {angle.shape}" for name, angle in zip(names, angles, strict=True))
-        raise ArgumentError(f"{function}: the shapes {shapes} do not broadcast") from error
+    common_batch(function, **{name: angle.shape for name, angle in zip(names, angles, strict=True)})
+    return list(np.broadcast_arrays(*angles))
 
 
 _HALVES_EXCHANGED = np.array([3, 4, 5, 0, 1, 2])
@@ -569,3 +566,6 @@ def rt_ftrans(T: npt.ArrayLike, F: npt.ArrayLike) -> FloatArray:
     """
     across = rt_tr2jac(rigid_poses("rt_ftrans: T", T))[..., _HALVES_EXCHANGED[:, None], _HALVES_EXCHANGED]
     return np.asarray((across @ vectors("rt_ftrans: F", F, 6)[..., None])[..., 0])
+
+
+__all__ = [name for name in dir() if name.startswith("rt_")]

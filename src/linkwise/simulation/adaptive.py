@@ -146,10 +146,7 @@ class AdaptiveRollout:
     def _piece(self, first: int, following: int) -> bool:
         """From one instant to another; whether it goes on."""
         t, solve = self.task.every[first : following + 1], ode_solver()
-        law = self.law(first)
-        if self.task.hold and self.task.torque.is_law:
-            tau = law(float(t[0]), self.q[first], self.qd[first])
-            law = lambda _t, _q, _qd: tau  # noqa: E731
+        law = self._law_from(first)
         y = np.concatenate([self.q[first], self.qd[first]])
         events = [self._event_function(watch, float(t[0])) for watch in self.task.events] or None
         options = {"method": ADAPTIVE[self.task.method], **self.task.tolerances}
@@ -160,10 +157,20 @@ class AdaptiveRollout:
             return False
         reached = first + len(solution.t)
         self.q[first:reached], self.qd[first:reached] = np.split(solution.y.T, [self.nq], axis=1)
-        self._note(solution)
+        latest = self._note(solution)
+        if solution.status == 1:
+            self.end = latest
         if solution.status < 0:
             self._stop(float(self.task.every[min(reached, following)]), solution.message)
         return bool(solution.status == 0)
+
+    def _law_from(self, first: int) -> Law:
+        """The law of a piece; where it is held, with the efforts at the piece's begin."""
+        law = self.law(first)
+        if self.task.hold and self.task.torque.is_law:
+            tau = law(float(self.task.every[first]), self.q[first], self.qd[first])
+            return lambda _t, _q, _qd: tau
+        return law
 
     def _stop(self, time: float, reason: str) -> None:
         """Raise what stopped the solver, unless what cannot be followed is only marked."""
@@ -206,16 +213,16 @@ class AdaptiveRollout:
         function.direction = watch.direction
         return function
 
-    def _note(self, solution: Any) -> None:
-        """Keep the events of a piece, in the order of time."""
+    def _note(self, solution: Any) -> float:
+        """Keep what was watched for in a piece, in the order of time; the time of the last."""
+        end = self.nq + self.nv
         fresh = [
-            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq :].copy(), self.member)
+            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq : end].copy(), self.member)
             for watch, times, states in zip(self.task.events, solution.t_events or (), solution.y_events or (), strict=False)
             for time, y in zip(times, states, strict=True)
         ]
         self.events += sorted(fresh, key=lambda event: event.time)
-        if solution.status == 1:
-            self.end = max(event.time for event in fresh)
+        return max((event.time for event in fresh), default=np.inf)
 
 
 def ode_solver() -> Any:

@@ -294,12 +294,12 @@ def complementary(matrix: FloatArray, right: FloatArray, bounds: FloatArray) -> 
     """
     if not len(right):
         return np.zeros(0), np.zeros(0, dtype=np.intp)
-    lsq_linear = optional("scipy.optimize", "stiction and impacts need SciPy", "scipy").lsq_linear
+    solve = optional("scipy.optimize", "stiction and impacts need SciPy", "scipy").lsq_linear
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     kept = values > 1e-13 * values[-1]
     root = np.sqrt(values[kept])
     half = root[:, None] * vectors[:, kept].T
     goal = -(vectors[:, kept].T @ right) / root
-    solution = lsq_linear(half, goal, bounds=(bounds[0], bounds[1]), method="bvls", tol=1e-14)
+    solution = solve(half, goal, bounds=(bounds[0], bounds[1]), method="bvls", tol=1e-14)
 
     return np.asarray(solution.x), np.asarray(solution.active_mask, dtype=np.intp)

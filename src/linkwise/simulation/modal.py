@@ -14,7 +14,7 @@ from linkwise.simulation.adaptive import AdaptiveRollout, Law, ode_solver
 from linkwise.simulation.energy_balance import power
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.motion import Event, State
+from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory
 
 #: Changes of mode within `LEAST` of the whole time, after which the motion counts as one that does not get on.
@@ -81,16 +81,7 @@ class ModalRollout(AdaptiveRollout):
 
     def _piece(self, first: int, following: int) -> bool:
         times = self.task.every[first : following + 1]
-        time, last, law, q, qd = (
-            float(times[0]),
-            float(times[-1]),
-            self.law(first),
-            self.q[first].copy(),
-            self.qd[first].copy(),
-        )
-        if self.task.hold and self.task.torque.is_law:
-            tau = law(time, self.q[first], self.qd[first])
-            law = lambda _t, _q, _qd: tau  # noqa: E731
+        time, last, law = float(times[0]), float(times[-1]), self._law_from(first)
         begun, changes, pieces, goes_on = time, 0, len(self.pieces), True
         q, qd, mode, first_step = self._change(time, self.q[first], self.qd[first], law)
         while time < last and goes_on:
@@ -107,7 +98,7 @@ class ModalRollout(AdaptiveRollout):
                 break
             self.pieces.append(Piece(time, float(solution.t[-1]), solution.sol, mode, law))
             time, (q, qd, (self.total,)) = float(solution.t[-1]), np.split(solution.y[:, -1], [self.nq, self.nq + self.nv])
-            goes_on = self._note_watched(solution, len(watched))
+            goes_on = self._goes_on(solution)
             if solution.status == 0 or not goes_on:
                 break
             changes = changes + 1 if time - begun < LEAST * float(self.task.every[-1] - self.task.every[0]) else 0
@@ -158,17 +149,12 @@ class ModalRollout(AdaptiveRollout):
         k = max(k, 0)
         return self.pieces[k] if self.pieces and time <= self.pieces[k].end else None
 
-    def _note_watched(self, solution: Any, count: int) -> bool:
+    def _goes_on(self, solution: Any) -> bool:
         """Keep what was watched for in a piece; whether the motion goes on."""
-        fresh = [
-            Event(watch.name, float(time), y[: self.nq].copy(), y[self.nq : -1].copy(), self.member)
-            for watch, times, states in zip(self.task.events, solution.t_events or (), solution.y_events or (), strict=False)
-            for time, y in zip(times, states, strict=True)
-        ]
-        self.events += sorted(fresh, key=lambda event: event.time)
-        for watch in self.task.events[:count]:
+        latest = self._note(solution)
+        for watch in self.task.events:
             if watch.terminal and sum(event.name == watch.name for event in self.events) >= watch.terminal:
-                self.end = max(event.time for event in fresh)
+                self.end = latest
                 return False
         return True
 

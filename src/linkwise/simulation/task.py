@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -24,7 +23,7 @@ from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Torque, flat
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, flag, numbers, shaped, whole
+from linkwise.spatial.validation import choice, common_batch, first_place, flag, numbers, shaped, whole
 from linkwise.trajectory.validation import instants
 
 #: By this share of a step the intervals between instants may differ, beside the rounding of the instants themselves.
@@ -216,8 +215,8 @@ def checked_task(tree: Tree, q0: Any, qd0: Any, torque: Any, external: Any, t: A
     plant = _plant(tree, external, _stabilization(tree, *kept, step, fixed=fixed))
     states = {"q0": _state(tree, "q0", q0, tree.nq), "qd0": _state(tree, "qd0", qd0, tree.nv)}
     batches = {name: array.shape[:-1] for name, array in states.items()}
-    source = Torque.of(tree, torque, steps, _common(batches))
-    batch = _common({**batches, **source.batches})
+    source = Torque.of(tree, torque, steps, common_batch("simulate", **batches))
+    batch = common_batch("simulate", **{**batches, **source.batches})
     q, qd = closed_start(tree, batch, *(_laid_out(array, batch) for array in states.values()))
     events = watches(options["events"])
     tolerances = {} if fixed else {name: positive(f"simulate: {name}", options[name]) for name in ("rtol", "atol")}
@@ -244,22 +243,13 @@ def _unit(state: FloatArray, at: slice) -> FloatArray:
     quaternion = state[..., at]
     largest = np.abs(quaternion).max(axis=-1, keepdims=True)
     if not np.all(largest):
-        place = tuple(int(k) for k in np.argwhere(largest[..., 0] == 0.0)[0])
+        place = first_place(largest[..., 0] == 0.0)
         raise ArgumentError(
             f"simulate: q0[..., {at.start}:{at.stop}] has the length 0{f' at {place}' if place else ''}; "
             "expected a quaternion (w, x, y, z) of any other length"
         )
     scaled = np.ldexp(quaternion, -np.frexp(largest)[1])  # so that squares neither overflow nor vanish
     return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))
-
-
-def _common(batches: Mapping[str, Shape]) -> Shape:
-    """The batch shape of everything."""
-    try:
-        return np.broadcast_shapes(*batches.values())
-    except ValueError as error:
-        shapes = ", ".join(f"{name} {batch}" for name, batch in batches.items())
-        raise ArgumentError(f"simulate: the batch shapes do not fit each other: {shapes}") from error
 
 
 def _laid_out(state: FloatArray, batch: Shape) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.model.tree import Tree, find_index
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, vectors
+from linkwise.spatial.validation import numbers, refuse_member, vectors
 
 
 def positive(field: str, value: Any, *, zero: bool = False) -> float:
@@ -81,10 +81,7 @@ def directions(field: str, value: npt.ArrayLike) -> FloatArray:
     """Unit vectors (..., 3) of vectors that are not zero."""
     values = vectors(field, value, 3)
     largest = np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
-    if (largest < SHORTEST).any():
-        place = tuple(int(k) for k in np.argwhere(largest[..., 0] < SHORTEST)[0])
-        which = f"{field}[{', '.join(map(str, place))}]" if place else field
-        raise ArgumentError(f"{which} is {shown(values[place].tolist())}; expected a vector that is not zero")
+    refuse_member(largest[..., 0] < SHORTEST, field, values, "a vector that is not zero")
     values = values / largest
     return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True))
 
@@ -92,12 +89,3 @@ def directions(field: str, value: npt.ArrayLike) -> FloatArray:
 def words(values: FloatArray) -> tuple[float, ...]:
     """Numbers as they stand in a key; no zero has a sign."""
     return tuple(float(value) + 0.0 for value in values.ravel())
-
-
-def batch_of(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The batch shape of several arguments, given theirs by name."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError as error:
-        listed = " and ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ArgumentError(f"the batch shapes {listed} do not broadcast") from error

@@ -56,6 +56,6 @@ Xaxis_n, Yaxis_n, Zaxis_n = (_fixed(row) for row in [[-1.0, 0.0, 0.0], [0.0, -1.
 ORIGIN = _fixed([0.0, 0.0, 0.0, 1.0])
 
 #: Null and identity matrices.
-NULL3, NULL4, UNIT3, UNIT4 = (_fixed(made) for made in (np.zeros((3, 3)), np.zeros((4, 4)), np.eye(3), np.eye(4)))
+NULL3, NULL4, UNIT3, UNIT4 = (_fixed(matrix) for matrix in (np.zeros((3, 3)), np.zeros((4, 4)), np.eye(3), np.eye(4)))
 
 __all__ = [name for name, value in vars().copy().items() if isinstance(value, (int, float, np.ndarray))]

@@ -13,12 +13,13 @@ from linkwise.spacelib.constants import NOTOK, OK
 from linkwise.spacelib.exact import is_zero, tidy
 from linkwise.spacelib.function import exported, function, spacelib
 from linkwise.spacelib.inertia import possible
-from linkwise.spacelib.kinds import MASK, MAT4, SIX, common_batch, read
+from linkwise.spacelib.kinds import MASK, MAT4, SIX, read
 from linkwise.spatial.linear import adjugate, determinant
 from linkwise.spatial.matrix_method import action_matrix, velocity_matrix
 from linkwise.spatial.rotation import axial
 from linkwise.spatial.scalar import Array, FloatArray, least, root, select
 from linkwise.spatial.spatial_vectors import around, inertia_times, spatial_inertia
+from linkwise.spatial.validation import common_batch
 
 #: What J and the known actions may lack of symmetry, relative to their size: more than rounding, less than a slip.
 SYMMETRY = 1e-9

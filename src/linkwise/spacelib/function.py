@@ -22,8 +22,9 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.expr.node import Expr
 from linkwise.kernel import Kernel, trace
-from linkwise.spacelib.kinds import SCALAR, Choice, Kind, check_unmixed, common_batch, exact, kind_of, opened
+from linkwise.spacelib.kinds import SCALAR, Choice, Kind, check_unmixed, exact, kind_of, opened
 from linkwise.spatial.scalar import Array
+from linkwise.spatial.validation import common_batch, first_place
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -211,7 +212,7 @@ def bind(name: str, signature: inspect.Signature, args: Any, named: Any) -> insp
 def refuse_unless(name: str, fine: Array, message: str) -> None:
     """Raise `ArgumentError` with the message, and where in the batch, unless all is fine."""
     if not fine.all():
-        place = tuple(int(k) for k in np.argwhere(~fine)[0])
+        place = first_place(~fine)
         raise ArgumentError(f"{name}: {message}{f', at {place} of the batch' if place else ''}")
 
 

@@ -19,6 +19,7 @@ from linkwise.expr.node import Expr
 from linkwise.extras import sympy_module
 from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import refuse_elements
 
 #: Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite.
 SMALL = 32
@@ -185,10 +186,7 @@ def _number(item: Any) -> float:
 def _finite(field: str, value: Array) -> None:
     if value.size <= SMALL and math.isfinite(sum(value.ravel().tolist())):  # no sum is, with an element that is not
         return
-    if not np.isfinite(value).all():
-        place = tuple(int(k) for k in np.argwhere(~np.isfinite(value))[0])
-        at = f" at {place}" if place else ""
-        raise ArgumentError(f"{field} is {float(value[place])}{at}; expected finite numbers")
+    refuse_elements(~np.isfinite(value), field, value, "finite numbers")
 
 
 def _column_off(value: Array, lengths: tuple[int, ...]) -> Array:
@@ -380,29 +378,6 @@ def check_unmixed(name: str, *values: Any) -> bool:
     if ours and in_sympy(*values):
         raise ArgumentError(f"{name}: SymPy symbols and Linkwise expressions do not mix")
     return not ours
-
-
-def batches_fit(*shapes: tuple[int, ...]) -> bool:
-    """Whether batch shapes fit each other."""
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        return False
-    return True
-
-
-def common_batch(name: str, **shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The batch shape of arguments together.
-
-    Raises
-    ------
-    ArgumentError
-        Where those of the arguments do not fit each other.
-    """
-    if not batches_fit(*shapes.values()):
-        listed = ", ".join(f"{field} {shape}" for field, shape in shapes.items())
-        raise ArgumentError(f"{name}: the batch shapes do not fit each other: {listed}")
-    return np.broadcast_shapes(*shapes.values())
 
 
 def read_matrix(field: str, value: Any, expected: str = "a matrix (..., m, n)") -> Array:

@@ -17,7 +17,6 @@ from linkwise.kernel import Kernel, trace
 from linkwise.spacelib import exact, inverses
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import (
-    common_batch,
     in_sympy,
     is_symbolic,
     matrix,
@@ -28,6 +27,7 @@ from linkwise.spacelib.kinds import (
     whole_number,
 )
 from linkwise.spatial.scalar import Array, FloatArray, greatest, select
+from linkwise.spatial.validation import common_batch
 
 IntArray = npt.NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from linkwise.spacelib.constants import Row
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import (
     LINE_OF,
-    batches_fit,
-    common_batch,
     is_symbolic,
     matrix,
     one,
@@ -25,6 +23,7 @@ from linkwise.spacelib.kinds import (
     whole,
 )
 from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import batches_fit, common_batch
 
 _MATRIX = "a matrix (..., m, n)"
 _ANY = "an array of numbers"

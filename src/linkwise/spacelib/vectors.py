@@ -12,9 +12,10 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spacelib.function import exported, function, refuse_unless, spacelib
-from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, batches_fit, is_symbolic
+from linkwise.spacelib.kinds import ROW, SCALAR, VECTOR, is_symbolic
 from linkwise.spatial import rotation
 from linkwise.spatial.scalar import Array, FloatArray, array, least, root, select
+from linkwise.spatial.validation import batches_fit
 from linkwise.spatial.vector import inner, lengths, scalar_products, unit
 
 _TOO_LARGE = "the result is beyond the largest number, 1.8e308"

@@ -90,9 +90,59 @@ def numbers(
     except TypeError as error:
         raise ArgumentError(f"{field} {error}; expected {expected}") from error
     if finite and not np.isfinite(result).all():
-        where = tuple(int(k) for k in np.argwhere(~np.isfinite(result))[0])
-        raise ArgumentError(f"{field} is {result[where]}{f' at {where}' if where else ''}; expected {expected}")
+        refuse_elements(~np.isfinite(result), field, result, expected)
     return result.copy() if copy else result
+
+
+def first_place(flags: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+    """The index of the first element that is true."""
+    return tuple(int(k) for k in np.argwhere(flags)[0])
+
+
+def refuse_elements(flags: npt.NDArray[np.bool_], field: str, values: FloatArray, expected: str) -> None:
+    """Raise `ArgumentError` with the first value that is flagged and its place, where one is."""
+    if flags.any():
+        place = first_place(flags)
+        raise ArgumentError(f"{field} is {values[place]}{f' at {place}' if place else ''}; expected {expected}")
+
+
+def refuse_member(flags: npt.NDArray[np.bool_], field: str, values: FloatArray, expected: str) -> None:
+    """Raise `ArgumentError` with the first member of a batch that is flagged, where one is."""
+    if flags.any():
+        place = first_place(flags)
+        which = f"{field}[{', '.join(map(str, place))}]" if place else field
+        raise ArgumentError(f"{which} is {shown(values[place].tolist())}; expected {expected}")
+
+
+def batches_fit(*shapes: tuple[int, ...]) -> bool:
+    """Whether batch shapes broadcast."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    return True
+
+
+def common_batch(subject: str = "", /, **shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch shape of several arguments, given theirs by name.
+
+    Raises
+    ------
+    ArgumentError
+        Where they do not fit each other; starts with the subject, the name of a function, if one is given.
+
+    Examples
+    --------
+    >>> common_batch(q=(3, 1), qd=(4,))
+    (3, 4)
+    >>> common_batch("inverse_dynamics", q=(3,), qd=(4,))
+    Traceback (most recent call last):
+    linkwise.errors.ArgumentError: inverse_dynamics: the batch shapes do not fit each other: q (3,), qd (4,)
+    """
+    if not batches_fit(*shapes.values()):
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ArgumentError(f"{subject and f'{subject}: '}the batch shapes do not fit each other: {listed}")
+    return np.broadcast_shapes(*shapes.values())
 
 
 def number_within(field: str, value: Any, least: float, most: float, expected: str, *, whole: bool = False) -> float:
@@ -268,13 +318,7 @@ def rigid_poses(field: str, value: Any) -> FloatArray:
     r = result[..., :3, :3]
     skewed = np.abs(np.swapaxes(r, -1, -2) @ r - np.eye(3)).max(axis=(-2, -1)) > RIGID
     wrong = skewed | (np.linalg.det(r) <= 0) | np.any(result[..., 3, :] != [0.0, 0.0, 0.0, 1.0], axis=-1)
-    if wrong.any():
-        place = tuple(int(k) for k in np.argwhere(wrong)[0])
-        which = f"{field}[{', '.join(map(str, place))}]" if place else field
-        raise ArgumentError(
-            f"{which} is {shown(result[place].tolist())}; expected a rigid pose: orthonormal right-handed rotation, "
-            "last row 0 0 0 1"
-        )
+    refuse_member(wrong, field, result, "a rigid pose: orthonormal right-handed rotation, last row 0 0 0 1")
     return result
 
 

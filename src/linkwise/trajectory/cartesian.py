@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.quaternion import axis_and_angle
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
-from linkwise.spatial.validation import choice, numbers, rigid_poses
+from linkwise.spatial.validation import choice, common_batch, first_place, numbers, rigid_poses
 from linkwise.trajectory.motion import Evaluator, Motion, State, pose_interpolant
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.trapezoidal import TrapezoidalProfile, motion_of, quickest
@@ -201,7 +201,7 @@ class Legs:
         relative = np.swapaxes(rotations[..., :-1, :, :], -1, -2) @ rotations[..., 1:, :, :]
         axis, angle = axis_and_angle(relative)
         if np.any(angle > np.pi - HALF_TURN):
-            place = tuple(int(k) for k in np.argwhere(angle > np.pi - HALF_TURN)[0])
+            place = first_place(angle > np.pi - HALF_TURN)
             where = f" in member {place[:-1]}" if place[:-1] else ""
             raise ArgumentError(
                 f"poses {place[-1]} and {place[-1] + 1}{where} are half a turn apart, and which way round is not said; "
@@ -325,10 +325,8 @@ def cartesian(
     ([1.0, 0.0, 0.0], [0.9375, 0.0, 0.0, 0.0, 0.0, 0.46875])
     """
     first, last = rigid_poses("T0", T0), rigid_poses("T1", T1)
-    try:
-        poses = np.stack(np.broadcast_arrays(first, last), axis=-3)
-    except ValueError as error:
-        raise ArgumentError(f"the shapes T0 {first.shape} and T1 {last.shape} do not broadcast") from error
+    common_batch(T0=first.shape[:-2], T1=last.shape[:-2])
+    poses = np.stack(np.broadcast_arrays(first, last), axis=-3)
     choice("profile", profile, PROFILES)
     lines = Legs.between(poses)
     if speed is not None or acceleration is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import numbers, whole
+from linkwise.spatial.validation import common_batch, first_place, numbers, whole
 
 #: Default number of instants of a duration.
 SAMPLES = 101
@@ -39,11 +39,8 @@ def ends(**values: Any) -> dict[str, FloatArray]:
             raise ArgumentError(
                 f"{field} has the shape {array.shape}; expected (..., {n}), as {fields[0]} is for {n} joints"
             )
-    try:
-        return dict(zip(fields, np.broadcast_arrays(*arrays), strict=True))
-    except ValueError as error:
-        shapes = ", ".join(f"{field} {array.shape}" for field, array in zip(fields, arrays, strict=True) if array.ndim)
-        raise ArgumentError(f"the shapes {shapes} do not broadcast") from error
+    common_batch(**{field: array.shape[:-1] for field, array in zip(fields, arrays, strict=True) if array.ndim})
+    return dict(zip(fields, np.broadcast_arrays(*arrays), strict=True))
 
 
 def positive(field: str, value: Any, n: int) -> FloatArray:
@@ -202,7 +199,7 @@ def limited(limits: Any, names: Sequence[str], t: FloatArray, q: FloatArray) -> 
         return
     joint = int(np.argmax(np.any(beyond, axis=tuple(range(beyond.ndim - 1)))))
     when = int(np.argmax(np.any(beyond[..., joint], axis=tuple(range(beyond.ndim - 2)))))
-    member = tuple(int(k) for k in np.argwhere(beyond[..., when, joint])[0])
+    member = first_place(beyond[..., when, joint])
     value, name = float(q[(*member, when, joint)]), names[joint] if names else f"q{joint + 1}"
     where = f" in member {member}" if member else ""
     raise ArgumentError(

@@ -223,7 +223,10 @@ POSE = robots.puma560().forward_kinematics(np.full(6, 0.3))
         ({"q0": np.zeros(5)}, r"q0 has the shape \(5,\); expected \(..., 6\)"),
         ({"q0": np.full(6, np.nan)}, "q0 is nan"),
         ({"q0": np.full(6, 1e60)}, "q0 is 1e.60"),
-        ({"T": np.stack([POSE] * 3), "q0": np.zeros((2, 6))}, r"the batch shapes T \(3,\) and q0 \(2,\)"),
+        (
+            {"T": np.stack([POSE] * 3), "q0": np.zeros((2, 6))},
+            r"the batch shapes do not fit each other: T \(3,\), q0 \(2,\)",
+        ),
         ({"limits": "no"}, "limits is 'no'; expected True or False"),
         ({"link": "hand"}, "no link 'hand'"),
     ],

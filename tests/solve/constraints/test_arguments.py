@@ -56,7 +56,10 @@ MADE: list[tuple[Callable[[], Constraint], str]] = [
     (lambda: Follows(0, 1, ratio=np.inf), "ratio is inf"),
     (lambda: Follows(0, 1, offset=[1.0, np.nan]), "offset is nan at"),
     (lambda: Follows(0, 1, ratio=-1e51), r"ratio reaches 1e\+51"),
-    (lambda: Follows(0, 1, [1.0, 2.0], [1.0, 2.0, 3.0]), r"ratio \(2,\) and offset \(3,\) do not broadcast"),
+    (
+        lambda: Follows(0, 1, [1.0, 2.0], [1.0, 2.0, 3.0]),
+        r"the batch shapes do not fit each other: ratio \(2,\), offset \(3,\)",
+    ),
     (lambda: Closed(1.0), "loop is 1.0; expected a Loop, or the name or index of one of the mechanism"),
     (lambda: Closed(True), "loop is True"),
     (lambda: Closed(None), "loop is None"),

@@ -28,9 +28,9 @@ from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.joint_value import Coordinate
 from linkwise.solve.constraints.pose import Pose
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
-from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, link_given, positive
+from linkwise.solve.validation import FARTHEST, joint_given, joint_index, link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import RIGID, choice, flag, no_poses, numbers, rigid_poses, vectors
+from linkwise.spatial.validation import RIGID, choice, common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
 #: Random starts of a pose at which an equation leaves its unknown free.
 STARTS = 100
@@ -130,7 +130,7 @@ class Completion:
             )
             for k in range(len(poses))
         ]
-        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(each.q) for each in merged]))
+        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(row.q) for row in merged]))
         if (
             limited and empty.size
         ):  # (of a continuum the solution that stands for all may be outside while others are within)
@@ -142,8 +142,8 @@ class Completion:
                 these = (at == k) & kept.good
                 merged[k] = self._merged(first[k], known[k], *(p[these] for p in (kept.q, kept.regular, none, kept.far)))
         return [
-            each if len(each.q) and not (len(old) and np.array_equal(each.q[0], old[0])) else each._replace(errors=error[:2])
-            for each, old, error in zip(merged, known, errors, strict=True)
+            row if len(row.q) and not (len(old) and np.array_equal(row.q[0], old[0])) else row._replace(errors=error[:2])
+            for row, old, error in zip(merged, known, errors, strict=True)
         ]
 
     def _reached(
@@ -296,7 +296,7 @@ class Compiled:
                 if results[3][2] <= RIGID:
                     return results
         poses, start = _poses(T), self._start(parts, q0, value)
-        batch = batch_of(T=poses.shape[:-1], q0=start.shape[:-1])
+        batch = common_batch(T=poses.shape[:-1], q0=start.shape[:-1])
         with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
             if nearest and math.prod(batch) > AT_ONCE:
                 results = _in_blocks(parts, batch, poses, start, bounds)
@@ -358,7 +358,7 @@ class Compiled:
         start = parts.start if q0 is None else vectors("q0", q0, n)
         if self.fixed is None:
             return start
-        starts = np.broadcast_to(start, (*batch_of(q0=start.shape[:-1], fixed=value.shape), n)).copy()
+        starts = np.broadcast_to(start, (*common_batch(q0=start.shape[:-1], fixed=value.shape), n)).copy()
         starts[..., self.fixed] = value
         return starts
 

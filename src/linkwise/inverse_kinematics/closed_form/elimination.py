@@ -13,10 +13,10 @@ from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import JointRanges, start_position
-from linkwise.solve.validation import FARTHEST, batch_of, positive
+from linkwise.solve.validation import FARTHEST, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
-from linkwise.spatial.validation import flag, rigid_poses, vectors
+from linkwise.spatial.validation import common_batch, flag, rigid_poses, vectors
 
 
 class Elimination:
@@ -47,7 +47,7 @@ class Elimination:
             raise ArgumentError(f"T has a position beyond {FARTHEST:g} m; expected positions up to {FARTHEST:g} m")
         n, near = self.mechanism.n, positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
-        batch = batch_of(T=poses.shape[:-2], q0=start.shape[:-1])
+        batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
         poses = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
         start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
         answers = self.arm.solve(inverse(self.chain.frame) @ poses @ inverse(self.chain.home))

@@ -322,7 +322,7 @@ def equation_order(samples: Iterable[tuple[Sequence[Axis], Array, Array]], size:
             return True, None
         lasts.append(side(axes[-1], axes[-2], p, size))
         firsts.append(side(axes[0], axes[1], t, size))
-    a, c = (np.array([each.matrix for each in sides]).astype(float) for sides in (firsts, lasts))
+    a, c = (np.array([end.matrix for end in sides]).astype(float) for sides in (firsts, lasts))
     if len(axes) == 2:
         order = plan_of_two(c)
     else:

@@ -44,7 +44,7 @@ ROUNDING = 1e-9
 
 
 def nearest_in_box(
-    matrix: FloatArray, right: FloatArray, own: FloatArray, low: FloatArray, high: FloatArray, settings: FloatArray
+    matrix: FloatArray, right: FloatArray, preferred: FloatArray, low: FloatArray, high: FloatArray, settings: FloatArray
 ) -> FloatArray:
     """The x (n,) within bounds with the least |A x - b|^2, damped as `FilteredInverse` does, and among those nearest to z.
 
@@ -57,7 +57,7 @@ def nearest_in_box(
     ----------
     matrix : (m, n) ndarray
         A.
-    right, own : (m,) and (n,) ndarray
+    right, preferred : (m,) and (n,) ndarray
         b and z.
     low, high : (n,) ndarray
         Bounds, infinite ones too.
@@ -75,11 +75,11 @@ def nearest_in_box(
     gains = np.sqrt(np.square(np.maximum(values, settings[0])) + settings[1] ** 2)
     task, wanted = gains[:, None] * rows, values / gains * (left.T[there] @ right)
     small = BESIDE * float(np.square(gains).max(initial=1.0))
-    apart = np.eye(len(own)) - rows.T @ rows
-    unit = _unit(rows.T @ (wanted / gains) + apart @ own, low, high)
-    wanted, own, low, high = wanted / unit, own / unit, low / unit, high / unit
-    point, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ own), low, high)
-    return unit * _polished(point, held, task, wanted, own, low, high)
+    apart = np.eye(len(preferred)) - rows.T @ rows
+    unit = _unit(rows.T @ (wanted / gains) + apart @ preferred, low, high)
+    wanted, preferred, low, high = wanted / unit, preferred / unit, low / unit, high / unit
+    point, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ preferred), low, high)
+    return unit * _polished(point, held, task, wanted, preferred, low, high)
 
 
 def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:

@@ -292,10 +292,10 @@ def _outside(x: Array, low: Array, high: Array) -> Any:
     return beyond
 
 
-def _room(start: Array, way: Array, low: Array, high: Array) -> Any:
+def _room(start: Array, motion: Array, low: Array, high: Array) -> Any:
     """The greatest share of a way, 0 to 1, that leads from a start to nowhere outside the bounds."""
     share: Any = 1.0
-    for x, step, fewest, most in zip(start, way, low, high, strict=True):
+    for x, step, fewest, most in zip(start, motion, low, high, strict=True):
         moves = abs(step)
         room = select(step, most - x, fewest - x) / select(moves, step, 1.0)
         share = least(share, select(moves, room, 1.0))

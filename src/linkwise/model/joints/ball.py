@@ -87,8 +87,8 @@ class Ball(Joint):
         """Quaternions (count, 4) spread evenly, over all turns or those in a cone."""
         if not np.isfinite(most):
             return random_quaternions(rng, count)
-        lean, way, twist = np.arccos(rng.uniform(np.cos(most), 1.0, count)), *rng.uniform(-np.pi, np.pi, (2, count))
-        across = rotation_between((0.0, 0.0, 1.0), self.axis)[:, :2] @ [np.cos(way), np.sin(way)]
+        lean, heading, twist = np.arccos(rng.uniform(np.cos(most), 1.0, count)), *rng.uniform(-np.pi, np.pi, (2, count))
+        across = rotation_between((0.0, 0.0, 1.0), self.axis)[:, :2] @ [np.cos(heading), np.sin(heading)]
         swing = np.column_stack([np.cos(0.5 * lean), (np.sin(0.5 * lean) * across).T])
         about = np.column_stack([np.cos(0.5 * twist), np.sin(0.5 * twist)[:, None] * self.axis])
         return multiplied(swing, about)
@@ -112,8 +112,8 @@ class Ball(Joint):
         square, over = back @ back, leaning @ self.axis
         aside = rotation_between((0.0, 0.0, 1.0), self.axis)[:, 0]  # (for what hangs upside down, any way is the shortest)
         hanging = select(square - LEAST, 0.0, select(-over, 1.0, 0.0))
-        way = [select(hanging, *pair) for pair in zip(aside, back / root(square + LEAST), strict=True)]
-        return np.array(way), atan2(root(square + LEAST), over) - most
+        direction = [select(hanging, *pair) for pair in zip(aside, back / root(square + LEAST), strict=True)]
+        return np.array(direction), atan2(root(square + LEAST), over) - most
 
 
 def _boundless(most: Any) -> bool:

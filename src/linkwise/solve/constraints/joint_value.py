@@ -12,9 +12,9 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
-from linkwise.solve.validation import FARTHEST, batch_of, joint_given, joint_index, settle
+from linkwise.solve.validation import FARTHEST, joint_given, joint_index, settle
 from linkwise.spatial.scalar import Array, FloatArray, blank
-from linkwise.spatial.validation import numbers
+from linkwise.spatial.validation import common_batch, numbers
 
 
 class JointEquation(Constraint):
@@ -148,7 +148,7 @@ class Follows(JointEquation):
         for field, value in fields.items():
             if np.abs(value).max(initial=0.0) > FARTHEST:
                 raise ArgumentError(f"{field} reaches {np.abs(value).max():g}; expected values up to {FARTHEST:g}")
-        batch_of(ratio=fields["ratio"].shape, offset=fields["offset"].shape)
+        common_batch(ratio=fields["ratio"].shape, offset=fields["offset"].shape)
         settle(self, joint=joint_given("joint", joint), leader=joint_given("leader", leader), **fields)
 
     @property

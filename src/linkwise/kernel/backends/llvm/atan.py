@@ -201,8 +201,8 @@ class _Angle:
             return self.t.fma(x, y, self.t.negative(rounded))
         (x_high, x_low), (y_high, y_low) = self._split(x), self._split(y)
         correction = self.t.op("fsub", self.t.op("fmul", x_high, y_high), rounded)
-        for one, other in ((x_high, y_low), (x_low, y_high), (x_low, y_low)):
-            correction = self.t.op("fadd", correction, self.t.op("fmul", one, other))
+        for left, right in ((x_high, y_low), (x_low, y_high), (x_low, y_low)):
+            correction = self.t.op("fadd", correction, self.t.op("fmul", left, right))
         return correction
 
     def _split(self, x: str) -> tuple[str, str]:
@@ -214,8 +214,8 @@ class _Angle:
     def _and(self, bits: str, value: int) -> str:
         return self.t.emit(f"and {self.t.integers} {bits}, {self.t.whole(value)}")
 
-    def _xor(self, one: str, other: str) -> str:
-        return self.t.emit(f"xor {self.t.integers} {one}, {other}")
+    def _xor(self, left: str, right: str) -> str:
+        return self.t.emit(f"xor {self.t.integers} {left}, {right}")
 
     def _sign_of(self, x: str) -> str:
         return self._and(self.t.bits(x), _SIGN)

@@ -332,8 +332,8 @@ class _Writer:
 
     def _sign(self, x: str) -> str:
         t = self.t
-        one = t.call("copysign", t.number(1.0), x)
-        return t.choose(t.emit(f"fcmp one {t.vector} {x}, {t.number(0.0)}"), one, x)
+        unit = t.call("copysign", t.number(1.0), x)
+        return t.choose(t.emit(f"fcmp one {t.vector} {x}, {t.number(0.0)}"), unit, x)
 
     def _selection(self, c: str, x: str, y: str) -> str:
         """Emit: x where c > 0, else y.

@@ -65,8 +65,7 @@ class _Entry:
         t.begin()
         tables = self._room()
         for k, name in enumerate(RUNTIME[: -len(SUPPORT)]):
-            address = t.emit(f"getelementptr ptr, ptr @runtime, i64 {k}")
-            t.do(f"%{name} = load ptr, ptr {address}")
+            t.do(f"%{name} = load ptr, ptr {t.at('ptr', '@runtime', k)}")
         t.do("%plain = icmp eq ptr %kwnames, null")
         t.do(f"%enough = icmp eq i64 %nargs, {len(self.sizes)}")
         t.do("%usual = and i1 %plain, %enough")
@@ -93,7 +92,7 @@ class _Entry:
             kind = {name: f"[{max(1, size)} x {t.vector}]" for name, size in self.room.items()}
             for name in kind:
                 t.do(f"%{name} = getelementptr i8, ptr @entry_{name}, i64 0")
-            return [f"@entry_{name} = internal global {made} zeroinitializer, align {align}" for name, made in kind.items()]
+            return [f"@entry_{name} = internal global {room} zeroinitializer, align {align}" for name, room in kind.items()]
         for name, size in self.room.items():
             t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
         return []
@@ -126,8 +125,7 @@ class _Entry:
         t.start("run")
         first = 0
         for k, size in enumerate(self.sizes):
-            buffer = t.emit(f"getelementptr {t.vector}, ptr %in, i64 {first}")
-            broadcast_row(t, f"%data{k}", buffer, size)
+            broadcast_row(t, f"%data{k}", t.at(t.vector, "%in", first), size)
             first += size
         set_constants(t, self.tape, "%out", looped=len(self.tape.results) > MOST_STORES)
         if self.large:
@@ -135,7 +133,7 @@ class _Entry:
         else:
             t.do(f"call void @body_{t.tag}(ptr %in, ptr %out)")
         for k, shape in enumerate(self.shapes):
-            source = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {self.firsts[k]}")
+            source = t.at(t.vector, "%out", self.firsts[k])
             if shape:
                 first_lane(t, _field(t, f"%result{k}", "data", "ptr"), source, prod(shape))
                 continue
@@ -158,23 +156,21 @@ class _Entry:
 
 def _array(t: Text, k: int, shape: Shape, first: int) -> None:
     """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
-    place = t.emit(f"getelementptr i64, ptr @pool, i64 {first + POOL}")
-    flags = t.emit(f"load i64, ptr {place}")
+    flags = t.load("i64", "@pool", first + POOL)
     t.do(f"br label %try{k}.0")
     for number in range(POOL):
         label = f"{k}.{number}"
         then = f"try{k}.{number + 1}" if number + 1 < POOL else f"fresh{k}"
         t.start(f"try{label}")
-        place = t.emit(f"getelementptr ptr, ptr @pool, i64 {first + number}")
-        t.do(f"%pool{label} = load ptr, ptr {place}")
+        t.do(f"%pool{label} = load ptr, ptr {t.at('ptr', '@pool', first + number)}")
         count = t.emit(f"load i32, ptr %pool{label}")
         free = t.emit(f"icmp eq i32 {count}, 1")
         t.do(f"br i1 {free}, label %look{label}, label %{then}")
         t.start(f"look{label}")
         same = t.emit(f"icmp eq i32 {_field(t, f'%pool{label}', 'nd', 'i32')}, {len(shape)}")
-        found = t.emit(f"zext i32 {_field(t, f'%pool{label}', 'flags', 'i32')} to i64")
+        held = t.emit(f"zext i32 {_field(t, f'%pool{label}', 'flags', 'i32')} to i64")
         conditions = [
-            t.emit(f"icmp eq i64 {found}, {flags}"),
+            t.emit(f"icmp eq i64 {held}, {flags}"),
             t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'descr', 'ptr')}, %descr"),
             t.emit(f"icmp eq ptr {_field(t, f'%pool{label}', 'weakrefs', 'ptr')}, null"),
         ]
@@ -182,13 +178,8 @@ def _array(t: Text, k: int, shape: Shape, first: int) -> None:
         t.do(f"br i1 {same}, label %size{label}, label %{then}")
         t.start(f"size{label}")
         for axis, length in enumerate(shape):
-            address = t.emit(f"getelementptr i64, ptr {lengths}, i64 {axis}")
-            value = t.emit(f"load i64, ptr {address}")
-            conditions.append(t.emit(f"icmp eq i64 {value}, {length}"))
-        good = conditions[0]
-        for condition in conditions[1:]:
-            good = t.emit(f"and i1 {good}, {condition}")
-        t.do(f"br i1 {good}, label %take{label}, label %{then}, !prof !1")
+            conditions.append(t.emit(f"icmp eq i64 {t.load('i64', lengths, axis)}, {length}"))
+        t.do(f"br i1 {t.all(*conditions)}, label %take{label}, label %{then}, !prof !1")
         t.start(f"take{label}")
         t.do(f"store i32 2, ptr %pool{label}")
         t.do(f"br label %made{k}")
@@ -207,25 +198,17 @@ def _array(t: Text, k: int, shape: Shape, first: int) -> None:
 def _check(t: Text, k: int, size: int, then: str) -> None:
     """Emit: go on if argument k is a contiguous float64 array of this length, else hand the call over."""
     t.start(f"check{k}")
-    address = t.emit(f"getelementptr ptr, ptr %args, i64 {k}")
-    t.do(f"%array{k} = load ptr, ptr {address}")
-    kind = _field(t, f"%array{k}", "type", "ptr")
-    is_array = t.emit(f"icmp eq ptr {kind}, %array_type")
+    t.do(f"%array{k} = load ptr, ptr {t.at('ptr', '%args', k)}")
+    is_array = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'type', 'ptr')}, %array_type")
     t.do(f"br i1 {is_array}, label %look{k}, label %other, !prof !1")
     t.start(f"look{k}")
-    dimensions = _field(t, f"%array{k}", "nd", "i32")
-    flat = t.emit(f"icmp eq i32 {dimensions}, 1")
-    descr = _field(t, f"%array{k}", "descr", "ptr")
-    double = t.emit(f"icmp eq ptr {descr}, %descr")
-    flags = _field(t, f"%array{k}", "flags", "i32")
-    wanted = t.emit(f"and i32 {flags}, {FLAGS}")
-    tidy = t.emit(f"icmp eq i32 {wanted}, {FLAGS}")
-    good = t.emit(f"and i1 {flat}, {double}")
-    good = t.emit(f"and i1 {good}, {tidy}")
-    t.do(f"br i1 {good}, label %count{k}, label %other, !prof !1")
+    flat = t.emit(f"icmp eq i32 {_field(t, f'%array{k}', 'nd', 'i32')}, 1")
+    double = t.emit(f"icmp eq ptr {_field(t, f'%array{k}', 'descr', 'ptr')}, %descr")
+    flags = t.emit(f"and i32 {_field(t, f'%array{k}', 'flags', 'i32')}, {FLAGS}")
+    tidy = t.emit(f"icmp eq i32 {flags}, {FLAGS}")
+    t.do(f"br i1 {t.all(flat, double, tidy)}, label %count{k}, label %other, !prof !1")
     t.start(f"count{k}")
-    lengths = _field(t, f"%array{k}", "dimensions", "ptr")
-    length = t.emit(f"load i64, ptr {lengths}")
+    length = t.emit(f"load i64, ptr {_field(t, f'%array{k}', 'dimensions', 'ptr')}")
     right = t.emit(f"icmp eq i64 {length}, {size}")
     t.do(f"%data{k} = load ptr, ptr {_address(t, f'%array{k}', 'data')}")
     t.do(f"br i1 {right}, label %{then}, label %other, !prof !1")

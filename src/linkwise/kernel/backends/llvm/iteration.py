@@ -36,10 +36,10 @@ def _rows(t: Text) -> str:
     )
 
 
-def _copy(name: str, given: str, t: Text, source: tuple[str, str], target: tuple[str, str], first: str) -> str:
+def _copy(name: str, arguments: str, t: Text, source: tuple[str, str], target: tuple[str, str], first: str) -> str:
     """A loop over the numbers of a row: ``%k`` counts them, ``%place`` is where they stand in the block."""
     return f"""
-define internal void @{name}({given}, ptr %row, i64 %count) #0 {{
+define internal void @{name}({arguments}, ptr %row, i64 %count) #0 {{
 entry:
   br label %test
 test:
@@ -101,7 +101,7 @@ def _begin(program: IterationProgram, t: Text) -> str:
     """Emit ``@begin``, ``@finish`` and ``@advance``: a task put into a lane, its row written, a step of all lanes."""
     sizes = program.sizes
     p, n, s, aux = sizes["parameters"], sizes["q0"], sizes["settings"], sizes["aux"]
-    state, width, made = p + n + s, t.width, n + aux + 1
+    state, width, row_length = p + n + s, t.width, n + aux + 1
     return f"""
 define internal void @begin(ptr %args, ptr %steps, ptr %in, i64 %lane, i64 %task, i64 %attempt) noinline #0 {{
 entry:
@@ -125,7 +125,7 @@ entry:
 define internal void @finish(ptr %args, ptr %steps, ptr %out, i64 %lane, i64 %task) noinline #0 {{
 entry:
   {_argument(4)}
-  call void @get(ptr %out, i64 %lane, ptr %row4, i64 {made})
+  call void @get(ptr %out, i64 %lane, ptr %row4, i64 {row_length})
   ret void
 }}
 
@@ -134,7 +134,7 @@ entry:
   call void @body_{t.tag}(ptr %in, ptr %out)
   %state = getelementptr {t.vector}, ptr %in, i64 {state}
   call void @move(ptr %state, ptr %out, i64 {n + aux})
-  %at = getelementptr {t.vector}, ptr %out, i64 {made - 1}
+  %at = getelementptr {t.vector}, ptr %out, i64 {row_length - 1}
   %status = load {t.vector}, ptr %at, align {t.vector_size}
   %over = fcmp une {t.vector} %status, {t.number(0.0)}
   %good = fcmp ogt {t.vector} %status, {t.number(0.0)}

@@ -188,8 +188,8 @@ class ArgumentPorts:
         if k < self.inputs:
             return None
         slots = self.tape.results[self.firsts[k] : self.firsts[k] + self.sizes[k]]
-        found = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
-        return found if any(found.constant) else None
+        result = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
+        return result if any(result.constant) else None
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -206,22 +206,16 @@ class ArgumentPorts:
                 inner = axis - (DIMENSIONS - len(shape))
                 step = "0"
                 if inner >= 0:
-                    step = self._load("i64", "%steps", step_index + inner)
+                    step = self.t.load("i64", "%steps", step_index + inner)
                     if shape[inner] > 1:
                         tight = t.emit(f"icmp eq i64 {step}, {t.size * prod(shape[inner + 1 :])}")
                         packed = t.emit(f"and i1 {packed}, {tight}")
-                place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + axis}")
-                t.do(f"store i64 {step}, ptr {place}")
+                t.do(f"store i64 {step}, ptr {t.at('i64', '%cores', k * (DIMENSIONS + 1) + axis)}")
             step_index += len(shape)
             flag = t.emit(f"zext i1 {packed} to i64")
             if k >= self.inputs and self.streamed(k):
                 flag = self._placed(k, packed, flag)
-            place = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1) + DIMENSIONS}")
-            t.do(f"store i64 {flag}, ptr {place}")
-
-    def _load(self, kind: str, table: str, k: int) -> str:
-        address = self.t.emit(f"getelementptr {kind}, ptr {table}, i64 {k}")
-        return self.t.emit(f"load {kind}, ptr {address}")
+            t.do(f"store i64 {flag}, ptr {t.at('i64', '%cores', k * (DIMENSIONS + 1) + DIMENSIONS)}")
 
     def streamed(self, k: int) -> bool:
         """Whether an output may be written past the caches."""
@@ -234,18 +228,15 @@ class ArgumentPorts:
     def _placed(self, k: int, packed: str, flag: str) -> str:
         """2 for an output that is written past the caches: many rows without gaps."""
         t, row_size = self.t, self.t.size * self.sizes[k]
-        row = self._load("i64", "%steps", k)
-        start = t.emit(f"ptrtoint ptr {self._load('ptr', '%args', k)} to i64")
+        row = self.t.load("i64", "%steps", k)
+        start = t.emit(f"ptrtoint ptr {self.t.load('ptr', '%args', k)} to i64")
         odd = t.emit(f"and i64 {start}, {t.size - 1}")
         conditions = [
             t.emit(f"icmp eq i64 {row}, {row_size}"),
             t.emit(f"icmp eq i64 {odd}, 0"),
             self.is_streaming(),
         ]
-        good = packed
-        for condition in conditions:
-            good = t.emit(f"and i1 {good}, {condition}")
-        return t.emit(f"select i1 {good}, i64 2, i64 {flag}")
+        return t.emit(f"select i1 {t.all(packed, *conditions)}, i64 2, i64 {flag}")
 
     def _port(self, k: int, *, inward: bool) -> None:
         """Move one argument of one block of configurations."""
@@ -253,8 +244,8 @@ class ArgumentPorts:
         if not self.sizes[k]:
             return
         buffer = t.emit(f"getelementptr {t.vector}, ptr %block, i64 {self.firsts[k]}")
-        start, row = self._load("ptr", "%args", k), self._load("i64", "%steps", k)
-        packed = self._load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+        start, row = self.t.load("ptr", "%args", k), self.t.load("i64", "%steps", k)
+        packed = self.t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
         passed = t.emit(f"mul i64 %done, {row}")
         here = t.emit(f"getelementptr i8, ptr {start}, i64 {passed}")
         tight = t.emit(f"icmp ne i64 {packed}, 0")
@@ -264,8 +255,8 @@ class ArgumentPorts:
         t.do(f"br i1 %whole{k}, label %whole{k}.rows, label %few{k}, !prof !1")
         self._rows(k, here, row, packed, buffer, inward=inward)
         t.start(f"few{k}")
-        one = t.emit("icmp eq i64 %lanes, 1")
-        t.do(f"br i1 {one}, label %single{k}, label %few{k}.rows")
+        alone = t.emit("icmp eq i64 %lanes, 1")
+        t.do(f"br i1 {alone}, label %single{k}, label %few{k}.rows")
         t.start(f"single{k}")
         (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
         t.do(f"br label %moved{k}")

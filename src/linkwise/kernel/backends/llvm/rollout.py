@@ -58,7 +58,7 @@ class Space:
     state: int
     stage: int
     tau: int
-    made: int
+    outputs: int
     law: int
     size: int
 
@@ -110,8 +110,7 @@ class _Rollout:
         return self.t.emit(f"getelementptr {self.t.vector}, ptr %work, i64 {index}")
 
     def _word(self, index: int, kind: str = "i64") -> str:
-        address = self.t.emit(f"getelementptr i64, ptr %table, i64 {index}")
-        return self.t.emit(f"load {kind}, ptr {address}")
+        return self.t.emit(f"load {kind}, ptr {self.t.at('i64', '%table', index)}")
 
     def _coefficient(self, stage: int, name: str) -> str:
         return self._word(len(HEAD) + len(STAGE) * stage + STAGE.index(name), "double")
@@ -121,13 +120,10 @@ class _Rollout:
 
     def _spread(self, number: str, index: int) -> None:
         """Put one number into all lanes of a place."""
-        t = self.t
-        first = t.emit(f"insertelement {t.vector} poison, double {number}, i32 0")
-        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
-        t.do(f"store {t.vector} {value}, ptr {self._at(index)}, align {t.vector_size}")
+        self.t.put(self.t.broadcast(number), "%work", index)
 
-    def _body(self, part: str, given: int, made: int) -> None:
-        self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(given)}, ptr {self._at(made)})")
+    def _body(self, part: str, inputs: int, outputs: int) -> None:
+        self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(inputs)}, ptr {self._at(outputs)})")
 
     def _transfer(self, name: str, at: int, instant: str, *, inward: bool) -> None:
         ports = ["q0", "qd0", *self.reads] if inward else list(self.writes)
@@ -145,7 +141,7 @@ class _Rollout:
             kind = {"start": "double", "step": "double", "work": "ptr"}.get(name, "i64")
             t.do(f"%{name}.at = getelementptr i64, ptr %table, i64 {k}")
             t.do(f"%{name} = load {kind}, ptr %{name}.at")
-        set_constants(t, self.program.stage, self._at(self.space.made))
+        set_constants(t, self.program.stage, self._at(self.space.outputs))
         if self.program.law is not None:
             set_constants(t, self.program.law, self._at(self.space.tau))
         t.do("br label %block")
@@ -216,7 +212,7 @@ class _Rollout:
         numbers = where.tau + self.program.nv
         self._spread(self._coefficient(k, "advance"), numbers)
         self._spread(self._coefficient(k, "weight"), numbers + 1)
-        self._body("stage", where.stage, where.made)
+        self._body("stage", where.stage, where.outputs)
 
     def _record(self) -> None:
         t, where = self.t, self.space
@@ -227,7 +223,7 @@ class _Rollout:
         places = {
             "q": where.state,
             "qd": where.state + self.program.nq,
-            "qdd": where.made + 2 * self.whole,
+            "qdd": where.outputs + 2 * self.whole,
             "tau": where.tau,
         }
         for name, place in places.items():
@@ -243,10 +239,10 @@ class _Rollout:
         """The stages after the first, then the new state."""
         t, where, program = self.t, self.space, self.program
         for k in range(1, len(program.coefficients)):
-            self._move(where.stage, where.made, 2 * self.whole)
+            self._move(where.stage, where.outputs, 2 * self.whole)
             time = t.emit(f"fadd double %now, {self._coefficient(k, 'delay')}")
             self._stage(k, time, ask=not program.hold)
-        total = where.made + self.whole
+        total = where.outputs + self.whole
         if program.finish is None:
             self._move(where.state, total, self.whole)
         else:

@@ -25,9 +25,7 @@ def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False) -> 
         places = [k for k, _ in run]
 
         def fill(k: str, first: int = places[0], number: str = t.number(value)) -> None:
-            place = t.emit(f"getelementptr {t.vector}, ptr {buffer}, i64 {first}")
-            place = t.emit(f"getelementptr {t.vector}, ptr {place}, i64 {k}")
-            t.do(f"store {t.vector} {number}, ptr {place}, align {t.vector_size}")
+            t.put(number, t.at(t.vector, buffer, first), k)
 
         each(t, len(places), fill, 4 if looped else len(places))
 
@@ -65,8 +63,7 @@ def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
             continue
         pieces = []
         for row in rows:
-            address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-            pieces.append(t.emit(f"load {pair}, ptr {address}, align {t.size}"))
+            pieces.append(t.emit(f"load {pair}, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
         even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
         for offset in (0, 1):
             t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), buffer, column + offset)
@@ -75,8 +72,7 @@ def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
 def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
     value = "poison"
     for lane, row in enumerate(rows):
-        address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-        number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
+        number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
         value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
     t.put(value, buffer, column)
 
@@ -127,8 +123,7 @@ def _put_pieces(t: Text, rows: list[str], column: str, vectors: list[list[str]],
 
 def put(t: Text, value: str, kind: str, row: str, column: str) -> None:
     """Store a piece of a row."""
-    address = t.emit(f"getelementptr {t.scalar}, ptr {row}, i64 {column}")
-    t.do(f"store {kind} {value}, ptr {address}, align {t.size}")
+    t.do(f"store {kind} {value}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
 
 
 def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
@@ -136,8 +131,7 @@ def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
 
     def move(k: str, offset: int) -> None:
         number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.scalar, source, k, offset)}, align {t.size}")
-        first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
-        value = t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
+        value = t.broadcast(number)
         t.do(f"store {t.vector} {value}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.vector_size}")
 
     each_in_turn(t, size, move)
@@ -230,13 +224,11 @@ class Columns:
     def choose(self, t: Text, column: str, rows: list[str], move: Callable[[], None]) -> None:
         """Emit: write a group of constants to all rows, or move what was computed."""
         kind, label = f"<{self.length} x {t.scalar}>", f"group{t.names}"
-        place = t.emit(f"getelementptr i8, ptr @{self.name}_constant, i64 {column}")
-        flag = t.emit(f"load i8, ptr {place}")
+        flag = t.load("i8", f"@{self.name}_constant", column)
         same = t.emit(f"icmp ne i8 {flag}, 0")
         t.do(f"br i1 {same}, label %{label}.same, label %{label}.other")
         t.start(f"{label}.same")
-        place = t.emit(f"getelementptr {t.scalar}, ptr @{self.name}_row, i64 {column}")
-        numbers = t.emit(f"load {kind}, ptr {place}, align {t.size}")
+        numbers = t.emit(f"load {kind}, ptr {t.at(t.scalar, f'@{self.name}_row', column)}, align {t.size}")
         for row in rows:
             put(t, numbers, kind, row, column)
         t.do(f"br label %{label}.done")

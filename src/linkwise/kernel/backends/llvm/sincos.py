@@ -15,6 +15,7 @@ Sine and cosine of huge arguments, lane by lane, as LLVM text: the reduction of 
 below 2^53. Of the bits of 2/pi only those count whose product with m 2^e is not a multiple of 4: 192 of them give the
 quadrant and 190 bits of the fraction behind it, of which at most 62 are lost where a double comes closest to a multiple of
 pi/2. The fraction times pi/2, rounded once, goes to the C library, which is accurate in [-pi/4, pi/4].
+The whole argument does not go there: at the doubles nearest to multiples of pi/2 glibc 2.36 is off by 26,000 units.
 """
 
 from __future__ import annotations

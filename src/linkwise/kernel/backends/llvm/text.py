@@ -193,6 +193,21 @@ class Text:
         """Emit the address of an element of an array."""
         return self.emit(f"getelementptr {kind}, ptr {base}, i64 {index}")
 
+    def load(self, kind: str, base: str, index: object) -> str:
+        """Emit the load of an element of a table."""
+        return self.emit(f"load {kind}, ptr {self.at(kind, base, index)}")
+
+    def all(self, first: str, *conditions: str) -> str:
+        """Emit the conjunction of conditions."""
+        for condition in conditions:
+            first = self.emit(f"and i1 {first}, {condition}")
+        return first
+
+    def broadcast(self, number: str) -> str:
+        """Emit the vector that has a number in all lanes."""
+        first = self.emit(f"insertelement {self.vector} poison, {self.scalar} {number}, i32 0")
+        return self.emit(f"shufflevector {self.vector} {first}, {self.vector} poison, <{self.width} x i32> zeroinitializer")
+
     def copy(self, to: str, source: str, to_align: int, source_align: int) -> None:
         """Emit: copy one scalar."""
         value = self.emit(f"load {self.scalar}, ptr {source}, align {source_align}")
