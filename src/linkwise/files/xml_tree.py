@@ -95,8 +95,8 @@ class Element:
 
     def _alone(self) -> Element:
         """A copy without children."""
-        asked = {name: set(getattr(self, name)) for name in ("asked_tags", "asked_attributes")}
-        return replace(self, attributes=dict(self.attributes), children=[], **asked)
+        tags, attributes = {*self.asked_tags}, {*self.asked_attributes}
+        return replace(self, attributes=dict(self.attributes), children=[], asked_tags=tags, asked_attributes=attributes)
 
     def walk(self) -> Iterator[Element]:
         """The element and all that is in it, in the order of the text."""
