@@ -139,7 +139,7 @@ def test_a_wrist_of_three_pins_is_no_ball_joint_and_a_base_joint_that_floats_is_
     loose = lw.Mechanism([lw.Link(name="hull", joint="floating"), lw.Link(name="arm")])
     with pytest.raises(ArgumentError, match="floating joint 'hull' on the way to the tool"):
         compare(loose, loose)
-    with pytest.raises(ArgumentError, match=r"dynamics=True takes ball joints between others, .* 'first' has 'S1' at an end"):
+    with pytest.raises(ArgumentError, match=r"takes ball joints between others, .* 'first' has 'S1' at an end"):
         compare(chain("RS", rng), chain("RS", rng), dynamics=True)
 
 
