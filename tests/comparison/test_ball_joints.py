@@ -139,8 +139,52 @@ def test_a_wrist_of_three_pins_is_no_ball_joint_and_a_base_joint_that_floats_is_
     loose = lw.Mechanism([lw.Link(name="hull", joint="floating"), lw.Link(name="arm")])
     with pytest.raises(ArgumentError, match="floating joint 'hull' on the way to the tool"):
         compare(loose, loose)
-    with pytest.raises(ArgumentError, match="dynamics=True compares joints without quaternions; 'first' has 'S1'"):
+    with pytest.raises(ArgumentError, match=r"takes ball joints between others, .* 'first' has 'S1' at an end"):
         compare(chain("RS", rng), chain("RS", rng), dynamics=True)
+
+
+def weighed(mechanism, rng):
+    """A chain with masses and friction, and the same in other frames, as `disguised` makes them."""
+    bodies = [(rng.uniform(1.0, 2.0), rng.normal(size=3), np.diag(rng.uniform(1.0, 1.5, 3))) for _ in mechanism.links]
+    links = [
+        link.replace(
+            mass=m, com=c, inertia=tensor, motor=None if link.joint == "ball" else lw.Motor(viscous=0.3, inertia=0.1)
+        )
+        for link, (m, c, tensor) in zip(mechanism.links, bodies, strict=True)
+    ]
+    balls = [f"{link.name}_{x}" for link in links if link.joint == "ball" for x in ("wx", "wy", "wz")]
+    motors = [lw.Motor(inertia=0.2, viscous=0.1, joint=name) for name in balls]
+    first = mechanism.replace(links=links, motors=motors)
+    return first, disguised(first, rng).replace(motors=motors)
+
+
+@pytest.mark.parametrize("kinds", ["RSR", "RSPR", "PRSSR"])
+def test_dynamics_of_ball_joints_between_others(kinds):
+    """Masses are turned into the frames of the disguise by the map itself; one changed mass is named."""
+    rng = np.random.default_rng(len(kinds))
+    first, second = weighed(chain(kinds, rng), rng)
+    found = compare(first, second)
+    start = first.neutral
+    there = found.transferred(start)
+    one, other = first.link_poses(start), found.base @ second.link_poses(there)
+    links = []
+    for k, link in enumerate(second.links):  # (T_second_first of each link's frame, which no joint changes)
+        to = np.asarray(inverse(other[k]) @ one[k])
+        body, turn = first.links[k].body, to[:3, :3]
+        tensor = turn @ body.tensor @ turn.T
+        links.append(link.replace(mass=body.mass, com=turn @ body.com + to[:3, 3], inertia=0.5 * (tensor + tensor.T)))
+    gravity = found.base[:3, :3].T @ first.gravity
+    second = second.replace(links=links, gravity=gravity)
+    result = compare(first, second, dynamics=True)
+    print(result.mass_error, result.gravity_error, result.friction_error)
+    assert result.same, str(result)
+    assert max(result.mass_error, result.gravity_error, result.friction_error) < 1e-11
+    heavier = second.replace_link(second.link_names[1], mass=3.0)
+    changed = compare(first, heavier, dynamics=True)
+    assert not changed.same
+    assert any("what moves with joint 2" in text for text in changed.differences)
+    stiff = second.replace(motors=[motor.replace(inertia=0.5) for motor in second.motors])
+    assert any("rotor inertia felt at joint" in text for text in compare(first, stiff, dynamics=True).differences)
 
 
 def test_limits_of_ball_joints_are_compared():

@@ -183,6 +183,20 @@ def coordinates(chain: JointAxes, values: FloatArray) -> FloatArray:
     return q
 
 
+def configuration_of(chain: JointAxes, q: FloatArray) -> FloatArray:
+    """The configuration (k, nq) from quaternions of the ball joints on the way, in its order, and joint coordinates.
+
+    A floating base, and what has a quaternion beside, rests in its origin.
+    """
+    mechanism, end = chain.mechanism, 0
+    whole = np.tile(mechanism.neutral, (len(q), 1))
+    whole[:, mechanism.nq - mechanism.n :] = q[:, q.shape[1] - mechanism.n :]
+    for k in mechanism.path(chain.link):
+        if at := mechanism.manifold_joint_of(k):
+            whole[:, at.quaternion], end = q[:, end : end + 4], end + 4
+    return whole
+
+
 @dataclass(frozen=True)
 class Tie:
     """Joint `joint` of the chains as a multiple of joint `leader`, plus a constant, in the first and in the second chain."""

@@ -15,6 +15,7 @@ from linkwise.comparison.axis_chain import (
     JointAxes,
     Tie,
     chain_of,
+    configuration_of,
     differences,
     kinds_differ,
     limit_differences,
@@ -224,13 +225,8 @@ def samples(chain: JointAxes, seed: int) -> FloatArray:
 
 def _poses(chain: JointAxes, q: FloatArray) -> FloatArray:
     """Forward kinematics (k, 4, 4) of the end; a floating base, and what has a quaternion beside, rests in its origin."""
-    mechanism, end = chain.mechanism, 0
-    whole = np.tile(mechanism.neutral, (len(q), 1))
-    whole[:, mechanism.nq - mechanism.n :] = q[:, q.shape[1] - mechanism.n :]
-    for k in mechanism.path(chain.link):
-        if at := mechanism.manifold_joint_of(k):
-            whole[:, at.quaternion], end = q[:, end : end + 4], end + 4
-    return np.asarray(kernel_of(mechanism, "forward_kinematics", "numpy", {"link": chain.link})(whole))
+    kernel = kernel_of(chain.mechanism, "forward_kinematics", "numpy", {"link": chain.link})
+    return np.asarray(kernel(configuration_of(chain, q)))
 
 
 def _stuck(search: Aligner) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.algorithm import kernel_of
 from linkwise.comparison.alignment import Alignment, angle_about, wrapped
-from linkwise.comparison.axis_chain import JointAxes, JointAxis, beside, names, ties_between
+from linkwise.comparison.axis_chain import JointAxes, JointAxis, beside, configuration_of, names, ties_between
 from linkwise.comparison.fit import rebased, tool_of
 from linkwise.comparison.result import Comparison
 from linkwise.errors import ArgumentError, members
@@ -17,6 +17,7 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.formatting.table import number, vector
 from linkwise.model.tree import Tree
+from linkwise.spatial.quaternion import quaternion_rotation, random_quaternions
 from linkwise.spatial.scalar import FloatArray
 
 MASS_SAMPLES = 16
@@ -66,13 +67,40 @@ def _worst(comparison: Comparison) -> float:
 def _compared(comparison: Comparison, seed: int) -> Comparison:
     """The errors of the efforts under the map."""
     first, second = (chain.mechanism for chain in comparison.chains)
-    q, qd = _states(comparison.chains[0], seed)
-    mapped = comparison.transferred(q)
-    slopes = (comparison.transferred(np.eye(first.n)) - comparison.transferred(np.zeros((1, first.n)))).T  # d q2 / d q1
+    at, qd = _states(comparison.chains[0], seed)
+    pairs = zip(comparison.chains, (at, comparison.transferred(at)), strict=True)
+    (q, mapped), slopes = (configuration_of(chain, values) for chain, values in pairs), _slopes(comparison)
     mass = _difference(_of(first, "mass_matrix", q), slopes.T @ _of(second, "mass_matrix", mapped) @ slopes)
     gravity = _difference(_of(first, "gravity_torque", q), _of(second, "gravity_torque", mapped) @ slopes)
     friction = _difference(_passive(first, q, qd), _passive(second, mapped, qd @ slopes.T) @ slopes)
     return replace(comparison, mass_error=mass, gravity_error=gravity, friction_error=friction)
+
+
+def _slopes(comparison: Comparison) -> FloatArray:
+    """The derivative (nv, nv) of the second one's velocities by the first one's.
+
+    The quaternion of a ball joint is before * q * beyond, so that its angular velocity, in the child's axes, is turned back
+    by the turn beyond.
+    """
+    first, second = (chain.mechanism for chain in comparison.chains)
+    resting, n = _resting(comparison.chains[0], first.n + 1), first.n
+    resting[1:, resting.shape[1] - n :] = np.eye(n)
+    moved = comparison.transferred(resting)[:, -n:] if n else np.zeros((1, 0))
+    result = np.zeros((second.nv, first.nv))
+    result[second.nv - n :, first.nv - n :] = (moved[1:] - moved[:1]).T
+    places = ({at.name: at.v for at in mechanism.manifold_joints} for mechanism in (first, second))
+    turns = zip(*(chain.axes for chain in comparison.chains), np.asarray(comparison.turns), strict=True)
+    mine, its = places
+    for one, other, (_, beyond) in turns:
+        if one.is_ball:
+            result[its[other.name], mine[one.name]] = np.asarray(quaternion_rotation(beyond), dtype=float).T
+    return result
+
+
+def _resting(chain: JointAxes, count: int) -> FloatArray:
+    """Upright quaternions of the ball joints on the way, and joint coordinates that are zero."""
+    balls = sum(axis.is_ball for axis in chain.axes)
+    return np.tile([*(1.0, 0.0, 0.0, 0.0) * balls, *np.zeros(chain.mechanism.n)], (count, 1))
 
 
 def _passive(mechanism: Tree, q: FloatArray, qd: FloatArray) -> FloatArray:
@@ -95,9 +123,7 @@ def _weighed(comparison: Comparison) -> Comparison:
     axis, sign = first.axes[-1], float(alignment.signs[-1])
     if len(first.axes) - 1 in tied:
         return replace(comparison, base=alignment.base, offsets=alignment.offsets, tool=tool_of(first, second, alignment))
-    zero = np.zeros(first.mechanism.n)
-    left = _inertias(first.mechanism, zero, np.eye(4))[-1]
-    right = _inertias(second.mechanism, comparison.transferred(zero), np.asarray(comparison.base))[-1]
+    left, right = (inertias[-1] for inertias in _inertias(comparison))
     offset = float(alignment.offsets[-1])
     if axis.periodic:
         angle = _turn_of_body(axis, left, right)
@@ -134,8 +160,9 @@ def _check_whole(chain: JointAxes) -> None:
     if mechanism.floating or mechanism.loops:
         reason = "floats" if mechanism.floating else "has loops"
         raise ArgumentError(f"dynamics=True compares chains on the ground, and {mechanism.name!r} {reason}")
-    if balls := [axis.name for axis in chain.axes if axis.is_ball]:
-        raise ArgumentError(f"dynamics=True compares joints without quaternions; {mechanism.name!r} has {members(balls)}")
+    if balls := [axis.name for axis in (chain.axes[0], chain.axes[-1]) if axis.is_ball]:
+        ends = f"{mechanism.name!r} has {members(dict.fromkeys(balls))} at an end of the way"
+        raise ArgumentError(f"dynamics=True takes ball joints between others, which fix how all bodies are turned; {ends}")
     others = beside(chain)
     if others:
         text = f"dynamics=True compares mechanisms whose joints all lie on the way to the link; {mechanism.name!r} has"
@@ -144,8 +171,9 @@ def _check_whole(chain: JointAxes) -> None:
 
 def _states(chain: JointAxes, seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng([seed, 1])
-    shape = (MASS_SAMPLES, chain.mechanism.n)
-    return rng.uniform(-1.5, 1.5, shape), rng.choice([-1.0, 1.0], shape) * rng.uniform(0.1, 2.0, shape)
+    shape, velocities = (MASS_SAMPLES, chain.mechanism.n), (MASS_SAMPLES, chain.mechanism.nv)
+    q, qd = rng.uniform(-1.5, 1.5, shape), rng.choice([-1.0, 1.0], velocities) * rng.uniform(0.1, 2.0, velocities)
+    return np.concatenate([*(random_quaternions(rng, MASS_SAMPLES) for axis in chain.axes if axis.is_ball), q], axis=1), qd
 
 
 def _of(mechanism: Tree, name: str, *args: FloatArray) -> FloatArray:
@@ -168,9 +196,7 @@ def _gravity_text(first: Tree, second: Tree, base: FloatArray) -> list[str]:
 
 def _bodies(comparison: Comparison) -> list[str]:
     """Bodies with another mass, first moment or inertia, where they stand with all joints of the first at zero."""
-    zero = np.zeros(comparison.chains[0].mechanism.n)
-    left = _inertias(comparison.chains[0].mechanism, zero, np.eye(4))
-    right = _inertias(comparison.chains[1].mechanism, comparison.transferred(zero), np.asarray(comparison.base))
+    left, right = _inertias(comparison)
     size = max(float(np.abs(left).max()), float(np.abs(right).max()), 1e-300)
     texts = []
     for k, (a, b) in enumerate(zip(left, right, strict=True)):
@@ -189,8 +215,16 @@ def _bodies(comparison: Comparison) -> list[str]:
     return texts
 
 
-def _inertias(mechanism: Tree, q: FloatArray, base: FloatArray) -> FloatArray:
-    """Pseudo-inertias (m, 4, 4) of what moves with each joint, in the first one's world."""
+def _inertias(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
+    """Pseudo-inertias (m, 4, 4) of what moves with each joint, all joints of the first at zero, in the first one's world."""
+    first, second = comparison.chains
+    zero = _resting(first, 1)
+    one = _inertias_at(first.mechanism, configuration_of(first, zero)[0], np.eye(4))
+    mapped = configuration_of(second, comparison.transferred(zero))[0]
+    return one, _inertias_at(second.mechanism, mapped, np.asarray(comparison.base))
+
+
+def _inertias_at(mechanism: Tree, q: FloatArray, base: FloatArray) -> FloatArray:
     joints = coupling(mechanism)
     tree = moving_bodies(joints.uncoupled)
     poses = body_poses(tree, joints.coordinates(q))
@@ -204,6 +238,8 @@ def _rotors(comparison: Comparison) -> list[str]:
     for chain in comparison.chains:
         sums = np.zeros(len(chain.axes))
         places = {axis.name: k for k, axis in enumerate(chain.axes)}
+        for at in chain.mechanism.manifold_joints:
+            places |= dict.fromkeys(chain.mechanism.speed_names[at.v], places[at.name])
         for drive in chain.mechanism.drives:
             sums[places[drive.joint]] += drive.motor.reflected_inertia
         inertias.append(sums)

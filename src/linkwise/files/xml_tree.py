@@ -95,7 +95,7 @@ class Element:
 
     def _alone(self) -> Element:
         """A copy without children."""
-        tags, attributes = set(self.asked_tags), set(self.asked_attributes)
+        tags, attributes = {*self.asked_tags}, {*self.asked_attributes}
         return replace(self, attributes=dict(self.attributes), children=[], asked_tags=tags, asked_attributes=attributes)
 
     def walk(self) -> Iterator[Element]:
