@@ -669,7 +669,7 @@ class Excitation:
                 shifted[k] = state[k].copy()
                 shifted[k][:, i] += STEP
                 if self.closed and motion:
-                    aside = self.closed.assembled(*shifted, motion[0])
+                    aside = self.closed.assembled(shifted[0], shifted[1], shifted[2], motion[0])
                     if aside is None:
                         continue
                     slopes[k, :, i] = WALL * (self.closed.wall(aside) - self.closed.wall(motion)) / STEP

@@ -113,7 +113,7 @@ def _tables(
     kernel = mechanism.memo("closed second derivatives", key, lambda: _kernel(mechanism, motions.at, not factors))
     *tables, mass = kernel(state[0], speeds[..., motions.at], rises[..., motions.at], *factors)
     _check(mechanism, motions, state[0], mass, name)
-    return tuple(tables)  # type: ignore[return-value]
+    return tuple(tables)
 
 
 def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:

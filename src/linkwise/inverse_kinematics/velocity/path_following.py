@@ -211,7 +211,7 @@ class _Following:
         """The configuration (nq,) with the loops, if there are any, closed nearby."""
         if not self.task.mechanism.loops:
             return q
-        return closed_near(closing(self.task.mechanism), q[None])[0][0]
+        return np.asarray(closed_near(closing(self.task.mechanism), q[None])[0][0])
 
     def speed(self, q: FloatArray, at: float) -> tuple[FloatArray, FloatArray]:
         """Joint speeds and `DIAGNOSTICS` for an instant of the path, by what is missing to it."""
