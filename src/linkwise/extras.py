@@ -35,3 +35,18 @@ def quadratic_programs(subject: str) -> Any:
     except ImportError as error:
         raise MissingExtraError(f"{subject} needs the library daqp: {install_hint('qp')}") from error
     return daqp
+
+
+def torch_module(subject: str) -> Any:
+    """The library torch.
+
+    Raises
+    ------
+    MissingExtraError
+        Where it is not installed; the message names the subject and the extra.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError(f"{subject} needs PyTorch: {install_hint('torch')}") from error
+    return torch

@@ -17,6 +17,7 @@ from linkwise.kernel.differentiation import PRODUCTS, Directions, full_derivativ
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
+from linkwise.kernel.torch_function import torch_function
 from linkwise.spatial.validation import is_masked
 
 
@@ -68,6 +69,7 @@ class Kernel:
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
+        self._torch: Any = None
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -228,6 +230,23 @@ class Kernel:
         result = self._derivatives[key]
         assert isinstance(result, DerivativeProduct)
         return result
+
+    def torch(self) -> Callable[..., Any]:
+        """The kernel as a function of torch tensors on the CPU, which torch differentiates; nothing is copied.
+
+        It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
+        reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
+        ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
+        ``torch.compile`` runs it outside of the compiled graph (not with ``fullgraph=True``).
+
+        Raises
+        ------
+        MissingExtraError
+            Where torch is not installed.
+        """
+        if self._torch is None:
+            self._torch = torch_function(self)
+        return self._torch
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.
