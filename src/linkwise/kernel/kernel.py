@@ -38,8 +38,8 @@ class Kernel:
     lanes : int, optional
         How many configurations are computed side by side, 2 or more; as many as the processor has room for if left out. For
         calls with one or two, 2 is fastest.
-    motions : mapping of str to Tape, optional
-        How inputs with quaternions move: see `linkwise.kernel.differentiation.Directions`.
+    motions : mapping of str to Tape, or callable, optional
+        How inputs with quaternions move: see `linkwise.kernel.differentiation.Directions`; or what gives it when asked.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class Kernel:
         backend: str | None = None,
         doc: str = "",
         lanes: int | None = None,
-        motions: Mapping[str, Tape] | None = None,
+        motions: Mapping[str, Tape] | Callable[[], Mapping[str, Tape]] | None = None,
     ) -> None:
         self.backend = backend_of(backend).name
         if not tape.inputs:
             raise KernelError(f"{tape.name} has no inputs: it is a number, and no function")
-        self.tape, self.doc, self.lanes, self.motions = tape, doc, lanes, dict(motions or {})
+        self.tape, self.doc, self.lanes, self._motions = tape, doc, lanes, motions or {}
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
@@ -182,9 +182,16 @@ class Kernel:
             raise ArgumentError(f"{self.name} has no input {by!r}; it has {members(self.tape.inputs)}")
         if by not in self._derivatives:
             doc = f"Derivatives of {self.name} by {by}."
-            derivative = Kernel(full_derivative(self.tape, by), self.backend, doc, self.lanes, self.motions)
+            derivative = Kernel(full_derivative(self.tape, by), self.backend, doc, self.lanes, self._motions)
             self._derivatives.setdefault(by, derivative)
         return self._derivatives[by]
+
+    @property
+    def motions(self) -> Mapping[str, Tape]:
+        """How inputs with quaternions move."""
+        if callable(self._motions):
+            self._motions = self._motions()
+        return self._motions
 
     @property
     def vjp(self) -> DerivativeProduct:
