@@ -69,7 +69,7 @@ class Kernel:
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
-        self._torch: Any = None
+        self._torch: Callable[..., Any] | None = None
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
