@@ -26,6 +26,7 @@ GROUPS = {
         "identification",
         "equations",
         "lagrange",
+        "arrays",
         "code-export",
     ),
     "To look at": ("gallery", "pictures", "viewer", "examples/index"),

@@ -258,7 +258,7 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
     tape = kept_tape(
         _key(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
     )
-    return Kernel(tape, backend, declared.function.__doc__ or "", motions=motions(tree, declared))
+    return Kernel(tape, backend, declared.function.__doc__ or "", motions=partial(motions, alone, declared))
 
 
 def motions(tree: Tree, declared: Algorithm) -> dict[str, Tape]:

@@ -153,6 +153,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "qp": ("daqp>=0.8",),
     "scipy": ("scipy>=1.11",),
     "sympy": ("sympy>=1.12",),
+    "torch": ("torch>=2.4",),
     "view": ("viser==1.1.1", "trimesh>=4"),
     "xacro": ("xacro>=2.1",),
 }

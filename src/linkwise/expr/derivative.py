@@ -96,7 +96,7 @@ def pullback(outputs: Sequence[Any], weights: Sequence[Any], variables: Sequence
     >>> from linkwise.expr.node import symbol
     >>> x, y, w = symbol("x"), symbol("y"), symbol("w")
     >>> pullback([x * y, y.sin()], [w, 2.0], [x, y])
-    [Expr(w * y), Expr(w * x + 2 * cos(y))]
+    [Expr(y * w), Expr(2 * cos(y) + x * w)]
     """
     roots = [(output, weight) for output, weight in zip(outputs, weights, strict=True) if isinstance(output, Expr)]
     depending = set(variables)

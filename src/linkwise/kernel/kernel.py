@@ -17,6 +17,7 @@ from linkwise.kernel.differentiation import PRODUCTS, Directions, full_derivativ
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
+from linkwise.kernel.torch_function import torch_function
 from linkwise.spatial.validation import common_batch, is_masked
 
 
@@ -37,8 +38,8 @@ class Kernel:
     lanes : int, optional
         How many configurations are computed side by side, 2 or more; as many as the processor has room for if left out. For
         calls with one or two, 2 is fastest.
-    motions : mapping of str to Tape, optional
-        How inputs with quaternions move: see `linkwise.kernel.differentiation.Directions`.
+    motions : mapping of str to Tape, or callable, optional
+        How inputs with quaternions move: see `linkwise.kernel.differentiation.Directions`; or what gives it when asked.
 
     Examples
     --------
@@ -59,15 +60,16 @@ class Kernel:
         backend: str | None = None,
         doc: str = "",
         lanes: int | None = None,
-        motions: Mapping[str, Tape] | None = None,
+        motions: Mapping[str, Tape] | Callable[[], Mapping[str, Tape]] | None = None,
     ) -> None:
         self.backend = backend_of(backend).name
         if not tape.inputs:
             raise KernelError(f"{tape.name} has no inputs: it is a number, and no function")
-        self.tape, self.doc, self.lanes, self.motions = tape, doc, lanes, dict(motions or {})
+        self.tape, self.doc, self.lanes, self._motions = tape, doc, lanes, motions or {}
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
+        self._torch: Callable[..., Any] | None = None
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -180,9 +182,16 @@ class Kernel:
             raise ArgumentError(f"{self.name} has no input {by!r}; it has {members(self.tape.inputs)}")
         if by not in self._derivatives:
             doc = f"Derivatives of {self.name} by {by}."
-            derivative = Kernel(full_derivative(self.tape, by), self.backend, doc, self.lanes, self.motions)
+            derivative = Kernel(full_derivative(self.tape, by), self.backend, doc, self.lanes, self._motions)
             self._derivatives.setdefault(by, derivative)
         return self._derivatives[by]
+
+    @property
+    def motions(self) -> Mapping[str, Tape]:
+        """How inputs with quaternions move."""
+        if callable(self._motions):
+            self._motions = self._motions()
+        return self._motions
 
     @property
     def vjp(self) -> DerivativeProduct:
@@ -228,6 +237,23 @@ class Kernel:
         result = self._derivatives[key]
         assert isinstance(result, DerivativeProduct)
         return result
+
+    def torch(self) -> Callable[..., Any]:
+        """The kernel as a function of torch tensors on the CPU, which torch differentiates; nothing is copied.
+
+        It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
+        reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
+        ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
+        ``torch.compile`` runs it outside of the compiled graph (not with ``fullgraph=True``).
+
+        Raises
+        ------
+        MissingExtraError
+            Where torch is not installed.
+        """
+        if self._torch is None:
+            self._torch = torch_function(self)
+        return self._torch
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.
