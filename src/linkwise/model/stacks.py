@@ -14,6 +14,9 @@ from linkwise.spatial.transform import transform
 #: Below this a computed direction cosine is rounding of zero.
 TINY = 1e-15
 
+#: Spacing of the numbers from 1 to 2.
+EPSILON = float(np.finfo(np.float64).eps)
+
 #: Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products.
 ROUNDINGS = 4.0
 
@@ -98,5 +101,11 @@ def with_added(inertia: Array, t: Array, other: Array) -> Array:
     if total.dtype == object:
         return total
     size = np.abs(inertia) + np.abs(t) @ np.abs(other) @ np.abs(across)
-    total[np.abs(total) <= ROUNDINGS * np.finfo(np.float64).eps * size] = 0.0
+    total[np.abs(total) <= ROUNDINGS * EPSILON * size] = 0.0
     return total
+
+
+def without_rounding(*terms: float) -> float:
+    """Their sum; zero where it is no more than their rounding, as in `with_added`."""
+    total = sum(terms)
+    return 0.0 if abs(total) <= ROUNDINGS * EPSILON * sum(map(abs, terms)) else total
