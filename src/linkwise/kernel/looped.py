@@ -32,6 +32,10 @@ Size = int | str
 Place: TypeAlias = tuple[Any, ...]
 
 
+#: Columns that are solved together at most.
+PANEL = 6
+
+
 @dataclass(frozen=True)
 class RowStep:
     """The arithmetic of one row: a tape with one input and one output, and where their elements are."""
@@ -277,7 +281,9 @@ class LoopedData:
         for name, shape in layout.arrays.items():
             words[f"start {name}"] = start
             size = prod(self.shape(shape))
-            start += size + (self.sizes["nv"] if shape == ("nv", "nv") else 0)  # (of a factor 1 / D stands behind)
+            start += size
+            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor 1 / D stands behind, and what is solved)
+                start += (1 + PANEL) * self.sizes["nv"]
             if name in layout.outputs and self.sparse:
                 words[f"clear {name}"] = size
         words["stacked"] = start

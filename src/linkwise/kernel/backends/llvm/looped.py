@@ -6,14 +6,15 @@ of constants are read as they are, or, where each configuration has its own, are
 
 from __future__ import annotations
 
+from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import LoopedProgram, ProgramLayout
+from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout
 
 #: Counts the changes of this lowering.
-LOOPED = "2"
+LOOPED = "3"
 
 #: Elements of the two states of a walk.
 STATE = 64
@@ -27,8 +28,11 @@ def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacke
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
     t = host().text(SCALARS[dtype], lanes)
-    phases = PhaseWriter(program, t, stacked=stacked)
-    parts = [phases.text(number) for number in range(len(program.phases))]
+    phases = PhaseWriter(program.layout, t, stacked=stacked)
+    parts = [
+        LinearSolveWriter(phase, t, program.layout).text(k) if isinstance(phase, LinearSolve) else phases.text(k, phase)
+        for k, phase in enumerate(program.phases)
+    ]
     return module(
         [*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()]
     )

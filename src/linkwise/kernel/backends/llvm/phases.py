@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import ROW, LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep
+from linkwise.kernel.looped import ROW, Place, ProgramLayout, RowPass, RowStep
 
 
 class Words:
@@ -151,14 +151,11 @@ def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[st
 class PhaseWriter:
     """Writes the function of one phase, its steps among its loops over rows."""
 
-    def __init__(self, program: LoopedProgram, t: Text, *, stacked: bool) -> None:
-        self.program, self.layout, self.t, self.stacked = program, program.layout, t, stacked
+    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
+        self.layout, self.t, self.stacked = layout, t, stacked
 
-    def text(self, number: int) -> str:
-        """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers)``."""
-        phase = self.program.phases[number]
-        if isinstance(phase, LinearSolve):
-            return LinearSolveWriter(phase, self.t, self.layout).text(number)
+    def text(self, number: int, phase: RowPass) -> str:
+        """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers, ptr state0, ptr state1)``."""
         t = self.t
         t.begin()
         t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
@@ -285,152 +282,3 @@ class _Rows:
         """The record of a row; that of the ground is the first."""
         t = self.t
         return t.at(t.vector, base, t.emit(f"mul i64 {t.emit(f'add i64 {index}, 1')}, {size}"))
-
-
-#: Columns of a matrix that are solved together.
-COLUMNS = 8
-
-
-class LinearSolveWriter:
-    """Writes L' D L and the solutions by it, element by element in loops over rows and their parents."""
-
-    def __init__(self, phase: LinearSolve, t: Text, layout: ProgramLayout) -> None:
-        self.phase, self.t, self.layout = phase, t, layout
-
-    def text(self, number: int) -> str:
-        """Emit the function of the phase."""
-        t = self.t
-        t.begin()
-        words = Words(t, self.layout)
-        n = words["size nv"]
-        parents = t.at("i64", "%head", words["parents"])
-        self.order = t.at("i64", "%head", words["order"])
-        matrix = words.array(self.phase.matrix)
-        pivots = t.at(t.vector, matrix, t.emit(f"mul i64 {n}, {n}"))  # (behind the matrix: 1 / D)
-        self.n, self.parents, self.matrix, self.pivots = n, parents, matrix, pivots
-        self._factor()
-        for k, (name, operation) in enumerate(self.phase.right):
-            self._solve(f"r{k}", words.array(name), operation)
-        t.do("ret void")
-        head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
-        return t.function(head, kind="noinline #0")
-
-    def _at(self, i: str, j: str, matrix: str = "") -> str:
-        t = self.t
-        return t.at(t.vector, matrix or self.matrix, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {self.n}')}, {j}"))
-
-    def _load(self, address: str) -> str:
-        return self.t.emit(f"load {self.t.vector}, ptr {address}, align {self.t.vector_size}")
-
-    def _store(self, value: str, address: str) -> None:
-        self.t.do(f"store {self.t.vector} {value}, ptr {address}, align {self.t.vector_size}")
-
-    @contextmanager
-    def _up(self, name: str, start: str) -> Iterator[str]:
-        """Emit a loop over a velocity and its parents."""
-        t = self.t
-        before = t.block
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
-        place = len(t.lines)
-        t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
-        t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
-        t.start(name)
-        yield f"%{name}.k"
-        after = t.emit(f"load i64, ptr {t.at('i64', self.parents, f'%{name}.k')}")
-        t.lines.insert(place, f"  %{name}.k = phi i64 [ {start}, %{before} ], [ {after}, %{t.block} ]")
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.done")
-
-    def _placed(self, k: str) -> str:
-        """The velocity that is number k in the order."""
-        return self.t.emit(f"load i64, ptr {self.t.at('i64', self.order, k)}")
-
-    def _parent(self, k: str) -> str:
-        return self.t.emit(f"load i64, ptr {self.t.at('i64', self.parents, k)}")
-
-    def _less(self, value: str, a: str, b: str) -> str:
-        """Value - a b, fused where the processor can."""
-        t = self.t
-        if not t.has_fma:
-            return t.op("fsub", value, t.op("fmul", a, b))
-        return t.call("fma", t.negative(a), b, value)
-
-    def _factor(self) -> None:
-        t = self.t
-        with counted(t, "last", self.n) as passed:
-            k = self._placed(t.emit(f"sub i64 {t.emit(f'sub i64 {self.n}, 1')}, {passed}"))
-            inverse = t.op("fdiv", t.number(1.0), self._load(self._at(k, k)))
-            self._store(inverse, t.at(t.vector, self.pivots, k))
-            with self._up("i", self._parent(k)) as i:
-                ratio = t.op("fmul", self._load(self._at(k, i)), inverse)
-                with self._up("j", i) as j:
-                    there = self._at(i, j)
-                    self._store(self._less(self._load(there), ratio, self._load(self._at(k, j))), there)
-            with self._up("scale", self._parent(k)) as i:
-                there = self._at(k, i)
-                self._store(t.op("fmul", self._load(there), inverse), there)
-
-    def _solve(self, label: str, right: str, operation: str) -> None:
-        """Solve in place: a vector, or a matrix, some columns at a time, which stay in registers."""
-        t = self.t
-        if operation == "inverse":
-            with counted(t, f"{label}.clear", t.emit(f"mul i64 {self.n}, {self.n}")) as k:
-                self._store(t.number(0.0), t.at(t.vector, right, k))
-            with counted(t, f"{label}.one", self.n) as k:
-                self._store(t.number(1.0), self._at(k, k, right))
-        if operation.endswith("vector"):
-            self._solve_columns(f"{label}.v", right, "1", "0", 1, negative=operation.startswith("negative"))
-            return
-        blocks = t.emit(f"udiv i64 {self.n}, {COLUMNS}")
-        with counted(t, f"{label}.blocks", blocks) as block:
-            first = t.emit(f"mul i64 {block}, {COLUMNS}")
-            self._solve_columns(f"{label}.b", right, self.n, first, COLUMNS, negative=operation.startswith("negative"))
-        with counted(t, f"{label}.rest", self.n, t.emit(f"mul i64 {blocks}, {COLUMNS}")) as column:
-            self._solve_columns(f"{label}.r", right, self.n, column, 1, negative=operation.startswith("negative"))
-
-    def _solve_columns(self, label: str, right: str, stride: str, first: str, count: int, *, negative: bool) -> None:
-        """Solve so many columns of a matrix whose rows are `stride` apart."""
-        t = self.t
-
-        def row(i: str) -> list[str]:
-            start = t.at(t.vector, right, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {stride}')}, {first}"))
-            return [t.at(t.vector, start, k) for k in range(count)]
-
-        with counted(t, f"{label}.back", self.n) as passed:
-            i = self._placed(t.emit(f"sub i64 {t.emit(f'sub i64 {self.n}, 1')}, {passed}"))
-            values = [self._load(place) for place in row(i)]
-            with self._up(f"{label}.u", self._parent(i)) as j:
-                factor = self._load(self._at(i, j))
-                for place, value in zip(row(j), values, strict=True):
-                    self._store(self._less(self._load(place), factor, value), place)
-        with counted(t, f"{label}.forth", self.n) as passed:
-            i = self._placed(passed)
-            pivot = self._load(t.at(t.vector, self.pivots, i))
-            pivot = t.negative(pivot) if negative else pivot
-            places = row(i)
-            values = [t.op("fmul", self._load(place), pivot) for place in places]
-            for place, value in zip(places, self._less_those_before(f"{label}.f", i, values, row), strict=True):
-                self._store(value, place)
-
-    def _less_those_before(self, name: str, i: str, values: list[str], row: Callable[[str], list[str]]) -> list[str]:
-        """Emit: the values less those of all velocities before i, each times its element of L, summed in registers."""
-        t = self.t
-        before, start = t.block, self._parent(i)
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
-        place = len(t.lines)
-        t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
-        t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
-        t.start(name)
-        j, sums = f"%{name}.k", [f"%{name}.s{k}" for k in range(len(values))]
-        factor = self._load(self._at(i, j))
-        after = [self._less(total, factor, self._load(there)) for total, there in zip(sums, row(j), strict=True)]
-        following = self._parent(j)
-        phis = [f"  {j} = phi i64 [ {start}, %{before} ], [ {following}, %{t.block} ]"]
-        for total, value, other in zip(sums, values, after, strict=True):
-            phis.append(f"  {total} = phi {t.vector} [ {value}, %{before} ], [ {other}, %{t.block} ]")
-        t.lines[place:place] = phis
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.done")
-        return sums
