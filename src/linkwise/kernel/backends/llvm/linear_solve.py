@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from linkwise.kernel.backends.llvm.phases import Words, counted
+from linkwise.kernel.backends.llvm.phases import Words, counted, phase_head
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import PANEL, LinearSolve, ProgramLayout
 
@@ -27,7 +27,7 @@ class LinearSolveWriter:
         """Emit the function of the phase."""
         t = self.t
         t.begin()
-        words = Words(t, self.layout)
+        words = Words(t, self.layout).placed(self.layout)
         n = words["size nv"]
         self.parents = t.at("i64", "%head", words["parents"])
         self.order = t.at("i64", "%head", words["order"])
@@ -40,8 +40,7 @@ class LinearSolveWriter:
         for k, (name, operation) in enumerate(self.phase.right):
             self._solve(f"r{k}", words.array(name), operation)
         t.do("ret void")
-        head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
-        return t.function(head, kind="noinline #0")
+        return t.function(phase_head(number), kind="noinline #0")
 
     # ── what is emitted often ─────────────────────────────────────────────────────────────────────
 

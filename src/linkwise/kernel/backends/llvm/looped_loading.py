@@ -14,13 +14,11 @@ import numpy as np
 
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
+from linkwise.kernel.backends.llvm.looped import FEW
 from linkwise.kernel.backends.llvm.loading import Code, load_made
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
-
-#: Lanes of the code for one or two configurations.
-FEW = 2
 
 
 @cache
