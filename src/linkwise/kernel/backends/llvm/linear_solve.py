@@ -229,9 +229,7 @@ class LinearSolveWriter:
                 j = self._placed(other)
                 self._store(self._load(self._at(j, i, right)), self._at(i, j, right))
 
-    def _solve_columns(
-        self, label: str, right: str, count: int, top: str, *, negative: bool
-    ) -> None:
+    def _solve_columns(self, label: str, right: str, count: int, top: str, *, negative: bool) -> None:
         """Solve with columns, so many numbers a row, that are zero behind number `top` of the order."""
         t = self.t
 

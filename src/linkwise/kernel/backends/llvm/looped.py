@@ -6,7 +6,10 @@ of constants are read as they are, or, where each configuration has its own, are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
+from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
@@ -23,6 +26,11 @@ FEW = 1
 def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> bytes:
     """Compile a program to an object file with the symbol ``loop_double`` or ``loop_float``."""
     return compiled(assembly(program, dtype, lanes, stacked=stacked))
+
+
+def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
+    """Compile the entry for one configuration: see `LoopedEntry`."""
+    return compiled(module([LoopedEntry(inputs, dimensions, host().text("double", FEW)).text()]))
 
 
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
@@ -78,7 +86,9 @@ def _copied(t: Text, name: str) -> str:
     with counted(t, "all", "%count") as k:
         t.put(t.get("%src", k), "%dst", k)
     t.do("ret void")
-    return t.function(f"define internal void @{name}(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0")
+    return t.function(
+        f"define internal void @{name}(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
+    )
 
 
 def _unpack(t: Text) -> str:
