@@ -267,7 +267,7 @@ def regrouped(moving: Bodies) -> Bodies:
     These rules hold whatever the parent can do. Where its motions are few, fewer parameters count: see
     `linkwise.dynamics.base_parameters.identifiability`.
     """
-    if all(body.joint is not None or (body.turn and not body.advances) for body in moving.bodies):
+    if moving.bodies and all(x.joint is not None or (x.turn and not x.advances) for x in moving.bodies):
         inertias = _regrouped_turning(moving.bodies)
     else:
         inertias = _regrouped_one_by_one(moving.bodies)
@@ -302,7 +302,7 @@ def _regrouped_turning(bodies: Sequence[Body]) -> list[Array]:
             moments[body.parent] = [without_rounding(x, *others) for x, others in zip(before, terms, strict=True)]
             parts.append(k)
     moved = np.zeros((len(parts), 4, 4))
-    moved[:, (2, 2, 3), (2, 3, 3)] = [moments[k] for k in parts]
+    moved[:, (2, 2, 3), (2, 3, 3)] = np.reshape([moments[k] for k in parts], (-1, 3))
     moved[:, 3, 2] = moved[:, 2, 3]
     totals = _with_all(list(inertias), [bodies[k].parent for k in parts], placements[parts], moved)
     turning = np.array([body.joint is None for body in bodies])

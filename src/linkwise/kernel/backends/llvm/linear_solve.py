@@ -208,8 +208,8 @@ class LinearSolveWriter:
         with counted(t, f"{name}.clear", t.emit(f"mul i64 {self.n}, {count}")) as k:
             t.put(t.number(0.0), self.panel, k)
         start = t.at(t.vector, self.panel, t.emit(f"mul i64 {first}, {count}"))
-        for k in range(count):
-            t.put(t.number(1.0), start, k * (count + 1))
+        for diagonal in range(count):
+            t.put(t.number(1.0), start, diagonal * (count + 1))
 
     def _copy(self, name: str, right: str, first: str, count: int, *, back: bool) -> None:
         """Emit: columns of a matrix to where they stand side by side, or back."""

@@ -290,7 +290,7 @@ class PhaseWriter:
 
     @staticmethod
     def _state_size(phase: RowPass) -> int:
-        return max(sum(place[0] == "next" for place in step.outputs) for step in phase.steps if step is not None)
+        return max(len([place for place in step.outputs if place[0] == "next"]) for step in phase.steps if step is not None)
 
 
 class _Rows:
