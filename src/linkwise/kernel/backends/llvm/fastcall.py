@@ -184,7 +184,7 @@ class Entry:
         t.do("ret ptr null")
 
 
-def _array(t: Text, k: int, shape: Sequence[object], first: int, place: str) -> None:
+def _array(t: Text, k: int, shape: Sequence[object], first: int, dimensions: str) -> None:
     """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
     place = t.emit(f"getelementptr i64, ptr @pool, i64 {first + POOL}")
     flags = t.emit(f"load i64, ptr {place}")
@@ -222,7 +222,7 @@ def _array(t: Text, k: int, shape: Sequence[object], first: int, place: str) -> 
         t.do(f"br label %made{k}")
     t.start(f"fresh{k}")
     t.do(
-        f"%new{k} = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr {place}, i32 {DOUBLE}, "
+        f"%new{k} = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr {dimensions}, i32 {DOUBLE}, "
         "ptr null, ptr null, i32 0, i32 0, ptr null)"
     )
     t.do(f"%lacking{k} = icmp eq ptr %new{k}, null")
