@@ -32,7 +32,7 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
-from linkwise.model.tree import Tree, unshared
+from linkwise.model.tree import Tree, manifold_columns, unshared
 
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -301,7 +301,7 @@ def labels(tree: Tree, name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
     size = tree.nq if name == "q" else tree.nv
     if name not in QUANTITIES or shape != (size,):
         return ()
-    first = [label for label, _ in tree.columns(name)[: size - tree.n]]
+    first = [label for label, _ in manifold_columns(tree.manifold_joints, name)]
     return (*first, *(f"{name}{k}" for k in range(1, tree.n + 1)))
 
 

@@ -13,7 +13,7 @@ from linkwise import Mechanism, robots
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.kernel import cache
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies, moving_bodies
+from linkwise.model.body import Bodies, _regrouped_one_by_one, _regrouped_turning, moving_bodies
 from support.random_mechanisms import mechanisms, random_mechanism, random_pose, random_state, relative
 
 
@@ -149,3 +149,15 @@ def test_regrouping_saves_a_ninth_to_a_quarter(robot: str, share: float, monkeyp
     saved = 1 - fewer / counted()
     print(f"{robot}: {saved:.1%} fewer products and sums")
     assert saved == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_regrouping_at_once_is_regrouping_one_by_one(seed: int) -> None:
+    """To rounding, a few units in the last place for each body on the way, and with the same zeros."""
+    bodies = moving_bodies(random_mechanism(seed, ["revolute"] * 9)).bodies
+    at_once, in_turn = _regrouped_turning(bodies), _regrouped_one_by_one(bodies)
+    size = max(np.abs(inertia).max() for inertia in in_turn)
+    for one, other in zip(at_once, in_turn, strict=True):
+        assert np.array_equal(one, one.T)
+        assert np.array_equal(one == 0.0, other == 0.0)
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=100 * np.finfo(float).eps * size)

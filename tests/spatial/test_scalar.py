@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from linkwise.expr import Expr, evaluate, symbol
-from linkwise.spatial.scalar import atan2, greatest, least, select
+from linkwise.spatial.scalar import atan2, cos_sin, cos_sin_of_all, greatest, least, select
 
 NAN, INF = math.nan, math.inf
 VALUES = (0.0, -0.0, 1.0, -1.5, 5e-324, 1e300, INF, -INF, NAN)
@@ -136,3 +136,10 @@ def test_kinds() -> None:
     assert isinstance(atan2(1.0, x), Expr)
     assert isinstance(select(x, 1.0, 2.0), Expr)
     assert type(atan2(np.float32(1), 2)) is float
+
+
+def test_many_cosines_and_sines_are_those_of_one_at_a_time() -> None:
+    quarters = [k * math.pi / 2 for k in range(-9, 10)]
+    angles = [*quarters, *np.nextafter(quarters, 9.0), *np.nextafter(quarters, -9.0), 1e6, 3e7, *np.linspace(-4, 4, 50)]
+    wanted = np.transpose([cos_sin(angle) for angle in angles])
+    assert np.array_equal(cos_sin_of_all(angles), wanted)

@@ -111,6 +111,22 @@ def test_a_thousand_bodies() -> None:
     assert velocity < 1e-6  # (central differences of positions of some 100 m)
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy", "link_poses", "momentum"])
+def test_one_configuration_by_the_entry_is_the_gufunc(name: str) -> None:
+    """To the last bit, and what was handed out stays what it was."""
+    mech = chain(40)
+    kernel = mech.kernel(name)
+    count = len(kernel.tape.inputs)
+    states = [random_state(mech, seed)[:count] for seed in range(8)]
+    assert kernel.tier == "looped"
+    assert kernel.machine_entry() is not None
+    kept = [kernel(*state) for state in states]
+    for state, value in zip(states, kept, strict=True):
+        assert np.array_equal(value, kernel.ufunc(*state))
+        assert np.array_equal(value, kernel(*([x, x, x] for x in state))[1])
+    assert type(kept[0]) is type(kernel.ufunc(*states[0]))
+
+
 def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kernels"))
     monkeypatch.setattr(sweeps, "programs", lambda: [("friction_torque", (), True)])

@@ -32,6 +32,10 @@ Size = int | str
 Place: TypeAlias = tuple[Any, ...]
 
 
+#: Columns that are solved together at most.
+PANEL = 6
+
+
 @dataclass(frozen=True)
 class RowStep:
     """The arithmetic of one row: a tape with one input and one output, and where their elements are."""
@@ -136,7 +140,7 @@ class ProgramLayout:
     def words(self) -> dict[str, int]:
         """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
 
-        "bytes" of memory; the address of the code for "few" configurations, and of its table; the address of the constants,
+        "bytes" of memory; where the code for a "few" configurations stands, and its table; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
         its "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it
         begins, and how many of its elements are cleared at first; for each argument the number of its elements and three
@@ -277,7 +281,9 @@ class LoopedData:
         for name, shape in layout.arrays.items():
             words[f"start {name}"] = start
             size = prod(self.shape(shape))
-            start += size + (self.sizes["nv"] if shape == ("nv", "nv") else 0)  # (of a factor 1 / D stands behind)
+            start += size
+            if shape == ("nv", "nv") and name in layout.temporaries:  # (of a factor 1 / D stands behind, and what is solved)
+                start += (1 + PANEL) * self.sizes["nv"]
             if name in layout.outputs and self.sparse:
                 words[f"clear {name}"] = size
         words["stacked"] = start

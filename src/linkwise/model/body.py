@@ -24,7 +24,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.body_frames import body_frames
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints import Joint
-from linkwise.model.stacks import Matrices, cleaned, on_stacks, with_added
+from linkwise.model.stacks import Matrices, cleaned, on_stacks, stacked, with_added, without_rounding
 from linkwise.model.symbolic import any_nonzero, has_symbols
 from linkwise.model.tree import Tree
 from linkwise.model.validation import frozen
@@ -101,6 +101,12 @@ class Body:
     def advances(self) -> bool:
         """Whether the joint moves the body along z, as far as that is known whatever the values of symbols."""
         return any_nonzero(self.pitch)
+
+    def with_inertia(self, inertia: FloatArray) -> Body:
+        """The same body with another pseudo-inertia; quicker than `dataclasses.replace`."""
+        other = object.__new__(Body)
+        other.__dict__.update(vars(self), inertia=inertia)
+        return other
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -261,16 +267,46 @@ def regrouped(moving: Bodies) -> Bodies:
     These rules hold whatever the parent can do. Where its motions are few, fewer parameters count: see
     `linkwise.dynamics.base_parameters.identifiability`.
     """
-    inertias = [body.inertia.copy() for body in moving.bodies]
-    for k in reversed(range(len(moving.bodies))):
-        body = moving.bodies[k]
+    if moving.bodies and all(x.joint is not None or (x.turn and not x.advances) for x in moving.bodies):
+        inertias = _regrouped_turning(moving.bodies)
+    else:
+        inertias = _regrouped_one_by_one(moving.bodies)
+    pairs = zip(moving.bodies, inertias, strict=True)
+    return replace(moving, bodies=tuple(body.with_inertia(inertia) for body, inertia in pairs))
+
+
+def _regrouped_one_by_one(bodies: Sequence[Body]) -> list[Array]:
+    inertias = [body.inertia.copy() for body in bodies]
+    for k in reversed(range(len(bodies))):
+        body = bodies[k]
         moved = unseen(body, inertias[k])
         inertias[k] = inertias[k] - moved
         if body.parent >= 0:
             there = body.placement  # what moves to the parent is symmetric about z: any angle will do
             inertias[body.parent] = with_added(inertias[body.parent], there, moved)
-    pairs = zip(moving.bodies, inertias, strict=True)
-    return replace(moving, bodies=tuple(replace(body, inertia=inertia) for body, inertia in pairs))
+    return inertias
+
+
+def _regrouped_turning(bodies: Sequence[Body]) -> list[Array]:
+    """The same where nothing moves along axes: what is handed on are three numbers of each body, and all else is one sum."""
+    inertias, placements = (stacked([getattr(body, name) for body in bodies]) for name in ("inertia", "placement"))
+    if not (isinstance(inertias, np.ndarray) and isinstance(placements, np.ndarray)):
+        return _regrouped_one_by_one(bodies)
+    moments = inertias[:, (2, 2, 3), (2, 3, 3)].tolist()  # of each body the integral of z^2, m z and m
+    parts, slopes = [], placements[:, 2, 2:].tolist()
+    for k in reversed(range(len(bodies))):
+        body = bodies[k]
+        if body.joint is None and body.parent >= 0:
+            before, (a, p), (square, first, mass) = moments[body.parent], slopes[k], moments[k]
+            terms = ((square * a * a, 2.0 * first * a * p, mass * p * p), (first * a, mass * p), (mass,))
+            moments[body.parent] = [without_rounding(x, *others) for x, others in zip(before, terms, strict=True)]
+            parts.append(k)
+    moved = np.zeros((len(parts), 4, 4))
+    moved[:, (2, 2, 3), (2, 3, 3)] = np.reshape([moments[k] for k in parts], (-1, 3))
+    moved[:, 3, 2] = moved[:, 2, 3]
+    totals = _with_all(list(inertias), [bodies[k].parent for k in parts], placements[parts], moved)
+    turning = np.array([body.joint is None for body in bodies])
+    return list(np.where(turning[:, None, None] & _RESTING[True, False], 0.0, np.array(totals)))
 
 
 def unseen(body: Body, inertia: Array) -> Array:
@@ -318,26 +354,30 @@ def _inertias(tree: Tree, moving: Bodies, count: int) -> list[Array]:
         for (body, t), inertia in [*carried, *locked, (moving.tool, tree.payload)]
         if body >= 0 and not inertia.is_zero
     ]
-    results: list[Array] = [np.zeros((4, 4)) for _ in range(count)]
+    pseudo = pseudo_inertias([inertia for _, _, inertia in parts])
+    return _with_all([np.zeros((4, 4))] * count, [body for body, _, _ in parts], [t for _, t, _ in parts], pseudo)
+
+
+def _with_all(inertias: Sequence[Array], bodies: Sequence[int], placements: Matrices, others: Matrices) -> list[Array]:
+    """Pseudo-inertias of bodies with others added, each to one of them, where T_body_other leads."""
+    results = list(inertias)
     turns: list[list[int]] = []
     taken: Counter[int] = Counter()
-    for row, (body, _, _) in enumerate(parts):  # (each body takes one in a turn, in their order)
+    for row, body in enumerate(bodies):  # (each body takes one in a turn, in their order)
         if taken[body] == len(turns):
             turns.append([])
         turns[taken[body]].append(row)
         taken[body] += 1
-    pseudo = _pseudo_inertias([inertia for _, _, inertia in parts])
     for rows in turns:
-        bodies = [parts[row][0] for row in rows]
-        totals = on_stacks(
-            with_added, [results[k] for k in bodies], [parts[row][1] for row in rows], [pseudo[row] for row in rows]
-        )
-        for k, total in zip(bodies, totals, strict=True):
-            results[k] = total
+        before = [results[bodies[row]] for row in rows]
+        totals = on_stacks(with_added, before, [placements[row] for row in rows], [others[row] for row in rows])
+        for row, total in zip(rows, totals, strict=True):
+            results[bodies[row]] = total
     return results
 
 
-def _pseudo_inertias(inertias: Sequence[Inertia]) -> Matrices:
+def pseudo_inertias(inertias: Sequence[Inertia]) -> Matrices:
+    """The pseudo-inertias (4, 4) of many links."""
     if not inertias or any(
         x.by_moments or has_symbols(x.mass) or has_symbols(x.com) or has_symbols(x.tensor) for x in inertias
     ):

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.expr.node import Expr
-from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin
+from linkwise.spatial.scalar import Array, FloatArray, array, cos_sin, cos_sin_of_all
 from linkwise.spatial.transform import transform
 
 #: Below this a computed direction cosine is rounding of zero.
 TINY = 1e-15
+
+#: Spacing of the numbers from 1 to 2.
+EPSILON = float(np.finfo(np.float64).eps)
 
 #: Units in the last place of the numbers added up, for the three additions of an element of X + T Y T' and its products.
 ROUNDINGS = 4.0
@@ -26,9 +29,10 @@ Matrices = Sequence[Array] | FloatArray
 
 def stacked(matrices: Matrices) -> Matrices:
     """The matrices as one array of numbers (N, ...) where they are numbers, else as they are."""
-    if isinstance(matrices, np.ndarray) or any(matrix.dtype == object for matrix in matrices):
+    if isinstance(matrices, np.ndarray):
         return matrices
-    return np.array(matrices, dtype=np.float64)
+    result = np.array(matrices)
+    return matrices if result.dtype == object else result.astype(np.float64, copy=False)
 
 
 def on_stacks(function: Callable[..., Array], *columns: Matrices) -> Matrices:
@@ -47,14 +51,13 @@ def on_stacks(function: Callable[..., Array], *columns: Matrices) -> Matrices:
 
 def twists(angles: Sequence[float], heights: Sequence[Any]) -> Matrices:
     """Rz(angle) Tz(height) (4, 4) of each pair; a height may be an expression."""
-    turns = [cos_sin(angle) for angle in angles]
     if any(isinstance(height, Expr) for height in heights):
-        pairs = zip(turns, heights, strict=True)
+        pairs = zip(map(cos_sin, angles), heights, strict=True)
         return [
             transform([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], array([0.0, 0.0, height])) for (c, s), height in pairs
         ]
-    result = np.tile(np.eye(4), (len(turns), 1, 1))
-    c, s = np.array(turns, dtype=np.float64).reshape(-1, 2).T
+    result = np.tile(np.eye(4), (len(angles), 1, 1))
+    c, s = cos_sin_of_all(angles)
     result[:, 0, 0] = result[:, 1, 1] = c
     result[:, 0, 1], result[:, 1, 0] = -s, s
     result[:, 2, 3] = heights
@@ -98,5 +101,11 @@ def with_added(inertia: Array, t: Array, other: Array) -> Array:
     if total.dtype == object:
         return total
     size = np.abs(inertia) + np.abs(t) @ np.abs(other) @ np.abs(across)
-    total[np.abs(total) <= ROUNDINGS * np.finfo(np.float64).eps * size] = 0.0
+    total[np.abs(total) <= ROUNDINGS * EPSILON * size] = 0.0
     return total
+
+
+def without_rounding(*terms: float) -> float:
+    """Their sum; zero where it is no more than their rounding, as in `with_added`."""
+    total = sum(terms)
+    return 0.0 if abs(total) <= ROUNDINGS * EPSILON * sum(map(abs, terms)) else total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,22 @@ def cos_sin(angle: Any) -> tuple[Any, Any]:
         return angle.cos(), angle.sin()
     sympy = sympy_module()
     return sympy.cos(angle), sympy.sin(angle)
+
+
+def cos_sin_of_all(angles: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+    """Cosines and sines of many numbers, each to the last bit as `cos_sin` has it.
+
+    Examples
+    --------
+    >>> cos_sin_of_all([0.0, math.pi])
+    (array([ 1., -1.]), array([0., 0.]))
+    """
+    values = np.asarray(angles, dtype=np.float64)
+    result = np.array([[*map(math.cos, angles)], [*map(math.sin, angles)]])
+    quarter = np.where(np.abs(values) < 1e6, np.rint(values / (math.pi / 2)), 0.0)
+    exact = (quarter != 0.0) & (np.abs(values - quarter * (math.pi / 2)) <= 2 * np.spacing(np.abs(values)))
+    result[:, exact] = np.array(_QUARTERS)[quarter[exact].astype(int) % 4].T
+    return result[0], result[1]
 
 
 def is_number(value: Any) -> bool:

@@ -18,7 +18,7 @@ from linkwise.kernel import Kernel
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
-from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, gufunc
+from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, entry, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.kernel import DerivativeProduct
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout, Size
@@ -127,7 +127,13 @@ class LoopedKernel(Kernel):
         known["length"] = self.code.layout.length * max(1, len(tree.links))
         super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
-        self._compiled = Lazy(lambda: CompiledKernel(Lazy(partial(_ufunc, tree, declared, options, self.doc))))
+        data = Lazy(partial(data_of, tree, declared, options))
+        self._compiled = Lazy(
+            lambda: CompiledKernel(
+                Lazy(lambda: _ufunc(tree, declared, options, data, self.doc)),
+                Lazy(lambda: None if tree.coupled else entry(self.code, data())),
+            )
+        )
 
     def product(self, mode: str, names: tuple[str, ...], *, tangent: bool) -> DerivativeProduct:
         """Products with derivatives are those of the straight-line code, which the disk may know."""
@@ -172,11 +178,11 @@ def sizes_of(tree: Tree, options: Mapping[str, Any]) -> dict[str, int]:
     return {**sizes, "wrenches": len(options.get("wrenches") or (None,))}
 
 
-def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], doc: str) -> Any:
+def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], doc: str) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
-    return gufunc(code_for(tree, declared, options), data_of(tree, declared, options), doc)
+    return gufunc(code_for(tree, declared, options), data(), doc)
 
 
 def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedData:

@@ -13,12 +13,15 @@ import numpy.typing as npt
 from linkwise.dynamics.center_of_mass import moments_of
 from linkwise.errors import KernelError
 from linkwise.kernel.looped import ROW, LoopedData
-from linkwise.model.body import Bodies, Body, moving_bodies
+from linkwise.model.body import Bodies, Body, moving_bodies, pseudo_inertias
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.sweeps.drivers import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind, kinds_of, numbers_of
+
+#: Indices of the upper triangle of a pseudo-inertia.
+_UPPER = tuple(np.transpose(PSEUDO))
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
@@ -131,7 +134,7 @@ def held_moment(tree: Tree, bodies: Bodies) -> tuple[Array, float]:
 
 def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
     """The links, with the inertia of all that is fixed to them: rotors and the payload count."""
-    inertias = [np.asarray(link.body.pseudo) for link in tree.links]
+    inertias = [np.asarray(inertia) for inertia in pseudo_inertias([link.body for link in tree.links])]
     for drive in tree.drives:
         if drive.carrier is not None and drive.carrier >= 0:
             inertias[drive.carrier] = inertias[drive.carrier] + drive.motor.locked.pseudo
@@ -186,7 +189,7 @@ def _both_ways(motor: Motor) -> tuple[float, float]:
 
 
 def _ten(inertia: FloatArray) -> FloatArray:
-    return np.array([inertia[i, j] for i, j in PSEUDO])
+    return np.asarray(inertia[_UPPER])
 
 
 def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:

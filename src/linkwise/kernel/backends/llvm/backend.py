@@ -8,13 +8,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
-from linkwise.kernel.backends.llvm.fastcall import POOL, has_entry, pooled
-from linkwise.kernel.backends.llvm.loading import Code, fill_pool, load
+from linkwise.kernel.backends.llvm.fastcall import has_entry
+from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
 from linkwise.kernel.gufunc import LOOP, Entry, Memory, make, usable
 from linkwise.kernel.iteration import IterationProgram
@@ -48,7 +46,7 @@ class Llvm(Backend):
             return make(memory, len(tape.inputs), len(tape.outputs))
 
         def entry() -> Entry:
-            return _entry(tape, code() if entry_in_loop(tape) else load(tape, "entry"))
+            return entry_with_pool(code() if entry_in_loop(tape) else load(tape, "entry"), list(tape.outputs.values()))
 
         return CompiledKernel(Lazy(ufunc), Lazy(entry) if has_entry(tape) and usable() else lambda: None)
 
@@ -63,13 +61,6 @@ class Llvm(Backend):
     def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
         """A loop over a table of the calls and copies."""
         return sequence.compiled(steps, held) if self.available() else None
-
-
-def _entry(tape: Tape, code: Code) -> Entry:
-    """The compiled entry, with the arrays that it hands out again and again."""
-    kept = [[np.empty(shape) for _ in range(POOL)] for shape in pooled(tape)]
-    fill_pool(code, [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)])
-    return Entry(code.address("call"), (code, tuple(array for arrays in kept for array in arrays)))
 
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:

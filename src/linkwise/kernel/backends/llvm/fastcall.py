@@ -9,13 +9,15 @@ It returns what the gufunc does: an array, a float64 for the shape (), or a tupl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
-from linkwise.kernel.tape import Shape, Tape
+from linkwise.kernel.tape import Tape
 
 #: Arrays that the kernel keeps for each output, in the table ``pool``, their flags behind them. One that nobody else holds
 #: any more is used again instead of allocating: a reference count of one means that only the kernel has it, so nobody can
@@ -38,20 +40,26 @@ def has_entry(tape: Tape) -> bool:
     return bool(tape.inputs) and vectors and tape.input_count + tape.output_count <= MOST_SCALARS
 
 
-def pooled(tape: Tape) -> list[Shape]:
-    """The shapes of the outputs that are arrays."""
-    return [shape for shape in tape.outputs.values() if shape]
-
-
 def entry(tape: Tape, t: Text, plan: Plan) -> str:
     """Emit ``PyObject *call(PyObject *self, PyObject **args, ssize_t nargs, PyObject *kwnames)``.
 
     For kernels for which `has_entry` holds.
     """
-    return _Entry(tape, t, plan).text()
+    return Entry(tape, t, plan).text()
 
 
-class _Entry:
+class Entry:
+    """Writes the function around what computes a tape.
+
+    Attributes
+    ----------
+    sizes, shapes : list
+        Sizes of the inputs, shapes of the outputs: numbers, or the names of values that are loaded first.
+    """
+
+    sizes: list[Any]
+    shapes: list[Any]
+
     def __init__(self, tape: Tape, t: Text, plan: Plan) -> None:
         self.tape, self.t = tape, t
         self.sizes = [prod(shape) for shape in tape.inputs.values()]
@@ -61,6 +69,7 @@ class _Entry:
         self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
 
     def text(self) -> str:
+        """Emit it."""
         t = self.t
         t.begin()
         tables = self._room()
@@ -78,12 +87,22 @@ class _Entry:
         t.start("other")
         t.do("%handed = call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
         t.do("ret ptr %handed")
-        tables.append(f"@pool = dso_local global [{max(1, (POOL + 1) * len(pooled(self.tape)))} x ptr] zeroinitializer")
-        for k, shape in enumerate(self.shapes):
-            lengths = ", ".join(f"i64 {length}" for length in shape) or "i64 0"
-            tables.append(f"@shape{k} = internal constant [{max(1, len(shape))} x i64] [{lengths}]")
+        tables.append(
+            f"@pool = dso_local global [{max(1, (POOL + 1) * len(list(filter(None, self.shapes))))} x ptr] zeroinitializer"
+        )
+        tables += self._shapes()
         head = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #0 {"
         return "\n".join([*tables, head, *t.lines, "}"]) + "\n"
+
+    def _shapes(self) -> list[str]:
+        return [
+            f"@shape{k} = internal constant [{max(1, len(shape))} x i64] [{', '.join(f'i64 {n}' for n in shape) or 'i64 0'}]"
+            for k, shape in enumerate(self.shapes)
+        ]
+
+    def _shape(self, k: int) -> str:
+        """Where the shape of an output stands."""
+        return f"@shape{k}"
 
     def _room(self) -> list[str]:
         """Room for vectors: on the stack, or, if it is much, in memory of the kernel, which has the interpreter's lock."""
@@ -96,6 +115,10 @@ class _Entry:
         for name, size in self.room.items():
             t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
         return []
+
+    def data_of(self, array: str) -> str:
+        """Emit: where the elements of an array stand."""
+        return _field(self.t, array, "data", "ptr")
 
     def _make(self) -> None:
         """Make what is returned, but for scalars, which hold a value from the start."""
@@ -111,7 +134,7 @@ class _Entry:
         for k, shape in enumerate(self.shapes):
             t.start(f"output{k}")
             if shape:
-                _array(t, k, shape, (POOL + 1) * before)
+                _array(t, k, shape, (POOL + 1) * before, self._shape(k))
                 before += 1
                 self._put(k)
             t.do(f"br label %{f'output{k + 1}' if k + 1 < len(self.shapes) else 'run'}")
@@ -137,11 +160,16 @@ class _Entry:
             if shape:
                 first_lane(t, _field(t, f"%result{k}", "data", "ptr"), source, prod(shape))
                 continue
-            t.do(f"%result{k} = call ptr %new_scalar(ptr {source}, ptr %descr, ptr null)")
-            t.do(f"%lost{k} = icmp eq ptr %result{k}, null")
-            t.do(f"br i1 %lost{k}, label %failed, label %scalar{k}, !prof !0")
-            t.start(f"scalar{k}")
-            self._put(k)
+            self._make_scalar(k, source)
+
+    def _make_scalar(self, k: int, source: str) -> None:
+        """Emit: output k is the number there."""
+        t = self.t
+        t.do(f"%result{k} = call ptr %new_scalar(ptr {source}, ptr %descr, ptr null)")
+        t.do(f"%lost{k} = icmp eq ptr %result{k}, null")
+        t.do(f"br i1 %lost{k}, label %failed, label %scalar{k}, !prof !0")
+        t.start(f"scalar{k}")
+        self._put(k)
 
     def _return(self) -> None:
         t, several = self.t, len(self.shapes) > 1
@@ -154,7 +182,7 @@ class _Entry:
         t.do("ret ptr null")
 
 
-def _array(t: Text, k: int, shape: Shape, first: int) -> None:
+def _array(t: Text, k: int, shape: Sequence[object], first: int, dimensions: str) -> None:
     """Emit: ``%result`` is an array of the pool that nobody else holds, with an owned reference, else a new one."""
     flags = t.load("i64", "@pool", first + POOL)
     t.do(f"br label %try{k}.0")
@@ -185,7 +213,7 @@ def _array(t: Text, k: int, shape: Shape, first: int) -> None:
         t.do(f"br label %made{k}")
     t.start(f"fresh{k}")
     t.do(
-        f"%new{k} = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr @shape{k}, i32 {DOUBLE}, "
+        f"%new{k} = call ptr %new_array(ptr %array_type, i32 {len(shape)}, ptr {dimensions}, i32 {DOUBLE}, "
         "ptr null, ptr null, i32 0, i32 0, ptr null)"
     )
     t.do(f"%lacking{k} = icmp eq ptr %new{k}, null")
@@ -195,7 +223,7 @@ def _array(t: Text, k: int, shape: Shape, first: int) -> None:
     t.do(f"%result{k} = phi ptr {', '.join([*sources, f'[ %new{k}, %fresh{k} ]'])}")
 
 
-def _check(t: Text, k: int, size: int, then: str) -> None:
+def _check(t: Text, k: int, size: object, then: str) -> None:
     """Emit: go on if argument k is a contiguous float64 array of this length, else hand the call over."""
     t.start(f"check{k}")
     t.do(f"%array{k} = load ptr, ptr {t.at('ptr', '%args', k)}")

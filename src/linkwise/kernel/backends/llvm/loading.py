@@ -16,10 +16,11 @@ from linkwise.errors import KernelError
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.llvm.fastcall import POOL
 from linkwise.kernel.backends.llvm.linker import Image, Mapped, link
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT
-from linkwise.kernel.gufunc import api_table
-from linkwise.kernel.tape import Tape
+from linkwise.kernel.gufunc import Entry, api_table
+from linkwise.kernel.tape import Shape, Tape
 
 _NEW_ARRAY, _NEW_SCALAR = 93, 60
 _numbers = itertools.count()
@@ -74,11 +75,14 @@ def fill_runtime(code: Code, values: Mapping[str, int]) -> None:
         table[RUNTIME.index(name)] = value
 
 
-def fill_pool(code: Code, words: Sequence[int]) -> None:
-    """Write into the table ``pool`` of a kernel the addresses of the arrays that it keeps, and their flags."""
+def entry_with_pool(code: Code, shapes: Sequence[Shape], *keep: Any) -> Entry:
+    """The compiled entry, with the arrays that it hands out again and again: ``pool`` has their addresses, and flags."""
+    kept = [[np.empty(shape) for _ in range(POOL)] for shape in shapes if shape]
+    words = [word for arrays in kept for word in (*map(id, arrays), arrays[0].flags.num)]
     table = (ctypes.c_void_p * max(1, len(words))).from_address(code.address("pool"))
     for k, word in enumerate(words):
         table[k] = word
+    return Entry(code.address("call"), (code, tuple(array for arrays in kept for array in arrays), *keep))
 
 
 def cache_key(tape: Tape, dtype: str, lanes: int | None = None) -> str:
@@ -92,7 +96,7 @@ def laned(digest: str, lanes: int | None) -> str:
 
 
 #: What modules may define; each defines ``runtime``.
-SYMBOLS = ("runtime", "pool", "call", "loop_double", "loop_float", "rollout", *SUPPORT)
+SYMBOLS = ("runtime", "pool", "place", "call", "loop_double", "loop_float", "rollout", *SUPPORT)
 
 
 class Linked:

@@ -6,17 +6,21 @@ of constants are read as they are, or, where each configuration has its own, are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
+from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
-from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import LoopedProgram, ProgramLayout
+from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout
 
 #: Counts the changes of this lowering.
-LOOPED = "2"
+LOOPED = "4"
 
-#: Elements of the two states of a walk.
-STATE = 64
+#: Lanes of the code for so many configurations.
+FEW = 1
 
 
 def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> bytes:
@@ -24,11 +28,19 @@ def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacke
     return compiled(assembly(program, dtype, lanes, stacked=stacked))
 
 
+def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
+    """Compile the entry for one configuration: see `LoopedEntry`."""
+    return compiled(module([LoopedEntry(inputs, dimensions, host().text("double", FEW)).text()]))
+
+
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
     t = host().text(SCALARS[dtype], lanes)
-    phases = PhaseWriter(program, t, stacked=stacked)
-    parts = [phases.text(number) for number in range(len(program.phases))]
+    phases = PhaseWriter(program.layout, t, stacked=stacked)
+    parts = [
+        LinearSolveWriter(phase, t, program.layout).text(k) if isinstance(phase, LinearSolve) else phases.text(k, phase)
+        for k, phase in enumerate(program.phases)
+    ]
     return module(
         [*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()]
     )
@@ -46,6 +58,8 @@ def _pointers(t: Text, start: str) -> list[str]:
 def _pack(t: Text) -> str:
     """Emit ``pack``: rows of `count` elements side by side, to lanes."""
     t.begin()
+    if t.width == 1:
+        return _copied(t, "pack")
     rows = _pointers(t, "%src")
     pairs = t.emit("udiv i64 %count, 2")
     with counted(t, "pairs", pairs) as k:
@@ -67,9 +81,21 @@ def _pack(t: Text) -> str:
     return t.function("define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0")
 
 
+def _copied(t: Text, name: str) -> str:
+    """Emit ``pack`` or ``unpack`` of a single lane."""
+    with counted(t, "all", "%count") as k:
+        t.put(t.get("%src", k), "%dst", k)
+    t.do("ret void")
+    return t.function(
+        f"define internal void @{name}(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
+    )
+
+
 def _unpack(t: Text) -> str:
     """Emit ``unpack``: lanes to rows of `count` elements side by side."""
     t.begin()
+    if t.width == 1:
+        return _copied(t, "unpack")
     rows = _pointers(t, "%dst")
     length = group_length(t)
     groups = t.emit(f"udiv i64 %count, {length}")
@@ -108,10 +134,11 @@ class _Loop:
         self._hand_over_few()
         words = Words(t, self.layout)
         memory = self._room(words["bytes"], align)
-        for name in self.layout.outputs:
-            t.do(f"call void @zero(ptr {words.array(name)}, i64 {words[f'clear {name}']})")
-        state = t.emit(f"alloca [{2 * STATE} x {t.vector}], align {align}")
-        other = t.at(t.vector, state, STATE)
+        for name in self.layout.arrays:
+            t.do(f"store i64 {words[f'start {name}']}, ptr {start_place(t, self.layout, name)}")
+        if t.width > 1:
+            for name in self.layout.outputs:
+                t.do(f"call void @zero(ptr {words.array(name)}, i64 {words[f'clear {name}']})")
         cores = self._cores(words)
         blocks = t.emit(f"udiv i64 {t.emit(f'add i64 %count, {t.width - 1}')}, {t.width}")
         names = {name: words.array(name) for name in self.layout.arrays}
@@ -120,21 +147,27 @@ class _Loop:
             for table, layout in self.layout.tables.items()
         }
         lengths = {name: self._length(words, name) for name in self.layout.cleared}
+        cleared = dict(names)
         with counted(t, "blocks", blocks) as block:
             done = t.emit(f"mul i64 {block}, {t.width}")
             left = t.emit(f"sub i64 %count, {done}")
             over = t.emit(f"icmp slt i64 {left}, {t.width}")
             lanes = t.emit(f"select i1 {over}, i64 {left}, i64 {t.width}")
             for k, (name, _) in enumerate(self.arguments):
+                if t.width == 1 and name in names:
+                    there = self._in_place(k, name, done, cores[k][1], words)
+                    if name in self.layout.outputs:
+                        t.do(f"call void @zero(ptr {there}, i64 {words[f'clear {name}']})")
+                        cleared[name] = there
                 if name not in self.layout.outputs:
                     inside = names.get(name, "%constants")
                     self._move("pack", k, name, inside, done, lanes, cores[k], words)
             for place, length in records.values():
                 t.do(f"call void @zero(ptr {place}, i64 {length})")
             for name in self.layout.cleared:
-                t.do(f"call void @zero(ptr {names[name]}, i64 {lengths[name]})")
+                t.do(f"call void @zero(ptr {cleared[name]}, i64 {lengths[name]})")
             for number in range(self.phases):
-                t.do(f"call void @phase{number}(ptr %head, ptr %work, ptr %constants, ptr {state}, ptr {other})")
+                t.do(f"call void @phase{number}(ptr %head, ptr %work, ptr %constants)")
             for k, (name, _) in enumerate(self.arguments):
                 if name in self.layout.outputs:
                     self._move("unpack", k, name, names[name], done, lanes, cores[k], words)
@@ -143,12 +176,27 @@ class _Loop:
         head = f"define void @loop_{t.scalar}(ptr %args, ptr %dimensions, ptr %steps, ptr %head)"
         return t.function(head)
 
+    def _in_place(self, k: int, name: str, done: str, tight: str, words: Words) -> str:
+        """Emit: work on an argument where it is, if its elements lie side by side; where the array stands then."""
+        t = self.t
+        outside, base = t.emit(f"ptrtoint ptr {self._outside(k, done)} to i64"), t.emit("ptrtoint ptr %work to i64")
+        direct = t.emit(f"ashr exact i64 {t.emit(f'sub i64 {outside}, {base}')}, {t.size.bit_length() - 1}")
+        begin = t.emit(f"select i1 {tight}, i64 {direct}, i64 {words[f'start {name}']}")
+        t.do(f"store i64 {begin}, ptr {start_place(t, self.layout, name)}")
+        return t.at(t.vector, "%work", begin)
+
+    def _outside(self, k: int, done: str) -> str:
+        """Emit: where an argument begins of the configuration that is number `done`."""
+        t = self.t
+        row = t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
+        return t.at("i8", t.emit(f"load ptr, ptr {t.at('ptr', '%args', k)}"), t.emit(f"mul i64 {done}, {row}"))
+
     def _hand_over_few(self) -> None:
-        """Emit: one or two configurations go to code with shorter vectors, where there is some."""
+        """Emit: a single configuration goes to code without lanes, where there is some."""
         t = self.t
         words = Words(t, self.layout, "few")
         t.do("%count = load i64, ptr %dimensions")
-        t.do("%short = icmp sle i64 %count, 2")
+        t.do(f"%short = icmp sle i64 %count, {FEW}")
         t.do(f"%there = icmp ne i64 {words['few']}, 0")
         t.do("%other = and i1 %short, %there")
         t.do("br i1 %other, label %hand, label %begin")
@@ -162,7 +210,8 @@ class _Loop:
     def _room(self, size: str, align: int) -> str:
         """Emit: memory for one block, ``%work``; what is to be freed."""
         t = self.t
-        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {align}')})")
+        starts = -(-8 * len(self.layout.arrays) // align) * align  # (where arrays begin, before the rest)
+        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {starts + align}')})")
         t.do(f"%lacking = icmp eq ptr {memory}, null")
         t.do("br i1 %lacking, label %stop, label %room, !prof !0")
         t.start("stop")
@@ -170,7 +219,7 @@ class _Loop:
         t.do("unreachable")
         t.start("room")
         start = t.emit(f"ptrtoint ptr {memory} to i64")
-        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {align - 1}')}, {-align}")
+        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {starts + align - 1}')}, {-align}")
         t.do("%work = inttoptr i64 %base to ptr")
         return memory
 
@@ -214,16 +263,15 @@ class _Loop:
     ) -> None:
         """Move one argument of a block."""
         t, (strides, tight) = self.t, core
-        start = t.emit(f"load ptr, ptr {t.at('ptr', '%args', k)}")
-        row = t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
-        outside = t.at("i8", start, t.emit(f"mul i64 {done}, {row}"))
+        outside, row = self._outside(k, done), t.emit(f"load i64, ptr {t.at('i64', '%steps', k)}")
         label = f"{direction}{k}"
         dims = t.at("i64", "%head", self.layout.words[f"dims {name} 0"])
         source, target = (outside, inside) if direction == "pack" else (inside, outside)
         t.do(f"br i1 {tight}, label %{label}.tight, label %{label}.loose")
         t.start(f"{label}.tight")
-        count = t.emit(f"load i64, ptr {dims}")
-        t.do(f"call void @{direction}(ptr {source}, i64 {lanes}, i64 {row}, i64 {count}, ptr {target})")
+        if t.width > 1 or name == "constants":  # (a single lane is worked on where it is)
+            count = t.emit(f"load i64, ptr {dims}")
+            t.do(f"call void @{direction}(ptr {source}, i64 {lanes}, i64 {row}, i64 {count}, ptr {target})")
         t.do(f"br label %{label}.end")
         t.start(f"{label}.loose")
         copy = t.runtime("copy_in" if direction == "pack" else "copy_out")

@@ -14,13 +14,12 @@ import numpy as np
 
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
-from linkwise.kernel.backends.llvm.loading import Code, load_made
+from linkwise.kernel.backends.llvm.loading import Code, entry_with_pool, load_made
+from linkwise.kernel.backends.llvm.looped import FEW
+from linkwise.kernel.backends.llvm.looped_entry import MOST_SCALARS, numbers
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, usable
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
-
-#: Lanes of the code for one or two configurations.
-FEW = 2
 
 
 @cache
@@ -88,6 +87,23 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     memory.data[1] = words.ctypes.data
     memory.set_loop(0, _single_later(code, data, stacked=stacked))
     return make(memory, len(face.inputs), len(face.outputs))
+
+
+def entry(code: LoopedCode, data: LoopedData) -> Entry | None:
+    """The entry of a program for one configuration of a mechanism; None where it gets none."""
+    layout, all_numbers = code.layout, data.all_numbers(code.layout)
+    inputs, outputs = ([data.shape(shape) for shape in shapes.values()] for shapes in (layout.inputs, layout.outputs))
+    plain = all(len(shape) == 1 and shape[0] for shape in inputs)
+    if not (plain and usable() and sum(map(prod, [*inputs, *outputs])) <= MOST_SCALARS):
+        return None
+    dimensions = [len(shape) for shape in outputs]
+    key = processor.machine_key(f"looped entry {len(inputs)} {dimensions} {looped.LOOPED}", "float64")
+    called = load_made(key, lambda: looped.entry_code(len(inputs), dimensions))
+    few, words = code.load(lanes=FEW), data.table(layout, 8 * FEW, stacked=False)
+    words[layout.words["constants"]] = all_numbers.ctypes.data
+    place = numbers([shape[0] for shape in inputs], outputs, few.address("loop_double"), words.ctypes.data)
+    ctypes.memmove(called.address("place"), place.ctypes.data, place.nbytes)
+    return entry_with_pool(called, outputs, few, words, all_numbers)
 
 
 def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import ROW, LinearSolve, LoopedProgram, Place, ProgramLayout, RowPass, RowStep
+from linkwise.kernel.looped import ROW, Place, ProgramLayout, RowPass, RowStep
 
 
 class Words:
@@ -21,12 +21,23 @@ class Words:
                 place = t.emit(f"getelementptr i64, ptr %head, i64 {index}")
                 self._loaded[name] = t.emit(f"load i64, ptr {place}")
 
+    def placed(self, layout: ProgramLayout) -> Words:
+        """The same where arrays begin as this call has it, which stands before the memory of a block."""
+        for name in layout.arrays:
+            self._loaded[f"start {name}"] = self.t.emit(f"load i64, ptr {start_place(self.t, layout, name)}")
+        return self
+
     def __getitem__(self, name: str) -> str:
         return self._loaded[name]
 
     def array(self, name: str) -> str:
         """Emit: the address of the first element of an array."""
         return self.t.at(self.t.vector, "%work", self[f"start {name}"])
+
+
+def start_place(t: Text, layout: ProgramLayout, name: str) -> str:
+    """Emit: where it stands where an array begins, in vectors from the memory of the block."""
+    return t.at("i64", "%work", -1 - list(layout.arrays).index(name))
 
 
 class StepWriter(_Writer):
@@ -44,16 +55,28 @@ class StepWriter(_Writer):
         The whole numbers of the mechanism.
     values : mapping of str to str
         The addresses "own", "parent", "body", "link", "ground", "numbers", "globals", "state", "next", and the numbers "q",
-        "v", "w", "row", "drive", as far as the step has places that count from them.
+        "v", "w", "row", "drive", as far as the step has places that count from them. Without "state" or "next" the state of
+        a walk is in registers.
+    state : sequence of str
+        The state there, and `following` the one that the step leaves.
     stacked : bool
         Whether constants differ from lane to lane.
     """
 
     def __init__(
-        self, step: RowStep, layout: ProgramLayout, t: Text, words: Words, values: Mapping[str, str], *, stacked: bool
+        self,
+        step: RowStep,
+        layout: ProgramLayout,
+        t: Text,
+        words: Words,
+        values: Mapping[str, str],
+        state: Sequence[str] = (),
+        *,
+        stacked: bool,
     ) -> None:
         super().__init__(step.tape, t, Plan(step.tape, has_fma=t.has_fma))
         self.step, self.layout, self.words, self.values, self.stacked = step, layout, words, values, stacked
+        self.state, self.following = state, dict[int, str]()
 
     def emit(self) -> None:
         """Write it."""
@@ -86,6 +109,8 @@ class StepWriter(_Writer):
 
     def _get(self, place: Place) -> str:
         t = self.t
+        if place[0] == "state" and "state" not in self.values:
+            return self.state[place[1]]
         if place[0] in {"numbers", "globals"} and not self.stacked:
             address = t.at(t.scalar, self.values[place[0]], place[1])
             number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
@@ -95,6 +120,9 @@ class StepWriter(_Writer):
 
     def _put(self, value: str, place: Place) -> None:
         t = self.t
+        if place[0] == "next" and "next" not in self.values:
+            self.following[place[1]] = value
+            return
         t.do(f"store {t.vector} {value}, ptr {self._address(place)}, align {t.vector_size}")
 
     def _address(self, place: Place) -> str:
@@ -148,21 +176,23 @@ def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[st
     t.start(f"{name}.done")
 
 
+def phase_head(number: int) -> str:
+    """How the function of a phase begins."""
+    return f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers)"
+
+
 class PhaseWriter:
     """Writes the function of one phase, its steps among its loops over rows."""
 
-    def __init__(self, program: LoopedProgram, t: Text, *, stacked: bool) -> None:
-        self.program, self.layout, self.t, self.stacked = program, program.layout, t, stacked
+    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
+        self.layout, self.t, self.stacked = layout, t, stacked
 
-    def text(self, number: int) -> str:
+    def text(self, number: int, phase: RowPass) -> str:
         """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers)``."""
-        phase = self.program.phases[number]
-        if isinstance(phase, LinearSolve):
-            return LinearSolveWriter(phase, self.t, self.layout).text(number)
         t = self.t
         t.begin()
         t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
-        self.words = Words(t, self.layout)
+        self.words = Words(t, self.layout).placed(self.layout)
         if phase.order == "ground":
             first = t.at(t.vector, "%work", self.words[f"{phase.table} records"])
             self._choose("ground", "0", phase.steps, lambda: {"own": first})
@@ -176,47 +206,65 @@ class PhaseWriter:
                 row = table.row(t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {passed}") if back else passed)
                 self._choose("step", row["kind"], phase.steps, lambda: table.places(row))
         t.do("ret void")
-        head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
-        return t.function(head, kind="noinline #0")
+        return t.function(phase_head(number), kind="noinline #0")
 
     def _rows(self, table: str) -> _Rows:
         return _Rows(self.t, self.words, self.layout, table, stacked=self.stacked)
 
     def _choose(
-        self, label: str, kind: str, steps: Sequence[RowStep | None], values: Callable[[], Mapping[str, str]]
-    ) -> None:
-        """Emit: the step for the kind of a row; `values` emits the addresses and numbers it counts from."""
+        self,
+        label: str,
+        kind: str,
+        steps: Sequence[RowStep | None],
+        values: Callable[[], Mapping[str, str]],
+        state: Sequence[str] = (),
+    ) -> list[str]:
+        """Emit: the step for the kind of a row; `values` emits the addresses and numbers it counts from.
+
+        The state that it leaves in registers is returned.
+        """
         t = self.t
         cases = [(k, step) for k, step in enumerate(steps) if step is not None]
+        if not cases:
+            return []
         if len(steps) > 1:
             targets = " ".join(f"i64 {k}, label %{label}.{k}" for k, _ in cases)
-            t.do(f"switch i64 {kind}, label %{label}.end [ {targets} ]")
+            other = f"{label}.end" if len(cases) < len(steps) else f"{label}.{cases[0][0]}"
+            t.do(f"switch i64 {kind}, label %{other} [ {targets} ]")
+        left: list[tuple[str, dict[int, str]]] = []
         for k, step in cases:
             if len(steps) > 1:
                 t.start(f"{label}.{k}")
             known = {"globals": "%numbers", "numbers": "%numbers", **values()}
-            StepWriter(step, self.layout, t, self.words, known, stacked=self.stacked).emit()
+            writer = StepWriter(step, self.layout, t, self.words, known, state, stacked=self.stacked)
+            writer.emit()
+            left.append((t.block, writer.following))
             if len(steps) > 1:
                 t.do(f"br label %{label}.end")
-        if len(steps) > 1:
-            t.start(f"{label}.end")
+        if len(steps) == 1:
+            return list(left[0][1].values())
+        t.start(f"{label}.end")
+        return [
+            t.emit(f"phi {t.vector} {', '.join(f'[ {values[k]}, %{block} ]' for block, values in left)}")
+            for k in sorted(left[0][1])
+        ]
 
     def _walk(self, phase: RowPass) -> None:
-        """From each row to the ground, for each of its velocities; states are passed from one place to the other."""
+        """From each row to the ground, for each of its velocities, with the state in registers."""
         t, same = self.t, not phase.start_table
         starting, table = self._rows(phase.start_table or phase.table), self._rows(phase.table)
         size = max(len(step.outputs) for step in phase.starts if step is not None)
-        space = t.emit(f"alloca [{size} x {t.vector}], align 64")
+        space, length = t.emit(f"alloca [{size} x {t.vector}], align 64"), self._state_size(phase)
         with counted(t, "rows", self.words[f"{phase.start_table or phase.table} rows"]) as k:
             first = starting.row(k)
             self._choose("start", first["kind"], phase.starts, lambda: {**starting.places(first), "next": space})
             with counted(t, "columns", first["count"] if same else "1") as column:
                 w = t.emit(f"add i64 {first['v']}, {column}")
-                state = t.at(t.vector, space, t.emit(f"mul i64 {column}, {self._state_size(phase)}"))
+                at = t.at(t.vector, space, t.emit(f"mul i64 {column}, {length}"))
+                begin, state = first["body"], [t.get(at, number) for number in range(length)]
                 if same:
-                    here = {"w": w, "state": state, "next": "%state0"}
-                    self._choose("own", first["kind"], phase.own, lambda: {**starting.places(first), **here})
-                begin, current = (first["parent"], "%state0") if same else (first["body"], state)
+                    begin = first["parent"]
+                    state = self._choose("own", first["kind"], phase.own, lambda: {**starting.places(first), "w": w}, state)
                 before = t.block
                 t.do("br label %way")
                 t.start("way")
@@ -225,24 +273,24 @@ class PhaseWriter:
                 t.do("br i1 %onward, label %visit, label %way.done")
                 t.start("visit")
                 row = table.row("%at")
-                passed = {"w": w, "drive": first["drive"], "state": "%now", "next": "%other"}
-                self._choose("visit.kind", row["kind"], phase.steps, lambda: {**table.places(row), **passed})
-                t.do("%is1 = icmp eq ptr %other, %state1")
-                t.do("%spare = select i1 %is1, ptr %state0, ptr %state1")
+                passed = {"w": w, "drive": first["drive"]}
+                names = [f"%state{number}" for number in range(length)]
+                following = self._choose(
+                    "visit.kind", row["kind"], phase.steps, lambda: {**table.places(row), **passed}, names
+                )
                 t.lines[place:place] = [
                     f"  %at = phi i64 [ {begin}, %{before} ], [ {row['parent']}, %{t.block} ]",
-                    f"  %now = phi ptr [ {current}, %{before} ], [ %other, %{t.block} ]",
-                    f"  %other = phi ptr [ %state1, %{before} ], [ %spare, %{t.block} ]",
+                    *(
+                        f"  {name} = phi {t.vector} [ {value}, %{before} ], [ {after}, %{t.block} ]"
+                        for name, value, after in zip(names, state, following, strict=True)
+                    ),
                 ]
                 t.do("br label %way")
                 t.start("way.done")
 
     @staticmethod
     def _state_size(phase: RowPass) -> int:
-        places = [place for step in phase.steps if step is not None for place in step.inputs if place[0] == "state"]
-        own = [place for step in phase.own if step is not None for place in step.inputs if place[0] == "state"]
-        counts = [len(step.outputs) for step in phase.starts]
-        return max([int(place[1]) + 1 for place in [*places, *own]] or counts)
+        return max(len([place for place in step.outputs if place[0] == "next"]) for step in phase.steps if step is not None)
 
 
 class _Rows:
@@ -285,152 +333,3 @@ class _Rows:
         """The record of a row; that of the ground is the first."""
         t = self.t
         return t.at(t.vector, base, t.emit(f"mul i64 {t.emit(f'add i64 {index}, 1')}, {size}"))
-
-
-#: Columns of a matrix that are solved together.
-COLUMNS = 8
-
-
-class LinearSolveWriter:
-    """Writes L' D L and the solutions by it, element by element in loops over rows and their parents."""
-
-    def __init__(self, phase: LinearSolve, t: Text, layout: ProgramLayout) -> None:
-        self.phase, self.t, self.layout = phase, t, layout
-
-    def text(self, number: int) -> str:
-        """Emit the function of the phase."""
-        t = self.t
-        t.begin()
-        words = Words(t, self.layout)
-        n = words["size nv"]
-        parents = t.at("i64", "%head", words["parents"])
-        self.order = t.at("i64", "%head", words["order"])
-        matrix = words.array(self.phase.matrix)
-        pivots = t.at(t.vector, matrix, t.emit(f"mul i64 {n}, {n}"))  # (behind the matrix: 1 / D)
-        self.n, self.parents, self.matrix, self.pivots = n, parents, matrix, pivots
-        self._factor()
-        for k, (name, operation) in enumerate(self.phase.right):
-            self._solve(f"r{k}", words.array(name), operation)
-        t.do("ret void")
-        head = f"define internal void @phase{number}(ptr %head, ptr %work, ptr %numbers, ptr %state0, ptr %state1)"
-        return t.function(head, kind="noinline #0")
-
-    def _at(self, i: str, j: str, matrix: str = "") -> str:
-        t = self.t
-        return t.at(t.vector, matrix or self.matrix, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {self.n}')}, {j}"))
-
-    def _load(self, address: str) -> str:
-        return self.t.emit(f"load {self.t.vector}, ptr {address}, align {self.t.vector_size}")
-
-    def _store(self, value: str, address: str) -> None:
-        self.t.do(f"store {self.t.vector} {value}, ptr {address}, align {self.t.vector_size}")
-
-    @contextmanager
-    def _up(self, name: str, start: str) -> Iterator[str]:
-        """Emit a loop over a velocity and its parents."""
-        t = self.t
-        before = t.block
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
-        place = len(t.lines)
-        t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
-        t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
-        t.start(name)
-        yield f"%{name}.k"
-        after = t.emit(f"load i64, ptr {t.at('i64', self.parents, f'%{name}.k')}")
-        t.lines.insert(place, f"  %{name}.k = phi i64 [ {start}, %{before} ], [ {after}, %{t.block} ]")
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.done")
-
-    def _placed(self, k: str) -> str:
-        """The velocity that is number k in the order."""
-        return self.t.emit(f"load i64, ptr {self.t.at('i64', self.order, k)}")
-
-    def _parent(self, k: str) -> str:
-        return self.t.emit(f"load i64, ptr {self.t.at('i64', self.parents, k)}")
-
-    def _less(self, value: str, a: str, b: str) -> str:
-        """Value - a b, fused where the processor can."""
-        t = self.t
-        if not t.has_fma:
-            return t.op("fsub", value, t.op("fmul", a, b))
-        return t.call("fma", t.negative(a), b, value)
-
-    def _factor(self) -> None:
-        t = self.t
-        with counted(t, "last", self.n) as passed:
-            k = self._placed(t.emit(f"sub i64 {t.emit(f'sub i64 {self.n}, 1')}, {passed}"))
-            inverse = t.op("fdiv", t.number(1.0), self._load(self._at(k, k)))
-            self._store(inverse, t.at(t.vector, self.pivots, k))
-            with self._up("i", self._parent(k)) as i:
-                ratio = t.op("fmul", self._load(self._at(k, i)), inverse)
-                with self._up("j", i) as j:
-                    there = self._at(i, j)
-                    self._store(self._less(self._load(there), ratio, self._load(self._at(k, j))), there)
-            with self._up("scale", self._parent(k)) as i:
-                there = self._at(k, i)
-                self._store(t.op("fmul", self._load(there), inverse), there)
-
-    def _solve(self, label: str, right: str, operation: str) -> None:
-        """Solve in place: a vector, or a matrix, some columns at a time, which stay in registers."""
-        t = self.t
-        if operation == "inverse":
-            with counted(t, f"{label}.clear", t.emit(f"mul i64 {self.n}, {self.n}")) as k:
-                self._store(t.number(0.0), t.at(t.vector, right, k))
-            with counted(t, f"{label}.one", self.n) as k:
-                self._store(t.number(1.0), self._at(k, k, right))
-        if operation.endswith("vector"):
-            self._solve_columns(f"{label}.v", right, "1", "0", 1, negative=operation.startswith("negative"))
-            return
-        blocks = t.emit(f"udiv i64 {self.n}, {COLUMNS}")
-        with counted(t, f"{label}.blocks", blocks) as block:
-            first = t.emit(f"mul i64 {block}, {COLUMNS}")
-            self._solve_columns(f"{label}.b", right, self.n, first, COLUMNS, negative=operation.startswith("negative"))
-        with counted(t, f"{label}.rest", self.n, t.emit(f"mul i64 {blocks}, {COLUMNS}")) as column:
-            self._solve_columns(f"{label}.r", right, self.n, column, 1, negative=operation.startswith("negative"))
-
-    def _solve_columns(self, label: str, right: str, stride: str, first: str, count: int, *, negative: bool) -> None:
-        """Solve so many columns of a matrix whose rows are `stride` apart."""
-        t = self.t
-
-        def row(i: str) -> list[str]:
-            start = t.at(t.vector, right, t.emit(f"add i64 {t.emit(f'mul i64 {i}, {stride}')}, {first}"))
-            return [t.at(t.vector, start, k) for k in range(count)]
-
-        with counted(t, f"{label}.back", self.n) as passed:
-            i = self._placed(t.emit(f"sub i64 {t.emit(f'sub i64 {self.n}, 1')}, {passed}"))
-            values = [self._load(place) for place in row(i)]
-            with self._up(f"{label}.u", self._parent(i)) as j:
-                factor = self._load(self._at(i, j))
-                for place, value in zip(row(j), values, strict=True):
-                    self._store(self._less(self._load(place), factor, value), place)
-        with counted(t, f"{label}.forth", self.n) as passed:
-            i = self._placed(passed)
-            pivot = self._load(t.at(t.vector, self.pivots, i))
-            pivot = t.negative(pivot) if negative else pivot
-            places = row(i)
-            values = [t.op("fmul", self._load(place), pivot) for place in places]
-            for place, value in zip(places, self._less_those_before(f"{label}.f", i, values, row), strict=True):
-                self._store(value, place)
-
-    def _less_those_before(self, name: str, i: str, values: list[str], row: Callable[[str], list[str]]) -> list[str]:
-        """Emit: the values less those of all velocities before i, each times its element of L, summed in registers."""
-        t = self.t
-        before, start = t.block, self._parent(i)
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
-        place = len(t.lines)
-        t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
-        t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
-        t.start(name)
-        j, sums = f"%{name}.k", [f"%{name}.s{k}" for k in range(len(values))]
-        factor = self._load(self._at(i, j))
-        after = [self._less(total, factor, self._load(there)) for total, there in zip(sums, row(j), strict=True)]
-        following = self._parent(j)
-        phis = [f"  {j} = phi i64 [ {start}, %{before} ], [ {following}, %{t.block} ]"]
-        for total, value, other in zip(sums, values, after, strict=True):
-            phis.append(f"  {total} = phi {t.vector} [ {value}, %{before} ], [ {other}, %{t.block} ]")
-        t.lines[place:place] = phis
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.done")
-        return sums

@@ -129,16 +129,16 @@ _HALF_PI_BITS = 14488038916154245685
 
 
 def beyond(t: Text, x: str, width: int) -> str:
-    """Emit: whether x (a vector, or a scalar with width 1) is beyond `LIMIT` in magnitude, or not a number.
+    """Emit: whether x (a vector, or a scalar with width 0) is beyond `LIMIT` in magnitude, or not a number.
 
     The bits are compared as integers, for a comparison of floats would raise the invalid flag for a NaN.
     """
     bits = 8 * t.size
-    number = t.scalar if width == 1 else f"<{width} x {t.scalar}>"
-    whole = f"i{bits}" if width == 1 else f"<{width} x i{bits}>"
+    number = t.scalar if width == 0 else f"<{width} x {t.scalar}>"
+    whole = f"i{bits}" if width == 0 else f"<{width} x i{bits}>"
 
     def constant(value: int) -> str:
-        return str(value) if width == 1 else "<" + ", ".join(f"i{bits} {value}" for _ in range(width)) + ">"
+        return str(value) if width == 0 else "<" + ", ".join(f"i{bits} {value}" for _ in range(width)) + ">"
 
     form, kind = ("<Q", "<d") if bits == 64 else ("<I", "<f")
     limit = struct.unpack(form, struct.pack(kind, LIMIT))[0]
@@ -159,7 +159,7 @@ def slow(t: Text) -> str:
     fsin, fcos = t.runtime("sin"), t.runtime("cos")
     begin = "\n".join(t.lines)
     t.lines.clear()
-    far = beyond(t, "%x", 1)
+    far = beyond(t, "%x", 0)
     test = "\n".join(t.lines)
     return f"""
 define void @slow(ptr %space) noinline nounwind cold {{
