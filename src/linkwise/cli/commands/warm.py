@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from linkwise.cli.command import Options, Output, command
 from linkwise.errors import KernelError
 from linkwise.kernel import cache
+from linkwise.looped.kernel import warm as fill
 from linkwise.model.formatting.table import plain
-from linkwise.sweeps.kernel import warm as fill
 
 
 @command()
