@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from linkwise.kernel import Kernel as Kernel
     from linkwise.kernel.threads import get_threads as get_threads
     from linkwise.kernel.threads import set_threads as set_threads
+    from linkwise.looped.stack import stack as stack
     from linkwise.mechanism import Mechanism as Mechanism
     from linkwise.model.inertia import Inertia as Inertia
     from linkwise.model.link import Link as Link
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from linkwise.solve import Orientation as Orientation
     from linkwise.solve import Pose as Pose
     from linkwise.solve import Position as Position
-    from linkwise.sweeps.stack import stack as stack
     from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
     from linkwise.trajectory import Trajectory as Trajectory
 
@@ -156,7 +156,7 @@ _HOMES = {
     "loops": "",
     "inverse_kinematics": "",
     "spacelib": "",
-    "stack": "linkwise.sweeps.stack",
+    "stack": "linkwise.looped.stack",
     "symbols": "linkwise.expr.symbols",
     "trajectory": "",
     "view": "",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import linkwise.dynamics
 import linkwise.kinematics
-import linkwise.sweeps  # (the algorithms declare themselves)
+import linkwise.looped  # (kernels that loop declare themselves)
 from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies

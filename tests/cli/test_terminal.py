@@ -98,7 +98,7 @@ def test_nothing_in_a_pipe_steers_a_terminal(
     for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr("linkwise.sweeps.kernel.programs", lambda: [("friction_torque", (), True)])
+    monkeypatch.setattr("linkwise.looped.kernel.programs", lambda: [("friction_torque", (), True)])
     header = "t,q1,q2,qd1,qd2,qdd1,qdd2"
     np.savetxt(tmp_path / "swing.csv", np.column_stack(swing(2, 5)), delimiter=",", header=header, comments="")
     lines = (

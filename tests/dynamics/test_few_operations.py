@@ -13,9 +13,9 @@ from linkwise.dynamics.inverse_dynamics import RecursionPlan, Turning, recursion
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes, level, resting
 from linkwise.expr.node import parameter
-from linkwise.kinematics.body_transform import joint_transform
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import Bodies, moving_bodies
+from linkwise.model.body_transform import joint_transform
 from linkwise.spatial.rotation import skew
 from support.random_mechanisms import random_body, random_rotation, sample, with_rotors
 

@@ -12,8 +12,10 @@ from hypothesis import given
 import linkwise as lw
 from linkwise import Mechanism
 from linkwise.algorithm import algorithm_options, find
+from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.sweeps.declaration import LOOPED
-from linkwise.sweeps.kernel import unrolled
+from linkwise.sweeps.unrolled import unrolled
 from support.random_mechanisms import (
     COUPLED,
     FREE,
@@ -33,6 +35,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "forward_kinematics": [{}, {"link": 1}],
     "jacobian": [{}, {"frame": "body"}, {"link": 0}],
     "jacobian_dot": [{}, {"frame": "body"}, {"link": 0}],
+    "center_of_mass": [{}, {"link": 1}],
+    "center_of_mass_jacobian": [{}, {"link": 1}],
     "momentum": [{}, {"about": "com"}],
     "inverse_dynamics_external": [{}, WRENCHES],
     "joint_wrenches_external": [{}, WRENCHES],
@@ -119,7 +123,10 @@ def test_one_description_two_drivers(name: str) -> None:
     mech = variant(name)
     for algorithm, options in CASES:
         args = [arg[0] for arg in inputs(mech, algorithm, options, 1)]
-        found, wanted = looped(mech, algorithm, **options)(*args), unrolled(mech, algorithm, *args, **options)
+        bodies = moving_bodies(mech).regrouped() if LOOPED[algorithm].regrouped else moving_bodies(mech)
+        joints = joint_transforms(bodies, args[0] if "q" in find(algorithm).inputs else mech.neutral)
+        found = looped(mech, algorithm, **options)(*args)
+        wanted = unrolled(algorithm, mech, bodies, joints, *args, **options)
         bound = EXACT * max(1.0, condition(mech, algorithm, args[0]) / 10.0)
         assert difference(found, wanted) < bound, (algorithm, options)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.recursions import summed_inward
 from linkwise.errors import ModelError, Problem
 from linkwise.expr.node import Expr
-from linkwise.kinematics.body_transform import JointTransform, joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies, carrier_frame, moving_bodies
+from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.poses import body_pose
+from linkwise.sweeps.tables import moments_of
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"c": "3"})
@@ -32,8 +34,31 @@ def center_of_mass(tree: Tree, q: Array, *, link: int | str = "base") -> Array:
     array([1., 0., 0.])
     """
     bodies = moving_bodies(tree)
-    total = first_moment(tree, bodies, joint_transforms(bodies, q), link)
-    return np.asarray(total[:3] * (1.0 / some_mass(tree, total[3])))
+    some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, link)))
+    return np.asarray(unrolled("center_of_mass", tree, bodies, joint_transforms(bodies, q), q, link=link))
+
+
+@looped("center_of_mass", moment=True)
+def center_of_mass_in_steps(sweeps: Sweeps) -> None:
+    """The first moment over the mass."""
+    first_moments(sweeps)
+    sweeps.outward(lambda frame: frame.write("c", center(sweeps, frame), "."), "frames")
+
+
+def first_moments(sweeps: Sweeps) -> None:
+    """First moment and mass (4,) of each body with what it carries, "moment", of the ground those of everything."""
+    sweeps.ground(moment=sweeps.constant("held"))
+    sweeps.outward(_own_moment)
+    sweeps.inward(lambda body: body.parent.add("moment", body.joint.moment_to_parent(body["moment"])))
+
+
+def _own_moment(body: Row) -> None:
+    body["moment"] = body.inertia[:, 3]
+
+
+def center(sweeps: Sweeps, frame: Row) -> Array:
+    """Centre of mass (3,) of everything, from `first_moments`."""
+    return np.asarray(frame.ground["moment"][:3] * (1.0 / sweeps.constant("mass")[()]))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": "3 nv"})
@@ -54,48 +79,29 @@ def center_of_mass_jacobian(tree: Tree, q: Array, *, link: int | str = "base") -
            [0.  , 0.  ]])
     """
     bodies = moving_bodies(tree)
+    some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, link)))
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    carried = summed_inward(bodies, joints, moments_of(tree, bodies, link)[1:], _to_parent)
-    mass = some_mass(tree, first_moment(tree, bodies, joints, link)[3])
-    jac = blank(3, tree.nv)
-    for k, joint in enumerate(joints):
-        for freedom in joint.freedoms:
-            momentum = carried[k][3] * freedom.linear + cross(freedom.angular, carried[k][:3])
-            jac[:, freedom.speed] = (poses[k][:3, :3] @ momentum) * (1.0 / mass)
-    return jac
+    return np.asarray(unrolled("center_of_mass_jacobian", tree, bodies, joints, q, poses=poses, link=link))
 
 
-def first_moment(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], link: int | str = "base") -> Array:
-    """First moment and mass (4,) of a link with all that it carries, or of everything, about the world origin."""
-    total, *moments = moments_of(tree, bodies, link)
-    carried = summed_inward(bodies, joints, moments, _to_parent)
-    for body, joint, moment in zip(bodies.bodies, joints, carried, strict=True):
-        if body.parent < 0:
-            total = total + _to_parent(joint, moment)
-    return total
+@looped("center_of_mass_jacobian", moment=True)
+def center_of_mass_jacobian_in_steps(sweeps: Sweeps) -> None:
+    """A joint moves the mass that it carries as one body."""
+    share = 1.0 / sweeps.constant("mass")[()]
 
+    def outward(body: Row) -> None:
+        body_pose(body)
+        _own_moment(body)
 
-def _to_parent(joint: JointTransform, moment: Array) -> Array:
-    first, mass = joint.turn @ moment[:3] + joint.slide * moment[3], moment[3]
-    return np.concatenate([joint.fixed @ first + joint.shift * mass, [mass]])
+    def inward(body: Row) -> None:
+        joint, moment, turn = body.joint, body["moment"], body["world"][:, :3]
+        moved = [moment[3] * freedom.linear + cross(freedom.angular, moment[:3]) for freedom in joint.freedoms]
+        body.write("J", np.stack([turn @ column * share for column in moved], axis=1), ". v")
+        body.parent.add("moment", joint.moment_to_parent(moment))
 
-
-def moments_of(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
-    """First moment and mass (4,) of what the ground, and of what each body, holds of the links in question."""
-    if link == "base":
-        inside = set(range(-1, len(tree.links)))
-        results: list[Array] = [np.zeros(4), *(body.inertia[:, 3] for body in bodies.bodies)]
-    else:
-        inside = set(tree.carried(tree.link_index(link)))
-        results = [np.zeros(4) for _ in range(len(bodies.bodies) + 1)]
-    frames = [(k, frame, link.body) for k, (frame, link) in enumerate(zip(bodies.frames, tree.links, strict=True))]
-    for drive in tree.drives:
-        if drive.carrier is not None:
-            frames.append((drive.carrier, carrier_frame(tree, bodies, drive.carrier), drive.motor.locked))
-    for k, (body, t), inertia in [*frames, (tree.tool_index, bodies.tool, tree.payload)]:
-        if k in inside and (body < 0 or link != "base"):
-            results[body + 1] = results[body + 1] + t @ inertia.pseudo[:, 3]
-    return results
+    sweeps.ground(world=np.eye(4)[:3], moment=np.zeros(4))
+    sweeps.outward(outward)
+    sweeps.inward(inward)
 
 
 def some_mass(tree: Tree, mass: float) -> float:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.center_of_mass import first_moment, some_mass
-from linkwise.dynamics.derivatives import Composites
+from linkwise.dynamics.center_of_mass import center_of_mass
+from linkwise.dynamics.derivatives import column_forces, composites_in_motion
+from linkwise.dynamics.newton_euler import ZERO, spin
 from linkwise.dynamics.recursions import composite_inertias
-from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.configuration import tangent_derivative, time_derivative
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.spatial_vectors import force_cross, inertia_times, momentum_of, on_body
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.tables import MechanismRows
+from linkwise.sweeps.unrolled import UnrolledSweeps
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": "6 nv"})
@@ -36,8 +42,7 @@ def centroidal_momentum_matrix(tree: Tree, q: Array) -> Array:
     bodies = moving_bodies(tree)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
     composite = composite_inertias(bodies, joints)
-    moment = first_moment(tree, bodies, joints)
-    center = moment[:3] * (1.0 / some_mass(tree, moment[3]))
+    center = center_of_mass(tree, q)
     matrix = blank(6, tree.nv)
     for k, joint in enumerate(joints):
         for freedom in joint.freedoms:
@@ -87,33 +92,46 @@ def centroidal_momentum_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array)
     if not bodies.constant_subspaces:
         return _differentiated(tree, q, qd, qdd)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    composites = Composites.of(bodies, joints, qd, qdd, np.zeros(3))
-    moment = first_moment(tree, bodies, joints)
-    per_mass = 1.0 / some_mass(tree, moment[3])
-    center = moment[:3] * per_mass
-    roots = [k for k, body in enumerate(bodies.bodies) if body.parent < 0]
-    whole = [sum((on_body(momentum_of(composites.momentum[k]), poses[k])[:3] for k in roots), np.zeros(3))]
-    whole.append(sum((poses[k][:3, :3] @ composites.force[k][:3] for k in roots), np.zeros(3)))
-    tables = tuple(blank(6, tree.nv) for _ in range(4))
-    for k, joint in enumerate(joints):
-        for freedom in joint.freedoms:
-            along, by_speed, by_step = composites.forces(k, freedom)
-            turned = force_cross(freedom.screw, momentum_of(composites.momentum[k]))
-            carried = turned + inertia_times(composites.inertia[k], composites.effects[freedom.speed].velocity)
-            for table, force in zip(tables, (carried, by_step, by_speed, along), strict=True):
-                table[:, freedom.speed] = on_body(force, poses[k])
-    for rotor in (*bodies.rotors, *bodies.ground_rotors):
-        turn, j = poses[rotor.body][:3, :3], rotor.speed
-        tables[3][3:, j] = tables[3][3:, j] + turn @ rotor.spin
-        if rotor in bodies.rotors:
-            tables[2][3:, j] = tables[2][3:, j] + turn @ cross(composites.moved[rotor.body].velocity[3:], rotor.spin)
+    arrays: dict[str, Any] = {"q": (("nq",), q), "qd": (("nv",), qd), "qdd": (("nv",), qdd)}
+    sweeps = UnrolledSweeps(MechanismRows(tree, bodies), joints, arrays, poses)
+    for name in SHAPES:
+        sweeps.temporary(name, 6, "nv")
+    _derivatives_about_origin(sweeps)
+    tables = tuple(sweeps.arrays[name] for name in SHAPES)
+    center, per_mass = center_of_mass(tree, q), 1.0 / sweeps.constant("mass")[()]
+    ground = {"momentum": np.zeros((3, 4)), "force": np.zeros(6), **sweeps.records["bodies"][0]}
+    whole = (momentum_of(ground["momentum"])[:3], ground["force"][:3], None, None)
     for j in range(tree.nv):
         step = tables[3][:3, j] * per_mass  # of the centre of mass
-        for table, moved in zip(tables, (*whole, None, None), strict=True):
+        for table, moved in zip(tables, whole, strict=True):
             table[3:, j] = table[3:, j] - cross(center, table[:3, j])
             if moved is not None:
                 table[3:, j] = table[3:, j] - cross(step, moved)
     return tables[0], tables[1], tables[2], tables[3]
+
+
+def _derivatives_about_origin(sweeps: Sweeps) -> None:
+    """The same with angular momentum about the world's origin."""
+
+    def columns(body: Row) -> None:
+        momentum, effects = momentum_of(body["momentum"]), body.read("step velocity", "v .")
+        forces = []
+        for freedom, effect, passed in zip(body.joint.freedoms, effects, column_forces(body), strict=True):
+            along, by_speed, by_step = passed
+            carried = force_cross(freedom.screw, momentum) + inertia_times(body["composite"], effect)
+            forces.append([on_body(force, body["world"]) for force in (carried, by_step, by_speed, along)])
+        for name, values in zip(SHAPES, zip(*forces, strict=True), strict=True):
+            body.write(name, np.stack(values, axis=1), ". v")
+
+    def spinning(rotor: Row) -> None:
+        turn, couple = rotor.body["world"][:, :3], cross(rotor.body["velocity"][3:], spin(rotor))
+        for name, moment in (("dhd_dqdd", spin(rotor)), ("dhd_dqd", couple)):
+            rotor.write(name, np.concatenate([ZERO, turn @ moment])[:, None], ". v", add=True)
+
+    composites_in_motion(sweeps, "qdd", ZERO, whole=True)
+    sweeps.ground(world=np.eye(4)[:3])
+    sweeps.outward(columns)
+    sweeps.outward(spinning, "rotors")
 
 
 def _differentiated(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.newton_euler import upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, momenta, pairs, rotor_coriolis, summed_inward
-from linkwise.kinematics.body_motion import velocities
-from linkwise.kinematics.body_transform import JointTransform
+from linkwise.dynamics.recursions import rotor_coriolis, turning_rotors
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.rotation import cross
+from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.spatial_vectors import coriolis_times, coriolis_transposed_times, inertia_times, motion_cross
+from linkwise.spatial.spatial_vectors import (
+    coriolis_times,
+    coriolis_transposed_times,
+    inertia_times,
+    momentum_matrix,
+    motion_cross,
+)
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"C": "nv nv"})
@@ -31,28 +41,71 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
            [ 0.24 ,  0.   ]])
     """
     bodies, joints = carried_axes(moving_bodies(tree).regrouped(), q)
-    velocity = velocities(bodies, joints, qd)
-    inertia = composite_inertias(bodies, joints)
-    momentum = summed_inward(bodies, joints, momenta(bodies, velocity, qd), JointTransform.momentum_to_parent)
-    rates = {
-        f.speed: motion_cross(v, f.screw) for body, v in zip(bodies.bodies, velocity, strict=True) for f in body.freedoms
-    }
-    matrix = rotor_coriolis(tree, qd)
-    for k, joint in enumerate(joints):
-        for freedom in joint.freedoms:
-            j, screw = freedom.speed, freedom.screw
-            across = coriolis_times(momentum[k], screw) + inertia_times(inertia[k], rates[j])
-            along = inertia_times(inertia[k], screw)
-            turning = coriolis_transposed_times(momentum[k], screw)
-            for carrier, other, (column, row, couple) in pairs(bodies, joints, k, [across, along, turning]):
-                i = other.speed
-                matrix[i, j] = matrix[i, j] + other.screw @ column
-                if carrier != k:
-                    matrix[j, i] = matrix[j, i] + row @ rates[i] + couple @ other.angular
-    for rotor in bodies.rotors:
-        j, turned = rotor.speed, 0.5 * cross(velocity[rotor.body][3:], rotor.spin)
-        for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):
-            i, shared = other.speed, couple @ other.angular
-            matrix[i, j] = matrix[i, j] + shared
-            matrix[j, i] = matrix[j, i] + shared + spin @ rates[i][3:]
-    return matrix
+    _ = [body.freedoms for body in bodies.bodies]  # (constant ones, or an error)
+    matrix = np.asarray(unrolled("coriolis_matrix", tree, bodies, joints, q, qd))
+    return matrix + rotor_coriolis(tree, qd) if turning_rotors(tree) else matrix
+
+
+@looped("coriolis_matrix", regrouped=True)
+def coriolis_matrix_in_steps(sweeps: Sweeps) -> None:
+    """Composite bodies in motion (S. Echeandia, P. M. Wensing, 2021, algorithm 1)."""
+
+    def outward(body: Row) -> None:
+        joint = body.upright
+        body["velocity"] = joint.motion_from_parent(body.parent["velocity"]) + joint.rate(body.read("qd"))
+        body["composite"] = body.upright_inertia
+        body["momentum"] = momentum_matrix(body["composite"], body["velocity"])
+
+    def inward(body: Row) -> None:
+        if not body.rooted:
+            body.parent.add("composite", body.upright.inertia_to_parent(body["composite"]))
+            body.parent.add("momentum", body.upright.momentum_to_parent(body["momentum"]))
+
+    def start(body: Row) -> list[Array]:
+        states = []
+        for freedom in body.upright.freedoms:
+            rate = motion_cross(body["velocity"], freedom.screw)
+            across = coriolis_times(body["momentum"], freedom.screw) + inertia_times(body["composite"], rate)
+            along = inertia_times(body["composite"], freedom.screw)
+            states.append(np.concatenate([across, along, coriolis_transposed_times(body["momentum"], freedom.screw)]))
+        return states
+
+    def visit(body: Row, state: Array, same: bool) -> Array:
+        joint, column, row, couple = body.upright, state[:6], state[6:12], state[12:]
+        body.write("C", [freedom.screw @ column for freedom in joint.freedoms], "v w")
+        if not same:
+            rates = [motion_cross(body["velocity"], freedom.screw) for freedom in joint.freedoms]
+            pairs = zip(joint.freedoms, rates, strict=True)
+            body.write("C", [row @ rate + couple @ freedom.angular for freedom, rate in pairs], "w v")
+        if body.rooted:
+            return state
+        return np.concatenate([joint.force_to_parent(column), joint.force_to_parent(row), joint.vector_to_parent(couple)])
+
+    def of_rotor(rotor: Row) -> list[Array]:
+        return [np.concatenate([upright_spin(rotor), 0.5 * cross(rotor.body["velocity"][3:], upright_spin(rotor))])]
+
+    def exchanged(at: str) -> None:
+        def visit(body: Row, state: Array, same: bool) -> Array:
+            joint, values = body.upright, []
+            for freedom in joint.freedoms:
+                value = state[3:] @ freedom.angular
+                if at == "w v":
+                    value = value + state[:3] @ motion_cross(body["velocity"], freedom.screw)[3:]
+                values.append(value)
+            body.write("C", values, at, add=True)
+            return np.concatenate([joint.vector_to_parent(state[:3]), joint.vector_to_parent(state[3:])])
+
+        sweeps.walk(of_rotor, visit, "rotors")
+
+    sweeps.ground(velocity=np.zeros(6), axes=np.eye(3))
+    sweeps.outward(outward)
+    sweeps.outward(half_spin, "rotors")
+    sweeps.inward(inward)
+    sweeps.walk(start, visit)
+    exchanged("v w")
+    exchanged("w v")
+
+
+def half_spin(rotor: Row) -> None:
+    """Add half the spin of a rotor to the momentum matrix of its carrier: see `linkwise.dynamics.recursions.momenta`."""
+    rotor.body.add("momentum", np.pad(skew(0.5 * upright_spin(rotor) * rotor.read("qd", "v")[0]), ((0, 0), (0, 1))))

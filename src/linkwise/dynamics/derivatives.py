@@ -7,7 +7,6 @@ joints needs a few scalar products.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,36 +14,35 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.derivatives import closed_acceleration_derivatives
 from linkwise.dynamics.closed_loops.forward_dynamics import held_efforts, solved_motion
+from linkwise.dynamics.coriolis_matrix import half_spin
 from linkwise.dynamics.external import Wrenches, external_efforts
+from linkwise.dynamics.forward_dynamics import acceleration
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
+from linkwise.dynamics.newton_euler import ZERO, motor_friction_slope, upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import (
-    composite_inertias,
-    friction_slope,
-    momenta,
-    pairs,
-    rotor_bias_slope,
-    spring_efforts,
-    summed_inward,
-)
+from linkwise.dynamics.recursions import rotor_bias_slope, spring_efforts, turning_rotors
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
-from linkwise.kinematics.body_motion import BodyMotion, StepEffect, motions, step_effect
-from linkwise.kinematics.body_transform import JointTransform
+from linkwise.kinematics.body_motion import BodyMotion, step_effect
 from linkwise.kinematics.configuration import tangent_derivative
-from linkwise.model.body import Bodies, Freedom, moving_bodies
+from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import (
     coriolis_times,
     coriolis_transposed_times,
     force_cross,
     inertia_times,
+    momentum_matrix,
+    motion_cross,
 )
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.unrolled import unrolled
 
 SHAPES = {"dtau_dq": "nv nv", "dtau_dqd": "nv nv", "dtau_dqdd": "nv nv"}
 
@@ -70,7 +68,11 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     True
     """
     bodies = moving_bodies(tree).regrouped()
-    return with_springs(tree, q, qd, effort_derivatives(tree, *carried_axes(bodies, q), qd, qdd))
+    _ = [body.freedoms for body in bodies.bodies]  # (constant ones, or an error)
+    by_q, by_qd, mass = unrolled("inverse_dynamics_derivatives", tree, *carried_axes(bodies, q), q, qd, qdd)
+    if turning_rotors(tree):
+        by_qd = by_qd + rotor_bias_slope(tree, qd)
+    return with_springs(tree, q, qd, (by_q, by_qd, mass))
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs=SHAPES, open_only=True)
@@ -80,73 +82,6 @@ def inverse_dynamics_external_derivatives(
     """Return the same three with wrenches on links, which are held: J' w changes with q."""
     by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
     return by_q - tangent_derivative(tree, lambda x: external_efforts(tree, x, external, wrenches=wrenches), q), by_qd, mass
-
-
-@dataclass(frozen=True)
-class Composites:
-    """Each body with all that it carries, taken as one, in motion.
-
-    Attributes
-    ----------
-    moved : list of BodyMotion
-        The motion of each body.
-    inertia, momentum, force : list of ndarray (4, 4), (3, 4), (6,)
-        Pseudo-inertia and momentum matrix W J of each composite, and the force that it takes.
-    effects : dict of int to StepEffect
-        Of a step of each joint coordinate, by its index into qd.
-    """
-
-    moved: list[BodyMotion]
-    inertia: list[Array]
-    momentum: list[Array]
-    force: list[Array]
-    effects: dict[int, StepEffect]
-
-    @classmethod
-    def of(cls, bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array, gravity: Array) -> Composites:
-        """Those of bodies whose joint transforms are known."""
-        moved = motions(bodies, joints, qd, qdd, gravity)
-        each = momenta(bodies, [motion.velocity for motion in moved], qd)
-        inertia = composite_inertias(bodies, joints)
-        momentum = summed_inward(bodies, joints, each, JointTransform.momentum_to_parent)
-        force = _composite_forces(bodies, joints, moved, each, qd, qdd)
-        effects = {f.speed: step_effect(f, m) for body, m in zip(bodies.bodies, moved, strict=True) for f in body.freedoms}
-        return cls(moved, inertia, momentum, force, effects)
-
-    def forces(self, k: int, freedom: Freedom) -> tuple[Array, Array, Array]:
-        """What bodies before a joint of body k feel (6,): per unit of its acceleration, of its velocity, and of a step."""
-        screw, step = freedom.screw, self.effects[freedom.speed]
-        along = inertia_times(self.inertia[k], screw)
-        by_speed = 2.0 * coriolis_times(self.momentum[k], screw) + inertia_times(self.inertia[k], step.velocity + step.rate)
-        by_step = 2.0 * coriolis_times(self.momentum[k], step.velocity) + inertia_times(self.inertia[k], step.acceleration)
-        return along, by_speed, by_step + force_cross(screw, self.force[k])
-
-
-def effort_derivatives(
-    tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], qd: Array, qdd: Array
-) -> tuple[Array, Array, Array]:
-    """The three derivatives (nv, nv) of bodies whose joint transforms are known."""
-    composites = Composites.of(bodies, joints, qd, qdd, tree.gravity)
-    effects = composites.effects
-    by_q, by_qd, mass = blank(tree.nv, tree.nv), blank(tree.nv, tree.nv), blank(tree.nv, tree.nv)
-    for k, joint in enumerate(joints):
-        for freedom in joint.freedoms:
-            j, (along, by_speed, by_step) = freedom.speed, composites.forces(k, freedom)
-            turning = 2.0 * coriolis_transposed_times(composites.momentum[k], freedom.screw)
-            for carrier, other, (row, couple, for_speed, for_step) in pairs(
-                bodies, joints, k, [along, turning, by_speed, by_step]
-            ):
-                i, there = other.speed, effects[other.speed]
-                mass[i, j] = mass[j, i] = other.screw @ row
-                by_q[j, i] = couple @ there.velocity[3:] + row @ there.acceleration
-                by_qd[j, i] = couple @ other.angular + row @ (there.velocity + there.rate)
-                if carrier != k:
-                    by_q[i, j], by_qd[i, j] = other.screw @ for_step, other.screw @ for_speed
-    _add_spin(bodies, joints, composites, (by_q, by_qd))
-    add_rotors(tree, bodies, joints, mass)
-    for j, damping in enumerate(friction_slope(tree, qd)):
-        by_qd[j, j] = by_qd[j, j] + damping
-    return by_q, by_qd + rotor_bias_slope(tree, qd), mass
 
 
 def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -159,43 +94,6 @@ def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Ar
     by_speed = substitute(derivative(list(efforts), list(speeds)), dict(zip(speeds, qd, strict=True)))
     by_q = by_q + tangent_derivative(tree, lambda x: spring_efforts(tree, x, qd), q)
     return by_q, by_qd + by_speed, mass
-
-
-def _composite_forces(
-    bodies: Bodies,
-    joints: Sequence[JointTransform],
-    moved: Sequence[BodyMotion],
-    momentum: Sequence[Array],
-    qd: Array,
-    qdd: Array,
-) -> list[Array]:
-    """The force (6,) that each body with all that it carries takes: the sum of I a + B v, and of what spins its rotors."""
-    total = [
-        inertia_times(body.inertia, m.acceleration) + coriolis_times(p, m.velocity)
-        for body, m, p in zip(bodies.bodies, moved, momentum, strict=True)
-    ]
-    for rotor in bodies.rotors:  # B has half of the spin already
-        half = 0.5 * cross(moved[rotor.body].velocity[3:], rotor.spin) * qd[rotor.speed]
-        total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), half + rotor.spin * qdd[rotor.speed]])
-    return summed_inward(bodies, joints, total, JointTransform.force_to_parent)
-
-
-def _add_spin(
-    bodies: Bodies,
-    joints: Sequence[JointTransform],
-    composites: Composites,
-    derivatives: tuple[Array, Array],
-) -> None:
-    """Add what rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
-    by_q, by_qd = derivatives
-    for rotor in bodies.rotors:
-        j, turned = rotor.speed, cross(composites.moved[rotor.body].velocity[3:], rotor.spin)
-        for _, other, (spin, couple) in pairs(bodies, joints, rotor.body, [rotor.spin, turned]):
-            i, there = other.speed, composites.effects[other.speed]
-            shared = couple @ other.angular
-            by_q[j, i] = by_q[j, i] + spin @ there.acceleration[3:] + couple @ there.velocity[3:]
-            by_qd[j, i] = by_qd[j, i] + spin @ (there.velocity + there.rate)[3:] + shared
-            by_qd[i, j] = by_qd[i, j] + shared
 
 
 FORWARD_SHAPES = {"dqdd_dq": "nv nv", "dqdd_dqd": "nv nv", "dqdd_dtau": "nv nv"}
@@ -257,3 +155,158 @@ def _at_acceleration(
     else:
         tables = inverse_dynamics_external_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
     return tables[0], tables[1]
+
+
+# ── in steps ──────────────────────────────────────────────────────────────────────────────────────
+
+#: The derivatives by coordinates and velocities, and the mass matrix.
+TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
+
+
+@looped("inverse_dynamics_derivatives", regrouped=True)
+def inverse_dynamics_derivatives_in_steps(sweeps: Sweeps) -> None:
+    """By composite bodies in motion."""
+    effort_derivatives(sweeps, "qdd", *TABLES)
+
+
+@looped("forward_dynamics_derivatives", regrouped=True)
+def forward_dynamics_derivatives_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+    """Those of inverse dynamics at the acceleration there is, times the inverse of M (J. Carpentier, N. Mansard, 2018)."""
+    sweeps.temporary("acceleration", "nv")
+    sweeps.temporary("M", "nv", "nv")
+    acceleration(sweeps, "acceleration", rotors=rotors)
+    effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M")
+    sweeps.solve("M", ("dqdd_dq", "negative solve"), ("dqdd_dqd", "negative solve"), ("dqdd_dtau", "inverse"))
+
+
+#: What steps of the joints do to the velocities and accelerations of what they carry: see `StepEffect`.
+STEPS = ("step velocity", "step acceleration", "step rate")
+
+
+def effort_derivatives(sweeps: Sweeps, qdd: str, by_q: str, by_qd: str, mass: str) -> None:
+    """By composite bodies in motion (S. Singh, R. P. Russell, P. M. Wensing, 2022)."""
+    composites_in_motion(sweeps, qdd, -sweeps.constant("gravity"))
+    steps = _Columns(by_q, by_qd, mass)
+    sweeps.walk(steps.start, steps.visit)
+    _add_spin(sweeps, by_q, by_qd)
+    add_rotors(sweeps, mass)
+    sweeps.outward(lambda motor: motor.write(by_qd, [motor_friction_slope(motor)], "v v", add=True), "motors")
+
+
+def composites_in_motion(sweeps: Sweeps, qdd: str, rise: Array, *, whole: bool = False) -> None:
+    """Each body with all that it carries, taken as one: "composite" (4, 4), "momentum" W J (3, 4), and the "force" it takes.
+
+    ``rise`` (3,) is the acceleration of the ground; with ``whole`` it gets the momentum and the force of everything.
+    """
+
+    def outward(body: Row) -> None:
+        joint, parent = body.upright, body.parent
+        carried_v, carried_a = (joint.motion_from_parent(parent[name]) for name in ("velocity", "falling"))
+        rate = joint.rate(body.read("qd"))
+        velocity = carried_v + rate
+        body["velocity"] = velocity
+        body["composite"] = body.upright_inertia
+        body["momentum"] = momentum_matrix(body["composite"], velocity)
+        body["falling"] = carried_a + joint.rate(body.read(qdd)) + motion_cross(carried_v, rate)
+        moved = BodyMotion(velocity, body["falling"], carried_v, carried_a)
+        effects = [step_effect(freedom, moved) for freedom in joint.freedoms]
+        body.write("step velocity", [effect.velocity for effect in effects], "v .")
+        body.write("step acceleration", [effect.acceleration for effect in effects], "v .")
+        body.write("step rate", [effect.velocity + effect.rate for effect in effects], "v .")
+
+    def forced(body: Row) -> None:
+        body["force"] = inertia_times(body["composite"], body["falling"]) + coriolis_times(
+            body["momentum"], body["velocity"]
+        )
+
+    def loaded(rotor: Row) -> None:
+        half = 0.5 * cross(rotor.body["velocity"][3:], upright_spin(rotor)) * rotor.read("qd", "v")[0]
+        rotor.body.add("force", np.concatenate([ZERO, half + upright_spin(rotor) * rotor.read(qdd, "v")[0]]))
+
+    def inward(body: Row) -> None:
+        if not body.rooted:
+            body.parent.add("composite", body.upright.inertia_to_parent(body["composite"]))
+        if whole or not body.rooted:
+            body.parent.add("momentum", body.upright.momentum_to_parent(body["momentum"]))
+            body.parent.add("force", body.upright.force_to_parent(body["force"]))
+
+    for name in STEPS:
+        sweeps.temporary(name, "nv", 6)
+    sweeps.ground(velocity=np.zeros(6), falling=np.concatenate([rise, ZERO]), axes=np.eye(3))
+    sweeps.outward(outward)
+    sweeps.outward(half_spin, "rotors")
+    sweeps.outward(forced)
+    sweeps.outward(loaded, "rotors")
+    sweeps.inward(inward)
+
+
+def column_forces(body: Row) -> list[tuple[Array, Array, Array]]:
+    """What bodies before each freedom of a joint feel (6,): per unit of its acceleration, of its velocity, and of a step."""
+    inertia, momentum, columns = body["composite"], body["momentum"], []
+    effects = (body.read(name, "v .") for name in STEPS)
+    for freedom, by_v, by_a, rate in zip(body.upright.freedoms, *effects, strict=True):
+        along = inertia_times(inertia, freedom.screw)
+        by_speed = 2.0 * coriolis_times(momentum, freedom.screw) + inertia_times(inertia, rate)
+        by_step = 2.0 * coriolis_times(momentum, by_v) + inertia_times(inertia, by_a)
+        columns.append((along, by_speed, by_step + force_cross(freedom.screw, body["force"])))
+    return columns
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is passed on for each column of the derivatives of efforts, and the arrays that it is written into."""
+
+    by_q: str
+    by_qd: str
+    mass: str
+
+    def start(self, body: Row) -> list[Array]:
+        """What is passed on for each column."""
+        states = []
+        for freedom, (along, by_speed, by_step) in zip(body.upright.freedoms, column_forces(body), strict=True):
+            turning = 2.0 * coriolis_transposed_times(body["momentum"], freedom.screw)
+            states.append(np.concatenate([along, turning, by_speed, by_step]))
+        return states
+
+    def visit(self, body: Row, state: Array, same: bool) -> Array:
+        """The elements of a column at one joint."""
+        joint, row, couple, for_speed, for_step = body.upright, state[:6], state[6:9], state[9:15], state[15:]
+        freedoms = joint.freedoms
+        steps = zip(*(body.read(name, "v .") for name in STEPS), strict=True)
+        pairs = list(zip(freedoms, steps, strict=True))
+        masses = [freedom.screw @ row for freedom in freedoms]
+        body.write(self.mass, masses, "v w")
+        body.write(self.mass, masses, "w v")
+        body.write(self.by_q, [couple @ by_v[3:] + row @ by_a for _, (by_v, by_a, _) in pairs], "w v")
+        body.write(self.by_qd, [couple @ freedom.angular + row @ rate for freedom, (_, _, rate) in pairs], "w v")
+        if not same:
+            body.write(self.by_q, [freedom.screw @ for_step for freedom in freedoms], "v w")
+            body.write(self.by_qd, [freedom.screw @ for_speed for freedom in freedoms], "v w")
+        if body.rooted:
+            return state
+        moved = [joint.force_to_parent(force) for force in (row, for_speed, for_step)]
+        return np.concatenate([moved[0], joint.vector_to_parent(couple), *moved[1:]])
+
+
+def _add_spin(sweeps: Sweeps, by_q: str, by_qd: str) -> None:
+    """What rotors and their carriers exchange: G Jm (qdd s + qd w x s) on the carrier, G Jm s.w' on the joint."""
+
+    def start(rotor: Row) -> list[Array]:
+        return [np.concatenate([upright_spin(rotor), cross(rotor.body["velocity"][3:], upright_spin(rotor))])]
+
+    def passed(body: Row, state: Array) -> Array:
+        return np.concatenate([body.upright.vector_to_parent(state[:3]), body.upright.vector_to_parent(state[3:])])
+
+    def visit(body: Row, state: Array, same: bool) -> Array:
+        by_v, by_a, rate = (body.read(name, "v .")[:, 3:] for name in STEPS)
+        shared = [state[3:] @ freedom.angular for freedom in body.upright.freedoms]
+        body.write(by_q, by_a @ state[:3] + by_v @ state[3:], "w v", add=True)
+        body.write(by_qd, rate @ state[:3] + np.array(shared, dtype=object), "w v", add=True)
+        return passed(body, state)
+
+    def transposed(body: Row, state: Array, same: bool) -> Array:
+        body.write(by_qd, [state[3:] @ freedom.angular for freedom in body.upright.freedoms], "v w", add=True)
+        return passed(body, state)
+
+    sweeps.walk(start, visit, "rotors")
+    sweeps.walk(start, transposed, "rotors")

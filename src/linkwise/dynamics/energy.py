@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.center_of_mass import first_moment
-from linkwise.dynamics.recursions import reflected_inertias, spring_energy
-from linkwise.kinematics.body_motion import velocities
-from linkwise.kinematics.body_transform import joint_transforms
+from linkwise.dynamics.center_of_mass import first_moments
+from linkwise.dynamics.newton_euler import moving, spin
+from linkwise.dynamics.recursions import spring_energy
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"T": ""})
@@ -34,15 +37,29 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
     3.483
     """
     bodies = moving_bodies(tree).regrouped()
-    velocity = velocities(bodies, joint_transforms(bodies, q), qd)
-    twice: Any = 0.0
-    for body, v in zip(bodies.bodies, velocity, strict=True):
-        twice = twice + v @ inertia_times(body.inertia, v)
-    for j, reflected in enumerate(reflected_inertias(tree)):
-        twice = twice + reflected * (qd[j] * qd[j])
-    for rotor in bodies.rotors:
-        twice = twice + 2.0 * ((rotor.spin @ velocity[rotor.body][3:]) * qd[rotor.speed])
-    return np.asarray(0.5 * twice)
+    return unrolled("kinetic_energy", tree, bodies, joint_transforms(bodies, q), q, qd)
+
+
+@looped("kinetic_energy", regrouped=True)
+def kinetic_energy_in_steps(sweeps: Sweeps) -> None:
+    """The sum of v' I v / 2 over the bodies, and the spin of rotors."""
+
+    def outward(body: Row) -> None:
+        velocity = body["velocity"] = moving(body)
+        body.write("T", velocity @ inertia_times(body.inertia, velocity), add=True)
+
+    def rotor(rotor: Row) -> None:
+        rotor.write("T", 2.0 * ((spin(rotor) @ rotor.body["velocity"][3:]) * rotor.read("qd", "v")[0]), add=True)
+
+    def motor(motor: Row) -> None:
+        speed = motor.read("qd", "v")[0]
+        motor.write("T", motor.number("reflected")[()] * (speed * speed), add=True)
+
+    sweeps.ground(velocity=np.zeros(6))
+    sweeps.outward(outward)
+    sweeps.outward(rotor, "rotors")
+    sweeps.outward(motor, "motors")
+    sweeps.outward(lambda frame: frame.write("T", 0.5 * frame.read("T")), "frames")
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"U": ""})
@@ -57,5 +74,13 @@ def potential_energy(tree: Tree, q: Array) -> Any:
     [0.0, 19.62]
     """
     bodies = moving_bodies(tree)
-    energy = -(np.asarray(tree.gravity) @ first_moment(tree, bodies, joint_transforms(bodies, q))[:3])
+    energy = unrolled("potential_energy", tree, bodies, joint_transforms(bodies, q), q)
     return np.asarray(energy + spring_energy(tree, q) if tree.springs else energy)
+
+
+@looped("potential_energy", moment=True)
+def potential_energy_in_steps(sweeps: Sweeps) -> None:
+    """-m g'c of all bodies and of what the ground holds."""
+    first_moments(sweeps)
+    gravity = sweeps.constant("gravity")
+    sweeps.outward(lambda frame: frame.write("U", -(gravity @ frame.ground["moment"][:3])), "frames")

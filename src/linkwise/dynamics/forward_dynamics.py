@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion, held_efforts
-from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
+from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_frames
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
-from linkwise.dynamics.mass_matrix import composite_mass_matrix, mass_matrix
+from linkwise.dynamics.mass_matrix import composite_bodies, composite_mass_matrix, mass_matrix
+from linkwise.dynamics.newton_euler import ZERO, apply_wrenches, motor_friction, newton_euler
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction, momenta, reflected_inertias, rotor_bias, spring_efforts
+from linkwise.dynamics.recursions import friction, rotor_bias, spring_efforts
 from linkwise.expr.count import operation_count
-from linkwise.kinematics.body_motion import velocities
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, moving_bodies
+from linkwise.model.body_transform import JointTransform
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank
-from linkwise.spatial.spatial_vectors import coriolis_times, motion_cross, spatial_inertia
+from linkwise.spatial.spatial_vectors import coriolis_times, momentum_matrix, motion_cross, spatial_inertia
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.tables import MechanismRows
+from linkwise.sweeps.unrolled import UnrolledSweeps
 
 
 @dataclass(frozen=True)
@@ -53,40 +58,13 @@ def articulated_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, le
     1983, in body axes.
     """
     bodies, joints = carried_axes(bodies, q, tips=False, frames=bool(loads))
-    velocity = velocities(bodies, joints, qd)
-    across = [motion_cross(v, joint.rate(qd)) + joint.bias(qd) for joint, v in zip(joints, velocity, strict=True)]
-    held = [coriolis_times(p, v) for p, v in zip(momenta(bodies, velocity, qd), velocity, strict=True)]
-    for k, wrench in wrenches_on_bodies(bodies, loads).items():
-        held[k] = held[k] - wrench
-    inertia = [spatial_inertia(body.inertia) for body in bodies.bodies]
-    reflected = reflected_inertias(tree)
-    kept: list[ArticulatedJoint] = []
-    for k in reversed(range(len(bodies.bodies))):
-        body = bodies.bodies[k]
-        here = articulated_joint(joints[k], inertia[k], reflected, left, held[k])
-        kept.insert(0, here)
-        if body.parent >= 0:
-            carried, response = carried_inertia(inertia[k], here), here.pivot.solve(here.effort)
-            force = held[k] + carried @ across[k] + here.response @ response
-            inertia[body.parent] = inertia[body.parent] + to_parent(joints[k], carried)
-            held[body.parent] = held[body.parent] + joints[k].force_to_parent(force)
-    return _outward(tree, bodies, joints, kept, across)
-
-
-def _outward(
-    tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], kept: Sequence[ArticulatedJoint], across: Sequence[Array]
-) -> Array:
-    qdd = blank(tree.nv)
-    falling = np.concatenate([-np.asarray(tree.gravity), np.zeros(3)])
-    acceleration: list[Array] = []
-    for k, (body, here) in enumerate(zip(bodies.bodies, kept, strict=True)):
-        carrier = acceleration[body.parent] if body.parent >= 0 else falling
-        carried = joints[k].motion_from_parent(carrier) + across[k]
-        accelerations = here.pivot.solve(here.effort - here.response.T @ carried)
-        for freedom, value in zip(joints[k].freedoms, accelerations, strict=True):
-            qdd[freedom.speed] = value
-        acceleration.append(carried + joints[k].rate(qdd))
-    return qdd
+    on = tuple((frame, "body") for frame, _ in loads)
+    arrays: dict[str, Any] = {"q": (("nq",), q), "qd": (("nv",), qd), "tau": (("nv",), left)}
+    arrays["external"] = (("wrenches", 6), np.array([wrench for _, wrench in loads]))
+    sweeps = UnrolledSweeps(MechanismRows(tree, bodies, {"wrenches": on}), joints, arrays)
+    sweeps.temporary("qdd", "nv")
+    articulated_bodies(sweeps, "qdd", frictionless=True, wrenches=bool(loads))
+    return sweeps.arrays["qdd"]
 
 
 def articulated_joint(
@@ -198,3 +176,87 @@ def composite_acceleration(tree: Tree, bodies: Bodies, q: Array, qd: Array, left
 def factored_mass_matrix(tree: Tree, bodies: Bodies, q: Array) -> Factor:
     """M = L' D L at q."""
     return factor(composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False)))
+
+
+# ── in steps ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@looped("forward_dynamics", regrouped=True)
+def forward_dynamics_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+    """Articulated bodies, or the mass matrix where rotors are carried."""
+    acceleration(sweeps, "qdd", rotors=rotors)
+
+
+@looped("forward_dynamics_external", regrouped=True)
+def forward_dynamics_external_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+    """The same with wrenches."""
+    acceleration(sweeps, "qdd", rotors=rotors, wrenches=True)
+
+
+def acceleration(sweeps: Sweeps, qdd: str, *, rotors: bool, wrenches: bool = False) -> None:
+    """Accelerations under efforts: into the array `qdd`."""
+    if not rotors:
+        articulated_bodies(sweeps, qdd, wrenches=wrenches)
+        return
+    sweeps.temporary("mass", "nv", "nv")
+    sweeps.temporary("bias", "nv")
+    composite_bodies(sweeps, "mass")
+    newton_euler(sweeps, "bias", accelerating=False, wrenches=wrenches)
+    sweeps.outward(lambda body: body.write(qdd, body.read("tau") - body.read("bias"), "v"))
+    sweeps.outward(lambda motor: motor.write(qdd, [-motor_friction(motor)], "v", add=True), "motors")
+    sweeps.solve("mass", (qdd, "solve vector"))
+
+
+def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False, frictionless: bool = False) -> None:
+    """Articulated bodies (R. Featherstone, "The calculation of robot dynamics...", 1983)."""
+    for name in ("left", "reflected", "pivot"):
+        sweeps.temporary(name, "nv")
+    sweeps.temporary("response", "nv", 6)
+    sweeps.temporary("lower", "nv", 6)
+
+    def outward(body: Row) -> None:
+        joint, nv = body.upright, body.kind.nv
+        inertia, rate = body.upright_inertia, joint.rate(body.read("qd"))
+        velocity = body["velocity"] = joint.motion_from_parent(body.parent["velocity"]) + rate
+        body["across"] = motion_cross(velocity, rate) + joint.bias(body.read("qd"))
+        body["held"] = coriolis_times(momentum_matrix(inertia, velocity), velocity)
+        body["articulated"] = spatial_inertia(inertia)
+        body.write("left", body.read("tau"), "v")
+        body.write("reflected", [0.0] * nv, "v")
+
+    def motor(motor: Row) -> None:
+        if not frictionless:
+            motor.write("left", [-motor_friction(motor)], "v", add=True)
+        motor.write("reflected", motor.number("reflected"), "v", add=True)
+
+    def inward(body: Row) -> None:
+        joint, inertia, nv = body.upright, body["articulated"], body.kind.nv
+        here = articulated_joint(joint, inertia, list(body.read("reflected")), body.read("left"), body["held"])
+        body.write("left", here.effort, "v")
+        body.write("response", here.response.T, "v .")
+        body.write("pivot", here.pivot.inverse_pivots, "v")
+        if nv > 1:
+            body.write("lower", np.pad(here.pivot.lower, ((0, 0), (0, 6 - nv))), "v .")
+        if body.rooted:
+            return
+        carried, response = carried_inertia(inertia, here), here.pivot.solve(here.effort)
+        body.parent.add("articulated", to_parent(joint, carried))
+        force = body["held"] + carried @ body["across"] + here.response @ response
+        body.parent.add("held", joint.force_to_parent(force))
+
+    def back(body: Row) -> None:
+        joint, nv = body.upright, body.kind.nv
+        carried = joint.motion_from_parent(body.parent["acceleration"]) + body["across"]
+        lower = body.read("lower", "v .")[:, :nv] if nv > 1 else np.zeros((1, 1))
+        here = ArticulatedJoint(body.read("response", "v .").T, Factor(lower, tuple(body.read("pivot"))), body.read("left"))
+        values = here.pivot.solve(here.effort - here.response.T @ carried)
+        body.write(qdd, values, "v")
+        body["acceleration"] = carried + joint.rate(values)
+
+    sweeps.ground(velocity=np.zeros(6), acceleration=np.concatenate([-sweeps.constant("gravity"), ZERO]), axes=np.eye(3))
+    sweeps.outward(outward)
+    sweeps.outward(motor, "motors")
+    if wrenches:
+        apply_wrenches(sweeps, "held", upright=True)
+    sweeps.inward(inward)
+    sweeps.outward(back)

@@ -8,8 +8,8 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ModelError, Problem
-from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.coupling import coupling
 from linkwise.model.inertia import Inertia
 from linkwise.model.tree import Tree

@@ -18,33 +18,21 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics import recursions
 from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
+from linkwise.dynamics.newton_euler import Turning, inertial, motor_friction, newton_euler, turned_freely
+from linkwise.dynamics.newton_euler import motor_effort as motor_effort_step
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import motor_effort
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, Body, moving_bodies
+from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, is_zero
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Sweeps
+from linkwise.sweeps.unrolled import unrolled
 
 X, Y, Z = range(3)
-
-
-@dataclass(frozen=True)
-class Turning:
-    """How one body turns, in its axes.
-
-    Attributes
-    ----------
-    omega, alpha : ndarray (3,)
-        Angular velocity and acceleration.
-    spin : ndarray (3, 3)
-        U = alpha~ + omega~ omega~.
-    """
-
-    omega: Array
-    alpha: Array
-    spin: Array
 
 
 @dataclass(frozen=True)
@@ -63,18 +51,6 @@ class RecursionPlan:
 
     alpha: Array
     from_parent: bool
-
-
-def turned_freely(omega: Array, alpha: Array) -> Turning:
-    """From angular velocity and acceleration."""
-    x, y, z = omega
-    xx, yy, zz, xy, yz, xz = x * x, y * y, z * z, x * y, y * z, x * z
-    spin = [
-        [-(yy + zz), xy - alpha[2], xz + alpha[1]],
-        [xy + alpha[2], -(xx + zz), yz - alpha[0]],
-        [xz - alpha[1], yz + alpha[0], -(xx + yy)],
-    ]
-    return Turning(omega, alpha, np.array(spin))
 
 
 def turned(body: Body, joint: JointTransform, parent: Turning, rate: Any, rise: Any, plan: RecursionPlan) -> Turning:
@@ -253,7 +229,7 @@ def _outward(
             turning = turned(body, joint, parent.turning, qd[body.speed], qdd[body.speed], plan)
             if body.advances:
                 accel = accel + _sliding(body, turning, q, qd, qdd)
-        states.append(BodyState(joint, turning, accel, *_inertial(body.inertia, accel, turning), path, remainder))
+        states.append(BodyState(joint, turning, accel, *inertial(body.inertia, accel, turning), path, remainder))
     return states
 
 
@@ -274,14 +250,6 @@ def _sliding(body: Body, turning: Turning, q: Array, qd: Array, qdd: Array) -> A
     slide, speed, rise = (body.pitch * value for value in (q[body.position], qd[body.speed], qdd[body.speed]))
     x, y, _ = turning.omega
     return np.asarray(turning.spin[:, 2] * slide + np.array([y * (2.0 * speed), x * (-2.0 * speed), rise]))
-
-
-def _inertial(inertia: Array, accel: Array, turning: Turning) -> tuple[Array, Array]:
-    """Force and moment about the origin that accelerate a body: m a + U h, and h x a + axial part of U S."""
-    block, first, mass = inertia[:3, :3], inertia[:3, 3], inertia[3, 3]
-    product = turning.spin @ block
-    moment = np.array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
-    return mass * accel + turning.spin @ first, moment + cross(first, accel)
 
 
 def _inward(state: BodyState, parent: BodyState) -> None:
@@ -306,8 +274,8 @@ def gravity_torque(tree: Tree, q: Array) -> Array:
     >>> arm.gravity_torque([0.0, 0.0]).round(3)
     array([19.62 ,  4.905])
     """
-    bodies = moving_bodies(tree).regrouped()
-    return recursion(tree, bodies, q, blank(tree.nv), blank(tree.nv))
+    bodies, joints = carried_axes(moving_bodies(tree).regrouped(), q)
+    return np.asarray(unrolled("gravity_torque", tree, bodies, joints, q))
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"tau": "nv"}, open_only=True)
@@ -351,3 +319,39 @@ def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
     array([1., 3.])
     """
     return recursions.spring_efforts(tree, q, qd)
+
+
+# ── in steps, for loops ───────────────────────────────────────────────────────────────────────────
+
+
+@looped("inverse_dynamics", regrouped=True)
+def inverse_dynamics_in_steps(sweeps: Sweeps) -> None:
+    """Newton-Euler, rotors, friction."""
+    newton_euler(sweeps)
+    sweeps.outward(motor_effort_step, "motors")
+
+
+@looped("inverse_dynamics_external", regrouped=True)
+def inverse_dynamics_external_in_steps(sweeps: Sweeps) -> None:
+    """The same with wrenches."""
+    newton_euler(sweeps, wrenches=True)
+    sweeps.outward(motor_effort_step, "motors")
+
+
+@looped("gravity_torque", regrouped=True)
+def gravity_torque_in_steps(sweeps: Sweeps) -> None:
+    """Newton-Euler at rest."""
+    newton_euler(sweeps, moving=False, accelerating=False)
+
+
+@looped("bias_torque", regrouped=True)
+def bias_torque_in_steps(sweeps: Sweeps) -> None:
+    """Newton-Euler without accelerations."""
+    newton_euler(sweeps, accelerating=False)
+
+
+@looped("friction_torque", regrouped=True)
+def friction_torque_in_steps(sweeps: Sweeps) -> None:
+    """Friction of all motors."""
+    sweeps.outward(lambda body: body.write("tau", [0.0] * body.kind.nv, "v"))
+    sweeps.outward(lambda motor: motor.write("tau", [motor_friction(motor)], "v", add=True), "motors")

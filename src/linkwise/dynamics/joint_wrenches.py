@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_frames
+from linkwise.dynamics.external import Wrenches
+from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.kinematics.link_motion import body_motion
 from linkwise.model.body import moving_bodies
-from linkwise.model.inertia import Inertia
-from linkwise.model.tree import TOOL, Tree
-from linkwise.spatial.matrix_method import gravity_matrix, skew_part, tensor_to_frame
+from linkwise.model.body_transform import joint_transforms
+from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.unrolled import unrolled
 
 MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 
@@ -22,9 +25,9 @@ MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
-    Sum over the links that a joint carries of (H - Hg) J - its transpose, J in the world frame (G. Legnani et al., "A
-    homogeneous matrix approach to 3D kinematics and dynamics", Mech. Mach. Theory 31(5), 1996, part 2). A carried rotor
-    loads its carrier; what a motor without a carrier does, and friction, act between link and parent and do not show.
+    What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
+    base. A carried rotor loads its carrier; what a motor without a carrier does, and friction, act between link and parent
+    and do not show.
 
     Examples
     --------
@@ -34,7 +37,9 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     array([[ 0.   , 19.62 ,  0.   ,  0.   ,  0.   , 19.62 ],
            [ 0.   ,  9.81 ,  0.   ,  0.   ,  0.   , 14.715]])
     """
-    return actions(tree, q, qd, qdd, ())
+    bodies = moving_bodies(tree)
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    return np.asarray(unrolled("joint_wrenches", tree, bodies, joints, q, qd, qdd, poses=poses))
 
 
 @algorithm(inputs={**MOTION, "external": "W 6"}, outputs={"actions": "L 6"}, open_only=True)
@@ -42,54 +47,62 @@ def joint_wrenches_external(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
 ) -> Array:
     """Return the same (L, 6) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
-    return actions(tree, q, qd, qdd, tuple(wrenches_on_frames(tree, q, external, wrenches)))
+    bodies, name = moving_bodies(tree), "joint_wrenches_external"
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    return np.asarray(unrolled(name, tree, bodies, joints, q, qd, qdd, external, poses=poses, wrenches=wrenches))
 
 
-def actions(tree: Tree, q: Array, qd: Array, qdd: Array, loads: Loads) -> Array:
-    """Joint actions (L, 6), summed from the tips to the base."""
-    bodies = moving_bodies(tree)
-    poses = body_poses(bodies, q)
-    w, h = body_motion(bodies, poses, q, qd, qdd)
-    gravity = gravity_matrix(tree.gravity)
-    wrench = [
-        _needed(link.body, poses[body] @ t, h[body] - gravity)
-        for (body, t), link in zip(bodies.frames, tree.links, strict=True)
-    ]
-    for drive in tree.drives:
-        if drive.carrier is not None and drive.carrier >= 0:
-            body, t = bodies.frames[drive.carrier]
-            wrench[drive.carrier] = wrench[drive.carrier] + _needed(drive.motor.locked, poses[body] @ t, h[body] - gravity)
-    for rotor in (*bodies.rotors, *bodies.ground_rotors):
-        carrier = tree.drives[rotor.drive].carrier
-        if carrier is not None and carrier >= 0:
-            spin = poses[rotor.body][:3, :3] @ rotor.spin
-            couple = spin * qdd[rotor.speed] + w[rotor.body][:3, :3] @ spin * qd[rotor.speed]
-            wrench[carrier] = wrench[carrier] + np.concatenate([np.zeros(3), couple])
-    body, t = bodies.tool
-    tool = poses[body] @ t
-    held = tree.tool_index
-    wrench[held] = wrench[held] + _needed(tree.payload, tool, h[body] - gravity)
-    for frame, load in loads:
-        k = held if frame == TOOL else int(frame)
-        (body, t) = bodies.tool if frame == TOOL else bodies.frames[k]
-        wrench[k] = wrench[k] - _applied(load, poses[body] @ t)
-    for k in reversed(tree.order):
-        parent = tree.parents[k]
-        if parent >= 0:
-            wrench[parent] = wrench[parent] + wrench[k]
-    return np.array(wrench)
+@looped("joint_wrenches")
+def joint_wrenches_in_steps(sweeps: Sweeps) -> None:
+    """What links, rotors and the payload need, summed from the tips to the base, about the world's origin."""
+    _wrenches(sweeps, external=False)
 
 
-def _needed(inertia: Inertia, pose: Array, h: Array) -> Array:
-    """Force and moment (6,) about the world origin that give a body with this pose the acceleration H (4, 4)."""
-    if inertia.is_zero:
-        return np.zeros(6)
-    local = inertia.pseudo
-    phi = skew_part(h, tensor_to_frame(local, pose))
-    return np.array([phi[0, 3], phi[1, 3], phi[2, 3], phi[2, 1], phi[0, 2], phi[1, 0]])
+@looped("joint_wrenches_external")
+def joint_wrenches_external_in_steps(sweeps: Sweeps) -> None:
+    """The same with wrenches."""
+    _wrenches(sweeps, external=True)
 
 
-def _applied(load: Array, pose: Array) -> Array:
-    """A wrench (6,) on a frame, in its axes, as force and moment about the world origin."""
-    force = pose[:3, :3] @ load[:3]
-    return np.concatenate([force, pose[:3, :3] @ load[3:] + cross(pose[:3, 3], force)])
+def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
+    def outward(body: Row) -> None:
+        body_pose(body)
+        move(body)
+
+    def needed(link: Row) -> None:
+        pose, body, turn = framed(link), link.body, link.pose[:3, :3]
+        spinning = turned_freely(body["omega"], body["alpha"]).spin
+        accel = turn.T @ (body["accel"] + spinning @ link.pose[:3, 3])
+        turning = turned_freely(turn.T @ body["omega"], turn.T @ body["alpha"])
+        link["wrench"] = _at_origin(pose, np.concatenate(inertial(link.inertia, accel, turning)))
+
+    def carried(rotor: Row) -> None:
+        couple = spin(rotor) * rotor.read("qdd", "v")[0]
+        couple = couple + cross(rotor.body["omega"], spin(rotor)) * rotor.read("qd", "v")[0]
+        rotor.link.add("wrench", np.concatenate([ZERO, rotor.body["world"][:, :3] @ couple]))
+
+    def applied(row: Row) -> None:
+        wrench, pose = row.read("external"), framed(row)
+        if row.kind.name == "body":
+            wrench = _at_origin(pose, wrench)
+        elif row.kind.name == "world":
+            wrench = np.concatenate([wrench[:3], wrench[3:] + cross(pose[:3, 3], wrench[:3])])
+        row.link.add("wrench", -wrench)
+
+    def inward(link: Row) -> None:
+        link.write("actions", link["wrench"], "r .")
+        link.parent.add("wrench", link["wrench"])
+
+    sweeps.ground(world=np.eye(4)[:3], omega=ZERO, alpha=ZERO, accel=-sweeps.constant("gravity"))
+    sweeps.outward(outward)
+    sweeps.outward(needed, "links")
+    sweeps.outward(carried, "rotors")
+    if external:
+        sweeps.outward(applied, "wrenches")
+    sweeps.inward(inward, "links")
+
+
+def _at_origin(pose: Array, wrench: Array) -> Array:
+    """A wrench (6,) on a frame, in its axes, in the world's axes and about the world's origin."""
+    force = pose[:3, :3] @ wrench[:3]
+    return np.concatenate([force, pose[:3, :3] @ wrench[3:] + cross(pose[:3, 3], force)])

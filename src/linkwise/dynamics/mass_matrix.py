@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.newton_euler import upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import composite_inertias, pairs, reflected_inertias
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, moving_bodies
+from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.tables import MechanismRows
+from linkwise.sweeps.unrolled import UnrolledSweeps
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"M": "nv nv"})
@@ -35,23 +41,52 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
 
 def composite_mass_matrix(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:
     """M (nv, nv) of bodies whose joint transforms are known."""
-    composite = composite_inertias(bodies, joints)
-    mass = blank(tree.nv, tree.nv)
-    for k, joint in enumerate(joints):
-        for freedom in joint.freedoms:
-            j = freedom.speed
-            for _, other, (force,) in pairs(bodies, joints, k, [inertia_times(composite[k], freedom.screw)]):
-                mass[other.speed, j] = mass[j, other.speed] = other.screw @ force
-    add_rotors(tree, bodies, joints, mass)
-    return mass
+    sweeps = UnrolledSweeps(MechanismRows(tree, bodies), joints)
+    sweeps.temporary("M", "nv", "nv")
+    composite_bodies(sweeps, "M")
+    return sweeps.arrays["M"]
 
 
-def add_rotors(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform], mass: Array) -> None:
-    """Add G^2 Jm on the diagonal, and what a spinning rotor and its turning carrier exchange, G Jm s beside it."""
-    for j, reflected in enumerate(reflected_inertias(tree)):
-        mass[j, j] = mass[j, j] + reflected
-    for rotor in bodies.rotors:
-        for _, other, (couple,) in pairs(bodies, joints, rotor.body, [rotor.spin]):
-            shared = other.angular @ couple
-            mass[other.speed, rotor.speed] = mass[other.speed, rotor.speed] + shared
-            mass[rotor.speed, other.speed] = mass[rotor.speed, other.speed] + shared
+@looped("mass_matrix", regrouped=True)
+def mass_matrix_in_steps(sweeps: Sweeps) -> None:
+    """Composite bodies (M. W. Walker, D. E. Orin, 1982, method 3)."""
+    composite_bodies(sweeps, "M")
+
+
+def composite_bodies(sweeps: Sweeps, mass: str) -> None:
+    """M (nv, nv), rotors counted."""
+
+    def outward(body: Row) -> None:
+        _ = body.upright
+        body["composite"] = body.upright_inertia
+
+    def visit(body: Row, force: Array, same: bool) -> Array:
+        values = [freedom.screw @ force for freedom in body.upright.freedoms]
+        body.write(mass, values, "v w")
+        body.write(mass, values, "w v")
+        return force if body.rooted else body.upright.force_to_parent(force)
+
+    def inward(body: Row) -> None:
+        if not body.rooted:
+            body.parent.add("composite", body.upright.inertia_to_parent(body["composite"]))
+
+    sweeps.ground(axes=np.eye(3))
+    sweeps.outward(outward)
+    sweeps.inward(inward)
+    sweeps.walk(lambda body: [inertia_times(body["composite"], f.screw) for f in body.upright.freedoms], visit)
+    add_rotors(sweeps, mass)
+
+
+def add_rotors(sweeps: Sweeps, mass: str) -> None:
+    """G^2 Jm on the diagonal, and what a spinning rotor and its turning carrier exchange, G Jm s beside it."""
+
+    def exchanged(at: str) -> None:
+        def visit(body: Row, couple: Array, same: bool) -> Array:
+            body.write(mass, [freedom.angular @ couple for freedom in body.upright.freedoms], at, add=True)
+            return body.upright.vector_to_parent(couple)
+
+        sweeps.walk(lambda rotor: [upright_spin(rotor)], visit, "rotors")
+
+    exchanged("v w")
+    exchanged("w v")
+    sweeps.outward(lambda motor: motor.write(mass, motor.number("reflected"), "v v", add=True), "motors")

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.center_of_mass import first_moment, some_mass
-from linkwise.dynamics.recursions import summed_inward
+from linkwise.dynamics.center_of_mass import center, first_moments, some_mass
+from linkwise.dynamics.newton_euler import ZERO, moving, spin
 from linkwise.errors import ArgumentError, choices
-from linkwise.kinematics.body_motion import velocities
-from linkwise.kinematics.body_transform import JointTransform, joint_transforms
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.tables import moments_of
+from linkwise.sweeps.unrolled import unrolled
 
 POINTS = ("origin", "com")
 
@@ -37,20 +40,32 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     if about not in POINTS:
         raise ArgumentError(f"about is {about!r}; expected {choices(POINTS)}")
     bodies = moving_bodies(tree)
-    joints = joint_transforms(bodies, q)
-    velocity = velocities(bodies, joints, qd)
-    total: list[Array] = [inertia_times(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
-    for rotor in bodies.rotors:
-        total[rotor.body] = total[rotor.body] + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
-    whole: Array = np.zeros(6)
-    for rotor in bodies.ground_rotors:
-        whole = whole + np.concatenate([np.zeros(3), rotor.spin * qd[rotor.speed]])
-    carried = summed_inward(bodies, joints, total, JointTransform.force_to_parent)
-    for k in reversed(range(len(carried))):
-        if bodies.bodies[k].parent < 0:
-            whole = whole + joints[k].force_to_parent(carried[k])
-    if about == "origin":
-        return whole
-    moment = first_moment(tree, bodies, joints)
-    center = moment[:3] * (1.0 / some_mass(tree, moment[3]))
-    return np.concatenate([whole[:3], whole[3:] - cross(center, whole[:3])])
+    if about == "com":
+        some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, "base")))
+    return np.asarray(unrolled("momentum", tree, bodies, joint_transforms(bodies, q), q, qd, about=about))
+
+
+@looped("momentum", moment=True)
+def momentum_in_steps(sweeps: Sweeps, *, about: str = "origin") -> None:
+    """The sum of I v over the bodies, and the spin of rotors, about the world's origin or the centre of mass."""
+
+    def outward(body: Row) -> None:
+        body["velocity"] = moving(body)
+        body["momentum"] = inertia_times(body.inertia, body["velocity"])
+
+    def rotor(rotor: Row) -> None:
+        rotor.body.add("momentum", np.concatenate([ZERO, spin(rotor) * rotor.read("qd", "v")[0]]))
+
+    def whole(frame: Row) -> None:
+        total = frame.ground["momentum"]
+        if about == "com":
+            total = np.concatenate([total[:3], total[3:] - cross(center(sweeps, frame), total[:3])])
+        frame.write("p", total, ".")
+
+    if about == "com":
+        first_moments(sweeps)
+    sweeps.ground(velocity=np.zeros(6), momentum=np.zeros(6))
+    sweeps.outward(outward)
+    sweeps.outward(rotor, "rotors")
+    sweeps.inward(lambda body: body.parent.add("momentum", body.joint.force_to_parent(body["momentum"])))
+    sweeps.outward(whole, "frames")

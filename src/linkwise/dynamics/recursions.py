@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.kinematics.loop_constraints import loop_seen
 from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body_transform import JointTransform
 from linkwise.model.motor import Motor
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import ManifoldJoint, Tree
-from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank, root, sign
-from linkwise.spatial.spatial_vectors import momentum_matrix
 
 
 def summed_inward(
@@ -37,14 +35,6 @@ def summed_inward(
 def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
     """Pseudo-inertia (4, 4) of each body with all that it carries, as if the joints beyond were locked."""
     return summed_inward(bodies, joints, [body.inertia for body in bodies.bodies], JointTransform.inertia_to_parent)
-
-
-def momenta(bodies: Bodies, velocity: Sequence[Array], qd: Array) -> list[Array]:
-    """The momentum matrix (3, 4) of each body, with half the spin of the rotors that it carries (see `coriolis_times`)."""
-    matrices = [momentum_matrix(body.inertia, v) for body, v in zip(bodies.bodies, velocity, strict=True)]
-    for rotor in bodies.rotors:
-        matrices[rotor.body] = matrices[rotor.body] + np.pad(skew(0.5 * rotor.spin * qd[rotor.speed]), ((0, 0), (0, 1)))
-    return matrices
 
 
 def pairs(

@@ -14,9 +14,9 @@ import numpy as np
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, nearest
 from linkwise.files.toml_text import Place, line_of
-from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.mechanism import Mechanism
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.coupling import coupling
 from linkwise.model.formatting.mechanism_tables import total_mass
 from linkwise.model.formatting.table import number

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwise.kinematics.body_transform import JointTransform
 from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body_transform import JointTransform
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import motion_cross
 

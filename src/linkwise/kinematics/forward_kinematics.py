@@ -12,11 +12,16 @@ from linkwise.expr.count import effort
 from linkwise.expr.ordering import operations_needed
 from linkwise.kinematics.parallel_axes import Turned, ground, levers, splits, turned, turned_path
 from linkwise.model.body import Bodies, Body, moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.transform import transform
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Sweeps, at_rest
+from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"T": "4 4"})
@@ -52,6 +57,14 @@ def forward_kinematics(tree: Tree, q: Array, *, link: int | str = "tool") -> Arr
     return transform(axes, position)
 
 
+@looped("forward_kinematics", path=True)
+def forward_kinematics_in_steps(sweeps: Sweeps) -> None:
+    """T_world_frame of the tool or a link, outward through the placements."""
+    sweeps.ground(world=np.eye(4)[:3])
+    sweeps.outward(lambda body: at_rest(body_pose(body)))
+    sweeps.outward(lambda frame: frame.write("T", framed(frame), ". ."), "frames")
+
+
 def _axes(turns: Turned, local: FloatArray, split: int, without: int | None = None) -> Array:
     """R_world_frame (3, 3) of a frame that is turned by ``local`` on a body, but zeros for one axis."""
     axes = blank(3, 3)
@@ -85,8 +98,15 @@ def link_poses(tree: Tree, q: Array) -> Array:
            [2., 0., 0.]])
     """
     bodies = moving_bodies(tree)
-    poses = body_poses(bodies, q)
-    return np.array([poses[body] @ t for body, t in bodies.frames])
+    return np.asarray(unrolled("link_poses", tree, bodies, joint_transforms(bodies, q), q, poses=body_poses(bodies, q)))
+
+
+@looped("link_poses")
+def link_poses_in_steps(sweeps: Sweeps) -> None:
+    """T_world_link of every link."""
+    sweeps.ground(world=np.eye(4)[:3])
+    sweeps.outward(lambda body: at_rest(body_pose(body)))
+    sweeps.outward(lambda link: link.write("T", framed(link), "r . ."), "links")
 
 
 def body_poses(bodies: Bodies, q: Array, which: tuple[int, ...] | None = None) -> dict[int, Array]:

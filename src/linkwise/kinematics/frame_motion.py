@@ -8,12 +8,12 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.body_motion import motions, step_effect
-from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import check_frame, jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank

@@ -15,6 +15,9 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import choice
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest
+from linkwise.sweeps.poses import body_pose, framed
 
 FRAMES = ("world", "body")
 
@@ -59,6 +62,30 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "wo
         return rotated() if long else shortest([partial(bodies, to=partial(_to_frame, path, turns, t[:3, :3])), rotated])
     ways = [partial(bodies, to=partial(_to_world, turns, split)) for split in splits(turns[end])[1 if long else 0 :]]
     return shortest([*ways, partial(_outward, tree.nv, moving, path, q, t)])
+
+
+@looped("jacobian", path=True)
+def jacobian_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
+    """Column by column from the poses of the bodies (D. E. Whitney, 1972)."""
+    sweeps.ground(world=np.eye(4)[:3])
+    sweeps.temporary("tip", 3, 4)
+    sweeps.outward(lambda body: at_rest(body_pose(body)))
+    sweeps.outward(lambda row: row.write("tip", framed(row)[:3], ". ."), "frames")
+
+    def column(body: Row) -> None:
+        tip, world = body.read("tip", ". ."), body["world"]
+        turn = tip[:, :3].T @ world[:, :3] if frame == "body" else world[:, :3]
+        arm = tip[:, 3] - world[:, 3]
+        arm = tip[:, :3].T @ arm if frame == "body" else arm
+        columns = [_column_about(turn, arm, freedom.linear, freedom.angular) for freedom in body.joint.freedoms]
+        body.write("J", np.stack(columns, axis=1), ". v")
+
+    sweeps.outward(column)
+
+
+def _column_about(turn: Array, arm: Array, linear: Array, angular: Array) -> Array:
+    axis = turn @ angular
+    return np.concatenate([cross(axis, arm) + turn @ linear, axis])
 
 
 def _from_bodies(

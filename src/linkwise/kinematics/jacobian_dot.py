@@ -6,11 +6,16 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
-from linkwise.kinematics.jacobian import check_frame, column, in_body_axes
+from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
-from linkwise.spatial.rotation import cross, skew
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Jd": "6 nv"})
@@ -31,37 +36,52 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = "tool", f
     """
     check_frame(frame)
     bodies = moving_bodies(tree)
-    end, t = frame_of(tree, bodies, link)
-    path = bodies.path(end)
-    poses = body_poses(bodies, q, path)
-    tip = poses[end] @ t
-    omega: dict[int, Array] = {-1: np.zeros(3)}
-    speed: dict[int, Array] = {-1: np.zeros(3)}
-    for k in path:
-        body, pose = bodies.bodies[k], poses[k]
-        parent = np.zeros(3) if body.parent < 0 else poses[body.parent][:3, 3]
-        speed[k] = speed[body.parent] + cross(omega[body.parent], pose[:3, 3] - parent)
-        omega[k] = omega[body.parent]
-        for freedom in body.freedoms_at(q):
-            omega[k] = omega[k] + (pose[:3, :3] @ freedom.angular) * qd[freedom.speed]
-            speed[k] = speed[k] + (pose[:3, :3] @ freedom.linear) * qd[freedom.speed]
-    origin = np.zeros(3) if end < 0 else poses[end][:3, 3]
-    tip_speed = speed[end] + cross(omega[end], tip[:3, 3] - origin)
+    options = {} if frame == "world" else {"frame": frame}
+    poses = body_poses(bodies, q, bodies.path(frame_of(tree, bodies, link)[0]))
+    joints = joint_transforms(bodies, q)
+    return np.asarray(unrolled("jacobian_dot", tree, bodies, joints, q, qd, poses=poses, link=link, **options))
 
-    rate_of, jac = blank(6, tree.nv), blank(6, tree.nv)
-    for k in path:
-        pose = poses[k]
-        arm = tip[:3, 3] - pose[:3, 3]
-        for freedom, rate in zip(bodies.bodies[k].freedoms_at(q), bodies.bodies[k].rates_at(q, qd), strict=True):
-            axis, i = pose[:3, :3] @ freedom.angular, freedom.speed
-            turned = cross(omega[k], axis)
-            jac[:, i] = column(freedom, pose, tip[:3, 3])
-            rate_of[:3, i] = cross(turned, arm) + cross(axis, tip_speed - speed[k])
-            rate_of[:3, i] = rate_of[:3, i] + cross(omega[k], pose[:3, :3] @ freedom.linear)
-            rate_of[3:, i] = turned
-            rate_of[:, i] = rate_of[:, i] + column(rate, pose, tip[:3, 3])
-    if frame == "world":
-        return rate_of
-    turned = skew(omega[end]) if end >= 0 else np.zeros((3, 3))
-    carried = np.concatenate([rate_of[:3] - turned @ jac[:3], rate_of[3:] - turned @ jac[3:]])
-    return in_body_axes(tip[:3, :3], carried)
+
+@looped("jacobian_dot", path=True)
+def jacobian_dot_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
+    """The rate of each column."""
+    zero = np.zeros(3)
+    sweeps.ground(world=np.eye(4)[:3], omega=zero, speed=zero)
+    sweeps.temporary("tip", 3, 4)
+    sweeps.temporary("tip velocity", 6)
+
+    def outward(body: Row) -> None:
+        before, world = body.parent["world"], body_pose(body)
+        omega, speed = body.parent["omega"], body.parent["speed"]
+        speed = speed + cross(omega, world[:, 3] - before[:, 3])
+        rate = body.joint.rate(body.read("qd"))
+        body["omega"] = omega + world[:, :3] @ rate[3:]
+        body["speed"] = speed + world[:, :3] @ rate[:3]
+
+    def tip(row: Row) -> None:
+        pose = framed(row)
+        row.write("tip", pose[:3], ". .")
+        omega = row.body["omega"]
+        linear = row.body["speed"] + cross(omega, pose[:3, 3] - row.body["world"][:, 3])
+        row.write("tip velocity", np.concatenate([linear, omega]), ".")
+
+    def column(body: Row) -> None:
+        tip, velocity, world, omega = body.read("tip", ". ."), body.read("tip velocity", "."), body["world"], body["omega"]
+        arm, turn = tip[:, 3] - world[:, 3], world[:, :3]
+        columns = []
+        for freedom, rate in zip(body.joint.freedoms, body.joint.rates(body.read("qd")), strict=True):
+            axis, along = turn @ freedom.angular, turn @ freedom.linear
+            turned = cross(omega, axis)
+            linear = cross(turned, arm) + cross(axis, velocity[:3] - body["speed"]) + cross(omega, along)
+            linear = linear + cross(turn @ rate.angular, arm) + turn @ rate.linear
+            turned = turned + turn @ rate.angular
+            if frame == "body":
+                still = cross(axis, arm) + along
+                linear, turned = linear - cross(velocity[3:], still), turned - cross(velocity[3:], axis)
+                linear, turned = tip[:, :3].T @ linear, tip[:, :3].T @ turned
+            columns.append(np.concatenate([linear, turned]))
+        body.write("Jd", np.stack(columns, axis=1), ". v")
+
+    sweeps.outward(outward)
+    sweeps.outward(tip, "frames")
+    sweeps.outward(column)

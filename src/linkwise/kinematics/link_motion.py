@@ -6,11 +6,16 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import Bodies, Freedom, moving_bodies
+from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
-from linkwise.spatial.matrix_method import compose_acceleration, velocity_matrix
+from linkwise.spatial.matrix_method import velocity_matrix
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
+from linkwise.sweeps.declaration import looped
+from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.unrolled import unrolled
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"T": "L 4 4", "W": "L 4 4", "H": "L 4 4"})
@@ -32,40 +37,36 @@ def motion(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, A
     array([-2.,  0.,  0.,  0.])
     """
     bodies = moving_bodies(tree)
-    poses = body_poses(bodies, q)
-    w, h = body_motion(bodies, poses, q, qd, qdd)
-    carriers = [body for body, _ in bodies.frames]
-    return (
-        np.array([poses[body] @ t for body, t in bodies.frames]),
-        np.array([w[body] for body in carriers]),
-        np.array([h[body] for body in carriers]),
-    )
+    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
+    T, W, H = unrolled("motion", tree, bodies, joints, q, qd, qdd, poses=poses)
+    return T, W, H
 
 
-def body_motion(
-    bodies: Bodies, poses: dict[int, Array], q: Array, qd: Array, qdd: Array
-) -> tuple[dict[int, Array], dict[int, Array]]:
-    """W and H (4, 4) of every body in the world frame; -1 is the ground, at rest."""
-    w: dict[int, Array] = {-1: np.zeros((4, 4))}
-    h: dict[int, Array] = {-1: np.zeros((4, 4))}
-    for k, body in enumerate(bodies.bodies):
-        w_joint, h_joint = np.zeros((4, 4)), np.zeros((4, 4))
-        freedoms = body.freedoms_at(q)
-        for freedom, rate in zip(freedoms, body.rates_at(q, qd), strict=True):
-            screw = joint_screw(freedom, poses[k])
-            w_joint = w_joint + screw * qd[freedom.speed]
-            h_joint = h_joint + screw * qdd[freedom.speed] + joint_screw(rate, poses[k]) * qd[freedom.speed]
-        if len(freedoms) > 1:
-            h_joint = h_joint + w_joint @ w_joint
-        else:
-            screw, speed = joint_screw(freedoms[0], poses[k]), qd[body.speed]
-            h_joint = h_joint + (screw @ screw) * (speed * speed)
-        w[k] = w[body.parent] + w_joint
-        h[k] = compose_acceleration(h[body.parent], h_joint, w[body.parent], w_joint)
-    return w, h
+@looped("motion")
+def motion_in_steps(sweeps: Sweeps) -> None:
+    """Pose, velocity and acceleration matrices of every link (G. Legnani et al., 1996)."""
+    sweeps.ground(world=np.eye(4)[:3], angular=np.zeros(3), linear=np.zeros(3), H=np.zeros((3, 4)))
+
+    def outward(body: Row) -> None:
+        world, joint = body_pose(body), body.joint
+        w = velocity_matrix(body.parent["angular"], body.parent["linear"])
+        rate = _at_origin(world, joint.rate(body.read("qd")))
+        rise = _at_origin(world, joint.rate(body.read("qdd")) + joint.bias(body.read("qd")))
+        relative = velocity_matrix(rate[3:], rate[:3])
+        h = velocity_matrix(rise[3:], rise[:3]) + relative @ relative + 2.0 * (w @ relative)
+        body["angular"], body["linear"] = body.parent["angular"] + rate[3:], body.parent["linear"] + rate[:3]
+        body["H"] = body.parent["H"] + h[:3]
+
+    def link(row: Row) -> None:
+        row.write("T", framed(row), "r . .")
+        row.write("W", velocity_matrix(row.body["angular"], row.body["linear"]), "r . .")
+        row.write("H", np.concatenate([row.body["H"], np.zeros((1, 4))]), "r . .")
+
+    sweeps.outward(outward)
+    sweeps.outward(link, "links")
 
 
-def joint_screw(freedom: Freedom, pose: Array) -> Array:
-    """L (4, 4): the velocity matrix of a body per unit of one speed, in the frame that the pose leads to."""
-    axis, along = pose[:3, :3] @ freedom.angular, pose[:3, :3] @ freedom.linear
-    return velocity_matrix(axis, cross(pose[:3, 3], axis) + along)
+def _at_origin(world: Array, motion: Array) -> Array:
+    """A motion (6,) of a body, in the world's axes and about the world's origin."""
+    angular = world[:, :3] @ motion[3:]
+    return np.concatenate([world[:, :3] @ motion[:3] + cross(world[:, 3], angular), angular])

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.center_of_mass import moments_of
-from linkwise.errors import KernelError
-from linkwise.kernel.looped import ROW, LoopedData
-from linkwise.model.body import Bodies, Body, moving_bodies, pseudo_inertias
+from linkwise.errors import KernelError, members
+from linkwise.kernel.looped import ROW, LoopedData, Size
+from linkwise.model.body import Bodies, Body, carrier_frame, pseudo_inertias
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.sweeps.drivers import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowData, RowKind, kinds_of, numbers_of
+from linkwise.sweeps.drivers import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowKind, kinds_of, numbers_of
+
+#: The value of the option `link` of the centre of mass that takes in all links.
+BASE = "base"
+
+#: Names of sizes by the letters in which algorithms declare their shapes.
+SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
@@ -35,78 +41,156 @@ def kind_of(body: Body) -> RowKind | None:
     return _KINDS["sliding"]
 
 
+@dataclass
+class RowData:
+    """A row of a mechanism: the whole numbers of `linkwise.kernel.looped.ROW`, and constants by name."""
+
+    parent: int
+    kind: RowKind
+    numbers: Mapping[str, Any]
+    q: int = 0
+    v: int = 0
+    body: int = -1
+    link: int = -1
+    drive: int = 0
+
+
 @dataclass(frozen=True)
 class MechanismRows:
     """The rows of a mechanism, by table, and its constants.
 
     Attributes
     ----------
-    tables : dict of str to list of RowData
-        By name.
-    constants : dict of str to ndarray
-        Of the mechanism.
-    parents : list of int
-        Of each velocity the one before it on the way to the ground, -1 for none; where rotors couple others, of all.
-    order : list of int
-        The velocities, parents first.
+    tree : Tree
+        Each joint with a coordinate of its own.
+    bodies : Bodies
+        Its bodies, in the axes that are asked for.
+    options : mapping of str to object
+        The options of the algorithm: "link", "wrenches".
+    path : bool
+        Whether only the bodies that carry the frame count.
     """
 
-    tables: dict[str, list[RowData]]
-    constants: dict[str, Any]
-    parents: list[int]
-    order: list[int]
+    tree: Tree
+    bodies: Bodies
+    options: Mapping[str, Any] = field(default_factory=dict)
+    path: bool = False
 
-    def data(self, sizes: Mapping[str, int], *, sparse: bool) -> LoopedData:
-        """The same in arrays, as machine code reads them."""
+    @cached_property
+    def frame(self) -> tuple[int, Array]:
+        """The body that carries the frame that is asked for, and its pose there."""
+        link = self.options.get("link", TOOL)
+        return self.bodies.tool if link in {TOOL, BASE} else self.bodies.frames[self.tree.link_index(link)]
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The bodies that count."""
+        return self.bodies.path(self.frame[0]) if self.path else tuple(range(len(self.bodies.bodies)))
+
+    @cached_property
+    def moments(self) -> list[Array]:
+        """First moment and mass (4,) of what the ground, and of what each body, holds."""
+        return moments_of(self.tree, self.bodies, self.options.get("link", BASE))
+
+    def constant(self, name: str) -> Any:
+        """A constant of the mechanism."""
+        if name == "gravity":
+            return np.asarray(self.tree.gravity)
+        return self.moments[0] if name == "held" else sum(moment[3] for moment in self.moments)
+
+    def table(self, name: str) -> list[RowData]:
+        """The rows of a table."""
+        if name not in self._tables:
+            self._tables[name] = self._made(name)
+        return self._tables[name]
+
+    @cached_property
+    def _tables(self) -> dict[str, list[RowData]]:
+        return {}
+
+    def _made(self, name: str) -> list[RowData]:
+        tree, bodies = self.tree, self.bodies
+        place = {-1: -1, **{k: index for index, k in enumerate(self.kept)}}
+        makers: dict[str, Callable[[], list[RowData]]] = {
+            "bodies": lambda: [self._body(k, place) for k in self.kept],
+            "frames": lambda: [RowData(-1, PLAIN[0], {"pose": self.frame[1][:3]}, body=place.get(self.frame[0], -1))],
+            "links": lambda: _links(tree, bodies),
+            "rotors": lambda: _rotors(tree, bodies),
+            "motors": lambda: _motors(tree),
+            "drives": lambda: _drives(tree),
+            "wrenches": lambda: _wrenches(tree, bodies, self.options.get("wrenches") or ((TOOL, "body"),)),
+        }
+        return makers[name]()
+
+    def _body(self, k: int, place: Mapping[int, int]) -> RowData:
+        body, inertia = self.bodies.bodies[k], self.bodies.bodies[k].inertia
+        if self.options.get("link", BASE) not in {BASE, TOOL} and not self.path:  # what the link does not carry has no mass
+            inertia = np.zeros((4, 4), dtype=object)
+            inertia[:, 3] = inertia[3] = self.moments[k + 1]
+        kind = kind_of(body) or RowKind("other", joint=body.joint)
+        numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(inertia)}
+        return RowData(place[body.parent], kind, numbers, body.position, body.speed)
+
+    def data(self, tables: Iterable[str], constants: Iterable[str], *, sparse: bool) -> LoopedData:
+        """Tables in arrays, as machine code reads them; constants of the mechanism that are not asked for are zeros."""
+        known = [
+            np.ravel(np.asarray(self.constant(name) if name in constants else np.zeros(shape), dtype=np.float64))
+            for name, shape in NUMBERS["globals"].items()
+        ]
+        parents, order = _parents(self.tree, self.bodies)
+        rows = {name: self.table(name) for name in tables}
         return LoopedData(
-            {table: _ints(rows, table) for table, rows in self.tables.items()},
-            {table: _numbers(rows, table) for table, rows in self.tables.items()},
-            np.concatenate([np.ravel(np.asarray(self.constants[name], dtype=np.float64)) for name in NUMBERS["globals"]]),
-            np.array(self.parents, dtype=np.int64),
-            np.array(self.order, dtype=np.int64),
-            sizes,
+            {name: _ints(rows[name], name) for name in rows},
+            {name: _numbers(rows[name], name) for name in rows},
+            np.concatenate(known),
+            np.array(parents, dtype=np.int64),
+            np.array(order, dtype=np.int64),
+            sizes_of(self.tree, self.options),
             sparse,
         )
 
 
-def rows_of(
-    tree: Tree, options: Mapping[str, Any], names: Iterable[str], *, regrouped: bool, path: bool, moment: bool
-) -> MechanismRows:
-    """The rows for an algorithm.
+def sizes_of(tree: Tree, options: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of a mechanism by name."""
+    links, motors = len(tree.links), len(tree.drives)
+    sizes = {"nq": tree.nq, "nv": tree.nv, "links": links, "P": 10 * links + 4 * motors, "before drives": 10 * links}
+    return {**sizes, "wrenches": len(options.get("wrenches") or (None,))}
+
+
+def shapes_of(shapes: Mapping[str, str], *, single: bool) -> dict[str, tuple[Size, ...]]:
+    """Shapes with sizes by name, of those that an algorithm declares in letters.
 
     Parameters
     ----------
-    tree : Tree
-        Of numbers, each joint with a coordinate of its own.
-    options : mapping of str to object
-        The options of the algorithm: "link", "wrenches".
-    names : iterable of str
-        Tables that are asked for.
-    regrouped : bool
-        Whether inertias are moved to parents that feel them alike.
-    path : bool
-        Whether only the bodies that carry the frame count.
-    moment : bool
-        Whether the mass, and the first moment of what the ground holds, are asked for.
+    shapes : mapping of str to str
+        By array.
+    single : bool
+        Whether its wrench, where it has one, is a vector (6,) and no table (W, 6).
     """
-    moving = moving_bodies(tree)
-    bodies = moving.regrouped() if regrouped else moving
-    link = options.get("link", TOOL)
-    end, pose = bodies.tool if link == TOOL else bodies.frames[tree.link_index(link)]
-    kept = bodies.path(end) if path else tuple(range(len(bodies.bodies)))
-    place = {-1: -1, **{k: index for index, k in enumerate(kept)}}
-    makers: dict[str, Callable[[], list[RowData]]] = {
-        "bodies": lambda: [_body_row(bodies.bodies[k], place) for k in kept],
-        "frames": lambda: [RowData(-1, PLAIN[0], {"pose": pose[:3]}, body=place.get(end, -1))],
-        "links": lambda: _links(tree, bodies),
-        "rotors": lambda: _rotors(tree, bodies),
-        "motors": lambda: _motors(tree),
-        "drives": lambda: _drives(tree),
-        "wrenches": lambda: _wrenches(tree, bodies, options.get("wrenches") or ((TOOL, "body"),)),
+    return {
+        name: tuple(
+            int(letter) if letter.isdigit() else SIZES[letter] for letter in shape.split() if not (single and letter == "W")
+        )
+        for name, shape in shapes.items()
     }
-    held, mass = held_moment(tree, bodies) if moment else (np.zeros(4), 0.0)
-    constants = {"gravity": np.asarray(tree.gravity), "mass": np.array(mass), "held": held}
-    return MechanismRows({name: makers[name]() for name in names}, constants, *_parents(tree, bodies))
+
+
+def moments_of(tree: Tree, bodies: Bodies, link: int | str) -> list[Array]:
+    """First moment and mass (4,) of what the ground, and of what each body, holds of the links in question."""
+    if link == BASE:
+        inside = set(range(-1, len(tree.links)))
+        results: list[Array] = [np.zeros(4), *(body.inertia[:, 3] for body in bodies.bodies)]
+    else:
+        inside = set(tree.carried(tree.link_index(link)))
+        results = [np.zeros(4) for _ in range(len(bodies.bodies) + 1)]
+    frames = [(k, frame, link.body) for k, (frame, link) in enumerate(zip(bodies.frames, tree.links, strict=True))]
+    for drive in tree.drives:
+        if drive.carrier is not None:
+            frames.append((drive.carrier, carrier_frame(tree, bodies, drive.carrier), drive.motor.locked))
+    for k, (body, t), inertia in [*frames, (tree.tool_index, bodies.tool, tree.payload)]:
+        if k in inside and (body < 0 or link != BASE):
+            results[body + 1] = results[body + 1] + t @ inertia.pseudo[:, 3]
+    return results
 
 
 def _wrenches(tree: Tree, bodies: Bodies, wrenches: Iterable[tuple[int | str, str]]) -> list[RowData]:
@@ -116,20 +200,6 @@ def _wrenches(tree: Tree, bodies: Bodies, wrenches: Iterable[tuple[int | str, st
         link = tree.tool_index if frame == TOOL else int(frame)
         rows.append(RowData(-1, RowKind(axes), {"pose": pose[:3]}, body=body, link=link))
     return rows
-
-
-def _body_row(body: Body, place: Mapping[int, int]) -> RowData:
-    kind = kind_of(body)
-    if kind is None:
-        raise KernelError(f"the joint of link {body.link + 1} has no kind of row")
-    numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(body.inertia)}
-    return RowData(place[body.parent], kind, numbers, body.position, body.speed)
-
-
-def held_moment(tree: Tree, bodies: Bodies) -> tuple[Array, float]:
-    """First moment and mass (4,) of what the ground holds, and the mass of everything."""
-    held, *moments = moments_of(tree, bodies, "base")
-    return held, float(held[3] + sum(moment[3] for moment in moments))
 
 
 def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
@@ -209,6 +279,9 @@ def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:
 
 def _ints(rows: Sequence[RowData], table: str) -> npt.NDArray[np.int64]:
     names = {kind.name: k for k, kind in enumerate(kinds_of(table))}
+    unknown = next((row.kind.name for row in rows if row.kind.name not in names), None)
+    if unknown is not None:
+        raise KernelError(f"{table}: a row of the kind {unknown!r}; there is {members(names)}")
     values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive] for x in rows]
     return np.array(values, dtype=np.int64).reshape(len(rows), len(ROW))
 

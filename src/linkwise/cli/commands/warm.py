@@ -5,8 +5,8 @@ from __future__ import annotations
 from linkwise.cli.command import Options, Output, command, progress_bar
 from linkwise.errors import KernelError
 from linkwise.kernel import cache
+from linkwise.looped.kernel import warm as fill
 from linkwise.model.formatting.table import plain
-from linkwise.sweeps.kernel import warm as fill
 
 
 @command()

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.kinematics.body_transform import JointTransform, joint_transform, turned_inertia
 from linkwise.model.body import Bodies, Body, cos_sin_of_sum, rotation_of
+from linkwise.model.body_transform import JointTransform, joint_transform, turned_inertia
 from linkwise.spatial.scalar import Array, FloatArray, is_zero
 from linkwise.spatial.transform import transform
 

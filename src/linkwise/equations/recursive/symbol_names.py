@@ -144,7 +144,7 @@ def _outward(bodies: Bodies, state: State, motion: Motion) -> Named:
 
 def _inward(bodies: Bodies, state: State, motion: Motion) -> Named:
     """The same of what is summed up from the tips inward."""
-    from linkwise.kinematics.body_transform import joint_transforms
+    from linkwise.model.body_transform import joint_transforms
 
     joints, count = joint_transforms(bodies, state["q"]), len(bodies.bodies)
     force, moment = [m["F"] for m in motion], [m["N"] for m in motion]
@@ -167,7 +167,7 @@ def _inward(bodies: Bodies, state: State, motion: Motion) -> Named:
 
 def _moved(bodies: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray) -> list[dict[str, FloatArray]]:
     """The motion of every body in its own axes, and the force and moment that it takes, by the textbook."""
-    from linkwise.kinematics.body_transform import joint_transforms
+    from linkwise.model.body_transform import joint_transforms
 
     zero = np.zeros(3)
     ground = {"w": zero, "wd": zero, "v": zero, "a": -gravity, "U": np.zeros((3, 3))}

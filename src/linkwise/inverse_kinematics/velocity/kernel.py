@@ -20,11 +20,11 @@ import numpy as np
 
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.body_motion import motions
-from linkwise.kinematics.body_transform import joint_transforms
 from linkwise.kinematics.forward_kinematics import body_poses, frame_of
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot
 from linkwise.model.body import moving_bodies
+from linkwise.model.body_transform import joint_transforms
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import orthogonal_rows

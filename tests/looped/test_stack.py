@@ -10,7 +10,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.sweeps.stack import Stack
+from linkwise.looped.stack import Stack
 from support.random_mechanisms import afloat, parts, random_mechanism, random_state, with_rotors
 
 

@@ -20,11 +20,6 @@ from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
 
-def no_bias(qd: Array) -> Array:
-    """Zero (6,), for a constant motion subspace."""
-    return np.zeros(6)
-
-
 @dataclass(frozen=True)
 class JointTransform:
     """A joint at some coordinates: T_parent_body = placement @ motion, applied in its two steps, and its motion subspace.
@@ -41,8 +36,8 @@ class JointTransform:
         Cosine and sine where the joint turns about z alone, else None.
     freedoms : tuple of Freedom
         The columns of the motion subspace S.
-    bias : callable
-        From the velocities qd (nv,) of the mechanism dS/dt qd (6,).
+    changes : callable or None
+        From the velocities qd (nv,) of the mechanism the columns of dS/dt; None where S is constant.
     """
 
     fixed: Array
@@ -51,7 +46,7 @@ class JointTransform:
     slide: Array
     planar: tuple[Any, Any] | None = None
     freedoms: tuple[Freedom, ...] = ()
-    bias: Callable[[Array], Array] = no_bias
+    changes: Callable[[Array], tuple[Freedom, ...]] | None = None
 
     @property
     def rotation(self) -> Array:
@@ -68,6 +63,19 @@ class JointTransform:
         total = np.zeros(6)
         for freedom in self.freedoms:
             total = total + freedom.screw * qd[freedom.speed]
+        return total
+
+    def rates(self, qd: Array) -> tuple[Freedom, ...]:
+        """The columns of dS/dt."""
+        if self.changes is not None:
+            return self.changes(qd)
+        return tuple(Freedom(freedom.speed, np.zeros(3), np.zeros(3)) for freedom in self.freedoms)
+
+    def bias(self, qd: Array) -> Array:
+        """dS/dt qd (6,)."""
+        total = np.zeros(6)
+        for rate in () if self.changes is None else self.changes(qd):
+            total = total + rate.screw * qd[rate.speed]
         return total
 
     def vector_from_parent(self, vector: Array) -> Array:
@@ -91,6 +99,11 @@ class JointTransform:
         force, moment = self.fixed @ force, self.fixed @ moment
         return np.concatenate([force, moment + cross(self.shift, force)])
 
+    def moment_to_parent(self, moment: Array) -> Array:
+        """First moment and mass (4,) about the parent's origin in its axes."""
+        first, mass = self.turn @ moment[:3] + self.slide * moment[3], moment[3]
+        return np.concatenate([self.fixed @ first + self.shift * mass, [mass]])
+
     def inertia_to_parent(self, inertia: Array) -> Array:
         """A pseudo-inertia (4, 4), symmetric, about the parent's origin in its axes."""
         block, first, mass = inertia[:3, :3], inertia[:3, 3], inertia[3, 3]
@@ -113,7 +126,8 @@ def joint_transform(body: Body, q: Array) -> JointTransform:
     fixed, shift = body.placement[:3, :3], body.placement[:3, 3]
     motion = body.motion(q)
     turn, slide = motion[:3, :3], motion[:3, 3]
-    return JointTransform(fixed, shift, turn, slide, _planar(turn), body.freedoms_at(q), partial(body.bias, q))
+    changes = None if body.joint is None or body.joint.screws is not None else partial(body.rates_at, q)
+    return JointTransform(fixed, shift, turn, slide, _planar(turn), body.freedoms_at(q), changes)
 
 
 def joint_transforms(bodies: Bodies, q: Array) -> list[JointTransform]:

@@ -15,10 +15,10 @@ from linkwise.kernel.backend import Lazy
 from linkwise.kernel.backends.llvm.looped_loading import gufunc
 from linkwise.kernel.kernel import check_arguments, check_count
 from linkwise.kernel.looped import LoopedData
+from linkwise.looped.kernel import LoopedKernel, code_for, data_of, refused
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.declaration import LOOPED
-from linkwise.sweeps.kernel import LoopedKernel, code_for, data_of, refused
 
 
 class Stack:

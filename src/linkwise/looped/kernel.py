@@ -21,22 +21,19 @@ from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, entry, gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.kernel import DerivativeProduct
-from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout, Size
+from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest
 from linkwise.model.tree import Tree, unshared
-from linkwise.spatial.scalar import Array, FloatArray, array
+from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
-from linkwise.sweeps.drivers import RecordedSweeps, UnrolledSweeps
-from linkwise.sweeps.tables import MechanismRows, kind_of, rows_of
+from linkwise.sweeps.recorded import RecordedSweeps
+from linkwise.sweeps.tables import MechanismRows, kind_of, shapes_of
 
 #: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
 BODIES = 32
-
-#: Names of sizes by the letters in which algorithms declare their shapes.
-SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 
 
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
@@ -77,19 +74,11 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
 
 def _recorded(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
     declared = algorithm.find(steps.name)
-    recorded = RecordedSweeps(steps.name, *(_shapes(shapes, single) for shapes in (declared.inputs, declared.outputs)))
+    recorded = RecordedSweeps(
+        steps.name, *(shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
+    )
     steps.function(recorded, **dict(variants))
     return recorded.program()
-
-
-def _shapes(shapes: Mapping[str, str], single: bool) -> dict[str, tuple[Size, ...]]:
-    """Shapes with sizes by name, of those that an algorithm declares in letters."""
-    return {
-        name: tuple(
-            int(letter) if letter.isdigit() else SIZES[letter] for letter in shape.split() if not (single and letter == "W")
-        )
-        for name, shape in shapes.items()
-    }
 
 
 # ── kernels ───────────────────────────────────────────────────────────────────────────────────────
@@ -167,15 +156,8 @@ def _free(tree: Tree) -> Tree:
 
 def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> MechanismRows:
     """The rows of a mechanism for an algorithm."""
-    steps, tables = LOOPED[declared.name], code_for(tree, declared, options).layout.tables
-    return rows_of(tree, options, tables, regrouped=steps.regrouped, path=steps.path, moment=steps.moment)
-
-
-def sizes_of(tree: Tree, options: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes of a mechanism by name."""
-    links, motors = len(tree.links), len(tree.drives)
-    sizes = {"nq": tree.nq, "nv": tree.nv, "links": links, "P": 10 * links + 4 * motors, "before drives": 10 * links}
-    return {**sizes, "wrenches": len(options.get("wrenches") or (None,))}
+    steps, bodies = LOOPED[declared.name], moving_bodies(tree)
+    return MechanismRows(tree, bodies.regrouped() if steps.regrouped else bodies, options, path=steps.path)
 
 
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], doc: str) -> Any:
@@ -187,50 +169,13 @@ def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: La
 
 def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedData:
     """The tables of a mechanism for an algorithm."""
-    rows = rows_for(tree, declared, options)
+    rows, steps = rows_for(tree, declared, options), LOOPED[declared.name]
     if declared.name.startswith("center_of_mass") or options.get("about") == "com":
-        some_mass(tree, float(rows.constants["mass"]))
-    bodies = rows.tables["bodies"]
+        some_mass(tree, float(rows.constant("mass")))
+    bodies = rows.table("bodies")
     sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
-    return rows.data(sizes_of(tree, options), sparse=sparse)
-
-
-def unrolled(tree: Tree, name: str, *inputs: Any, **options: Any) -> tuple[Array, ...]:
-    """Run the steps of an algorithm on the bodies of a mechanism, one after another, over scalars of any kind.
-
-    Parameters
-    ----------
-    tree : Tree
-        Whose joints have coordinates of their own.
-    name : str
-        The algorithm.
-    *inputs : array of scalars
-        Its inputs, for one configuration.
-    **options
-        Of the algorithm.
-
-    Returns
-    -------
-    tuple of ndarray
-        Its outputs.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> float(unrolled(robots.planar_2r(), "kinetic_energy", [0.0, 0.5], [1.0, 2.0])[0].round(3))
-    3.483
-    """
-    declared = algorithm.find(name)
-    chosen = algorithm.algorithm_options(tree, declared, options)
-    sizes, steps, single = sizes_of(tree, chosen), LOOPED[name], chosen.get("wrenches") is None
-    rows = rows_for(tree, declared, chosen)
-    shapes = _shapes(declared.inputs, single)
-    arrays = {key: (shape, np.asarray(value)) for (key, shape), value in zip(shapes.items(), inputs, strict=True)}
-    sweeps = UnrolledSweeps(rows.tables, rows.constants, arrays, sizes)
-    for key, shape in _shapes(declared.outputs, single).items():
-        sweeps.output(key, shape)
-    steps.function(sweeps, **dict(variants_of(tree, declared, chosen)))
-    return tuple(array(sweeps.arrays[key]) for key in declared.outputs)
+    constants = ("gravity", "mass", "held") if steps.moment else ("gravity",)
+    return rows.data(code_for(tree, declared, options).layout.tables, constants, sparse=sparse)
 
 
 class Coupled:
@@ -341,7 +286,7 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
     if steps is None:
         return f"{name} is not written in steps"
     other = sorted(options.keys() - {*steps.variants, "link", "wrenches"})
-    if other or ("link" in options and not steps.path):
+    if other or ("link" in options and not (steps.path or steps.moment)):
         return f"{name} in steps has no option {', '.join(other) or 'link'}"
     if tree.parameters_used:
         return "it has symbols"
