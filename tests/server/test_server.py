@@ -64,6 +64,7 @@ def test_every_kind_of_input_can_be_written_and_read_back(served: Running) -> No
         "chain.calculations_per_cycle": (7, "Int64"),
         "target.enabled": (False, "Boolean"),
         "chain.mode": ("follow", "String"),
+        "hand.quaternion": ([0.0, 0.6, 0.0, 0.8], "Double"),
     }
 
     async def visit() -> None:

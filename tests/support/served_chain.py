@@ -25,6 +25,7 @@ INPUTS = (
     Port("chain.mode", "in", "choice", choices=("hold", "follow")),
     Port("arm.theta", "in", unit="rad", finite=False),
     Port("jog.velocity", "in", shape=(3,), unit="m/s", finite=False),
+    Port("hand.quaternion", "in", shape=(4,), initial=(1.0, 0.0, 0.0, 0.0), finite=False),
 )
 OUTPUTS = (
     Port("arm.theta_solved", "out", unit="rad"),

@@ -81,7 +81,7 @@ TOP = Schema(
     Field("calculation_precision", NUMBER, "m, rad", doc="what counts as solved"),
     Field("starting_dof", word(*AXES), default="z", doc="axis of the start along which that of the first joint lies"),
     Field("mechanism", MECHANISM, doc="in the place of links"),
-    Field("q0", LIST, doc="where the joints of a mechanism begin, rad or m"),
+    Field("q0", LIST, doc="where the joints of a mechanism begin, rad or m; nq numbers, quaternions among them"),
     Field("link", tables("link"), doc="the links, in order"),
     Field("start", START, doc="the start in the world"),
     Field("constraint", tables("constraint"), doc="what must hold"),

@@ -11,6 +11,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.interactive.follower import TargetFollower
+from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.transform import translation
 from linkwise.view.browser.motion_buffer import APART, History
 
@@ -207,6 +208,22 @@ def test_sliders_of_a_parallel_robot_may_go_anywhere() -> None:
         viewer._next["curves"] = 0.0
         viewer.show(viewer.q)
         time.sleep(0.3)
+        assert viewer._failed is None
+
+
+def test_sliders_of_ball_joints_and_of_bodies_that_float() -> None:
+    links = [lw.Link(name="hip", joint="ball", limits=(0.0, 1.0)), lw.Link(name="box", joint="floating", parent="base")]
+    with lw.Mechanism(links).browse(port=0) as viewer:
+        for k, shown in ((1, 30.0), (2, 90.0), (4, 0.5), (8, -120.0)):
+            viewer._inbox.put(("joint", k), shown)
+            until(lambda k=k, shown=shown: viewer._panel._sliders[k].value == shown)
+        until(lambda: not viewer._inbox._asked)
+        assert [slider.value for slider in viewer._panel._sliders] == [0.0, 30.0, 90.0, 0.0, 0.5, 0.0, 0.0, 0.0, -120.0]
+        angles = viewer._mechanism.link_poses(viewer.q)[0, :3, :3]
+        np.testing.assert_allclose(angles, rpy_to_rotation(0.0, np.pi / 6, np.pi / 2), atol=1e-15)
+        viewer._inbox.put(("joint", 1), 80.0)
+        until(lambda: "at its limit" in viewer._panel._status.content)
+        until(lambda: viewer._panel._sliders[1].value == 57.3)
         assert viewer._failed is None
 
 
