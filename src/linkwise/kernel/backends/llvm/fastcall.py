@@ -45,10 +45,10 @@ def entry(tape: Tape, t: Text, plan: Plan) -> str:
 
     For kernels for which `has_entry` holds.
     """
-    return Entry(tape, t, plan).text()
+    return EntryCode(tape, t, plan).text()
 
 
-class Entry:
+class EntryCode:
     """Writes the function around what computes a tape.
 
     Attributes

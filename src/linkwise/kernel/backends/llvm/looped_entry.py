@@ -8,14 +8,14 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.kernel.backends.llvm.fastcall import Entry
+from linkwise.kernel.backends.llvm.fastcall import EntryCode
 from linkwise.kernel.backends.llvm.text import Text
 
 #: Scalars in and out of a function that gets an entry: it keeps arrays of this size, and the interpreter's lock.
 MOST_SCALARS = 20_000
 
 
-class LoopedEntry(Entry):
+class LoopedEntry(EntryCode):
     """Writes ``call``, see `linkwise.kernel.backends.llvm.fastcall`, around a loop for gufuncs.
 
     What mechanisms differ in stands in the global ``place``: see `numbers`.
