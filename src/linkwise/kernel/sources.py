@@ -15,7 +15,19 @@ import numpy as np
 from linkwise.kernel import cache as disk
 
 #: The folders, beside the modules at the top, of algorithms and of all that they import.
-FOLDERS = ("dynamics", "expr", "inverse_kinematics", "kernel", "kinematics", "looped", "loops", "model", "solve", "spatial", "sweeps")
+FOLDERS = (
+    "dynamics",
+    "expr",
+    "inverse_kinematics",
+    "kernel",
+    "kinematics",
+    "looped",
+    "loops",
+    "model",
+    "solve",
+    "spatial",
+    "sweeps",
+)
 
 ROOT = Path(__file__).parents[1]
 
