@@ -23,7 +23,9 @@ from linkwise.inverse_kinematics.closed_form.program import damped_step
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backend import default_backend
 from linkwise.kernel.deferred_tape import kept_tape
+from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.sources import sources_digest
+from linkwise.kernel.tape import Tape
 from linkwise.model.digest import digest
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, least, root, select
@@ -368,6 +370,39 @@ def corrected(loop: Array, q: Array) -> tuple[Array, Array]:
     return q + scale * step, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
 
 
+#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest.
+ROOT_STEPS, AT_REST = 52, 1e-10
+
+#: Steps that close a loop: the first are always taken, the others while it is open by more than CLOSED and less than WIDE.
+FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
+
+
+def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
+    """`approached` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
+    moved, longest = approached(parameters.reshape(DEGREE + 1, 2), q.reshape(ROOTS, 2))
+    count = aux[0] + 1.0
+    ended = select(AT_REST - longest[()], 1.0, select(count - (ROOT_STEPS - 0.5), 1.0, 0.0))
+    return moved.ravel(), np.array([count], dtype=object), np.asarray(ended)
+
+
+def closing_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
+    """`corrected` as a step: of a loop, the first angles, no settings, the angles, how many steps, and how far it is open."""
+    moved, opened = corrected(parameters.reshape(6, 3, 4), q)
+    count, gap = aux[0] + 1.0, opened[()]
+    far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
+    ended = select(count - (FIRST_STEPS + 0.5), far, select(1e-15 - gap, 1.0, 0.0))
+    stays = [select(ended, before, after) for before, after in zip(q, moved, strict=True)]
+    return np.array(stays, dtype=object), np.array([count, gap], dtype=object), np.asarray(ended)
+
+
+def _kept(function: Any, name: str, inputs: Any, outputs: Any) -> Tape:
+    """The tape of a function, traced where the disk does not know it."""
+    sources = sources_digest()
+    key = None if sources is None else digest(sources, __name__, name, default_backend())
+    trace_it = partial(trace, function, name, inputs, outputs)
+    return kept_tape(key, trace_it, trace_it)
+
+
 @cache
 def kernels() -> dict[str, Kernel]:
     """The functions of this module, compiled."""
@@ -377,15 +412,29 @@ def kernels() -> dict[str, Kernel]:
         "solved_forms": (solved_forms, loop, {**equations, **pair}),
         "determinant": (determinant, {**equations, "circle": (2,)}, {"value": ()}),
         "coefficients": (coefficients, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "approached": (approached, {**c, **roots}, {"moved": (ROOTS, 2), "longest": ()}),
         "discs": (discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "alone": (ROOTS,)}),
         "angles": (angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
-        "corrected": (corrected, {**loop, "q": (6,)}, {"moved": (6,), "open": ()}),
     }
-    sources = sources_digest()
-    compiled = {}
-    for name, (f, inputs, outputs) in declared.items():
-        key = None if sources is None else digest(sources, __name__, name, default_backend())
-        trace_it = partial(trace, f, name, inputs, outputs)
-        compiled[name] = Kernel(kept_tape(key, trace_it, trace_it))
-    return compiled
+    return {name: Kernel(_kept(f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+
+
+@cache
+def iterations() -> dict[str, Descent]:
+    """`root_step` and `closing_step`, each in a compiled loop."""
+    declared: dict[str, tuple[Any, int, int, int]] = {
+        "roots": (root_step, 2 * (DEGREE + 1), 2 * ROOTS, 1),
+        "closing": (closing_step, 72, 6, 2),
+    }
+    return {
+        name: Descent(
+            IterationProgram(
+                _kept(
+                    step,
+                    f"{name}_step",
+                    {"parameters": (p,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (a,)},
+                    {"q": (n,), "aux": (a,), "status": ()},
+                )
+            )
+        )
+        for name, (step, p, n, a) in declared.items()
+    }

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.circle_determinant import ROOTS, SAMPLES, kernels
+from linkwise.inverse_kinematics.closed_form.circle_determinant import ROOTS, SAMPLES, iterations, kernels
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 
@@ -19,17 +19,11 @@ Mask = npt.NDArray[np.bool_]
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 512
 
-#: Steps for all roots, and for those that have not come to rest (in shares of the root).
-STEPS, MORE_STEPS, AT_REST = 12, 40, 1e-10
-
 #: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
 SAFETY, ROUNDING = 10.0, 1e-14
 
 #: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
 NEAR_CIRCLE = 0.05
-
-#: Steps that close the loop for all candidates, then for those that are still open by more than CLOSED but less than WIDE.
-CLOSING, MORE_CLOSING, CLOSED, WIDE = 3, 8, 1e-12, 0.1
 
 #: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
 OPEN, SAME = 1e-9, 1e-6
@@ -46,6 +40,7 @@ SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
 
 _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
 _STARTS = np.where(np.arange(ROOTS) % 2, 1.2, 0.75) * np.exp(1j * (2.0 * np.pi * np.arange(ROOTS) / ROOTS + 0.4))
+_NONE: FloatArray = np.zeros(1)
 _BEGINNING: FloatArray = np.column_stack([_STARTS.real, _STARTS.imag])
 
 
@@ -252,36 +247,15 @@ def eliminated(placements: FloatArray, formulation: Formulation) -> Answers:
 
 def _roots(c: FloatArray) -> FloatArray:
     """The roots (N, 16, 2) of polynomials (N, 9, 2)."""
-    approach = kernels()["approached"]
-    roots = np.broadcast_to(_BEGINNING, (len(c), ROOTS, 2))
-    for _ in range(STEPS):
-        roots, longest = approach(c, roots)
-    moving = np.flatnonzero(longest > AT_REST)
-    for _ in range(MORE_STEPS):
-        if not moving.size:
-            break
-        roots[moving], longest = approach(c[moving], roots[moving])
-        moving = moving[longest > AT_REST]
-    return np.asarray(roots)
+    begun = np.broadcast_to(_BEGINNING.ravel(), (len(c), 2 * ROOTS))
+    rows = iterations()["roots"](c.reshape(len(c), -1), begun, begun[:0], _NONE)
+    return rows[:, : 2 * ROOTS].reshape(-1, ROOTS, 2)
 
 
 def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
-    correct = kernels()["corrected"]
-    with np.errstate(all="ignore"):
-        for _ in range(CLOSING):
-            q, _ = correct(loop, q)
-        moved, opened = correct(loop, q)
-        going = np.flatnonzero((opened > CLOSED) & (opened < WIDE))
-        for _ in range(MORE_CLOSING):
-            if not going.size:
-                break
-            q[going] = moved[going]
-            moved[going], now = correct(loop[going], q[going])
-            better = now < opened[going]
-            opened[going] = now
-            going = going[better | (now > CLOSED)]
-    return q, opened
+    rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], _NONE)
+    return rows[:, :6], rows[:, 7]
 
 
 def _distinct(
