@@ -386,7 +386,7 @@ def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Arra
 
 
 def closing_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
-    """`corrected` as a step: of a loop, the first angles, no settings, the angles, how many steps, and how far it is open."""
+    """`corrected` as a step: of a loop, the first angles, no settings, the angles, how many steps, how far it is open."""
     moved, opened = corrected(parameters.reshape(6, 3, 4), q)
     count, gap = aux[0] + 1.0, opened[()]
     far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
