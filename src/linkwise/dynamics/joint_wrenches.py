@@ -90,7 +90,7 @@ def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
         row.link.add("wrench", -wrench)
 
     def inward(link: Row) -> None:
-        link.write("actions", link["wrench"], "r .")
+        link.write("actions", link["wrench"], "v .")
         link.parent.add("wrench", link["wrench"])
 
     sweeps.ground(world=np.eye(4)[:3], omega=ZERO, alpha=ZERO, accel=-sweeps.constant("gravity"))

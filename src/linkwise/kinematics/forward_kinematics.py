@@ -106,7 +106,7 @@ def link_poses_in_steps(sweeps: Sweeps) -> None:
     """T_world_link of every link."""
     sweeps.ground(world=np.eye(4)[:3])
     sweeps.outward(lambda body: at_rest(body_pose(body)))
-    sweeps.outward(lambda link: link.write("T", framed(link), "r . ."), "links")
+    sweeps.outward(lambda link: link.write("T", framed(link), "v . ."), "links")
 
 
 def body_poses(bodies: Bodies, q: Array, which: tuple[int, ...] | None = None) -> dict[int, Array]:

@@ -58,9 +58,9 @@ def motion_in_steps(sweeps: Sweeps) -> None:
         body["H"] = body.parent["H"] + h[:3]
 
     def link(row: Row) -> None:
-        row.write("T", framed(row), "r . .")
-        row.write("W", velocity_matrix(row.body["angular"], row.body["linear"]), "r . .")
-        row.write("H", np.concatenate([row.body["H"], np.zeros((1, 4))]), "r . .")
+        row.write("T", framed(row), "v . .")
+        row.write("W", velocity_matrix(row.body["angular"], row.body["linear"]), "v . .")
+        row.write("H", np.concatenate([row.body["H"], np.zeros((1, 4))]), "v . .")
 
     sweeps.outward(outward)
     sweeps.outward(link, "links")

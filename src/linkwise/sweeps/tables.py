@@ -197,7 +197,7 @@ def _wrenches(tree: Tree, bodies: Bodies, wrenches: Iterable[tuple[int | str, st
     rows = []
     for frame, axes in wrenches:
         body, pose = bodies.tool if frame == TOOL else bodies.frames[int(frame)]
-        link = tree.tool_index if frame == TOOL else int(frame)
+        link = _link_places(tree)[tree.tool_index if frame == TOOL else int(frame)]
         rows.append(RowData(-1, RowKind(axes), {"pose": pose[:3]}, body=body, link=link))
     return rows
 
@@ -210,19 +210,26 @@ def _links(tree: Tree, bodies: Bodies) -> list[RowData]:
             inertias[drive.carrier] = inertias[drive.carrier] + drive.motor.locked.pseudo
     held = tree.tool_index
     inertias[held] = inertias[held] + tree.tool @ tree.payload.pseudo @ np.asarray(tree.tool).T
-    return [
-        RowData(tree.parents[k], PLAIN[0], {"pose": t[:3], "inertia": _ten(inertias[k])}, v=k, body=body)
-        for k, (body, t) in enumerate(bodies.frames)
-    ]
+    place, rows = _link_places(tree), []
+    for k in tree.order:
+        body, t = bodies.frames[k]
+        parent = place[tree.parents[k]]
+        rows.append(RowData(parent, PLAIN[0], {"pose": t[:3], "inertia": _ten(inertias[k])}, v=k, body=body))
+    return rows
+
+
+def _link_places(tree: Tree) -> dict[int, int]:
+    """Which row each link has: parents come first, wherever they stand in the list of links."""
+    return {-1: -1, **{k: row for row, k in enumerate(tree.order)}}
 
 
 def _rotors(tree: Tree, bodies: Bodies) -> list[RowData]:
     """The rotors that links, or the ground, carry."""
-    rows = []
+    rows, place = [], _link_places(tree)
     for rotor in (*bodies.rotors, *bodies.ground_rotors):
         carrier = tree.drives[rotor.drive].carrier
         numbers = {"turning": rotor.turning, "inertia": rotor.inertia}
-        link = -1 if carrier is None else carrier
+        link = -1 if carrier is None else place[carrier]
         rows.append(RowData(-1, PLAIN[0], numbers, v=rotor.speed, body=rotor.body, link=link, drive=rotor.drive))
     return rows
 

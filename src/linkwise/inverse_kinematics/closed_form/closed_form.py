@@ -489,7 +489,7 @@ class NoClosedFormError(ArgumentError):
     >>> from linkwise import Link, Mechanism
     >>> links = [Link.dh(a=0.1 * k, alpha=0.3 + 0.5 * k, d=0.1, convention="standard") for k in range(1, 7)]
     >>> try:
-    ...     Mechanism(links, name="odd").all_inverse_kinematics(np.eye(4))
+    ...     Mechanism(links, name="odd").all_inverse_kinematics(np.eye(4), method="closed_form")
     ... except NoClosedFormError as error:
     ...     print(str(error).partition(":")[0])
     'odd' has no closed form for this frame
