@@ -248,8 +248,6 @@ def test_linearisation_follows_small_deviations() -> None:
 # ── what is refused, by name ──────────────────────────────────────────────────────────────────────
 
 REFUSED = [
-    lambda mech, q: lw.compare(mech, mech, dynamics=True),
-    lambda mech, q: lw.control.Chain(mech),
     lambda mech, q: mech.equations(form="harmonic"),
     lambda mech, q: mech.all_inverse_kinematics(np.eye(4)),
 ]
