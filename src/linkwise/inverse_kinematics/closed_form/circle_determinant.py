@@ -263,8 +263,8 @@ def discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
     -------
     radii : (16,)
         Their radii.
-    alone : (16,)
-        Above zero where no other disc comes near a disc and its image.
+    room : (16,)
+        How far a disc and its image are from the other discs, all of 2.5 times their radii; below zero where they meet.
     """
     leading = root(c[DEGREE][0] * c[DEGREE][0] + c[DEGREE][1] * c[DEGREE][1])
     squares = [inner(z, z) for z in roots]
@@ -286,7 +286,8 @@ def discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
         image = roots[i] * (1.0 / square)
         for j in range(ROOTS):
             if j != i:
-                far = least(gaps[i][j], root(inner(image - roots[j], image - roots[j]))) - 1.2 * radii[i] - radii[j]
+                apart = least(gaps[i][j], root(inner(image - roots[j], image - roots[j])))
+                far = apart - 2.5 * (radii[i] + radii[j])
                 margin = select(margin - far, far, margin)
         margins.append(margin)
     return np.array(radii, dtype=object), np.array(margins, dtype=object)
@@ -412,7 +413,7 @@ def kernels() -> dict[str, Kernel]:
         "solved_forms": (solved_forms, loop, {**equations, **pair}),
         "determinant": (determinant, {**equations, "circle": (2,)}, {"value": ()}),
         "coefficients": (coefficients, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "discs": (discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "alone": (ROOTS,)}),
+        "discs": (discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
         "angles": (angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
     }
     return {name: Kernel(_kept(f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}

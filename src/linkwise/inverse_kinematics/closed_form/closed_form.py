@@ -432,7 +432,8 @@ class Solutions:
     count : ndarray (...)
         How many solutions each pose has.
     complete : ndarray (...)
-        False where random starts were used, which do not prove that there are no other solutions.
+        False where it is not proven that there are no other solutions: where random starts were used, and, by elimination,
+        where roots are too near to each other.
 
     Examples
     --------

@@ -99,6 +99,8 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
     (8, True, True)
     """
     chain, _ = chain_of(mechanism, link)
-    if chain is None or len(chain) != 6 or any(chain.translates) or not independent(chain, None, "pose"):
+    if chain is None or len(chain) != 6 or any(chain.translates) or not np.all(np.abs(chain.ratios) == 1.0):
+        return None  # (a joint that follows at another ratio has more, or fewer, positions than its angle)
+    if not independent(chain, None, "pose"):
         return None
     return mechanism.memo("elimination", link, lambda: Elimination(mechanism, link, chain))

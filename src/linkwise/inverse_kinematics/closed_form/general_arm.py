@@ -224,7 +224,7 @@ def eliminated(placements: FloatArray, formulation: Formulation) -> Answers:
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
         error = SAFETY * error + ROUNDING
         roots = _roots(c)
-        radii, alone = functions["discs"](c, roots, error)
+        radii, room = functions["discs"](c, roots, error)
         size = np.hypot(roots[..., 0], roots[..., 1])
         on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
         tried = on_circle | (np.abs(np.log(size)) < NEAR_CIRCLE)
@@ -237,7 +237,8 @@ def eliminated(placements: FloatArray, formulation: Formulation) -> Answers:
         good = opened < OPEN
         accounted = np.zeros_like(on_circle)
         accounted[pose, which] = good & (strayed <= 2.0 * radii[pose, which] + STRAY)
-        proven = np.where(on_circle, accounted & (alone > 0.0), True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
+        # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
+        proven = np.where(on_circle, accounted & (room > 2.5 * STRAY), True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
         # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
         proven[pose[good & ~on_circle[pose, which]]] = False
     keep = np.flatnonzero(good)
