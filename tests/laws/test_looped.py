@@ -131,6 +131,23 @@ def test_one_description_two_drivers(name: str) -> None:
         assert difference(found, wanted) < bound, (algorithm, options)
 
 
+@pytest.mark.parametrize("name", ["random 1", "rotors 2"])
+def test_links_may_stand_before_their_parents(name: str) -> None:
+    """What links pass to their parents does not depend on the order of the list."""
+    mech = variant(name)
+    count = len(mech.links)
+    order = [*reversed(range(count - 1)), count - 1]  # (the last one carries the tool)
+    other = mech.replace(links=[mech.links[k] for k in order])
+    picked = [mech.coordinates[k] for k in order if mech.coordinates[k] >= 0]
+    state = random_state(mech, 3)
+    there = [values[picked] for values in state]
+    for algorithm in ("link_poses", "joint_wrenches", "motion"):
+        used = slice(0, len(find(algorithm).inputs))
+        wanted, result = looped(mech, algorithm)(*state[used]), looped(other, algorithm)(*there[used])
+        for expected, value in zip(parts(wanted), parts(result), strict=True):
+            assert difference(value, expected[order]) < EXACT, algorithm
+
+
 def humanoid(joints: int = 64) -> Mechanism:
     """A tree of revolute joints that floats."""
     parents = [-1, *((k - 1 if k % 7 else k // 2) for k in range(1, joints))]
