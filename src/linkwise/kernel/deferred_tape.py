@@ -85,11 +85,13 @@ def derived_tape(source: Tape, derivation: Any, trace: Callable[[], Tape]) -> Ta
     trace : callable
         Makes it.
     """
+    return tape_by_name(("derived", source.digest, sorted(source.labels.items()), derivation), trace)
+
+
+def tape_by_name(name: Any, trace: Callable[[], Tape]) -> Tape:
+    """A tape that a name, plain data, tells apart from all others of these sources, see `kept_tape`."""
     sources = None if disk.directory() is None else sources_digest()
-    key = None
-    if sources is not None:
-        labels = sorted(source.labels.items())
-        key = hashlib.sha256(repr(("derived", sources, source.digest, labels, derivation)).encode()).hexdigest()
+    key = None if sources is None else hashlib.sha256(repr((sources, name)).encode()).hexdigest()
     return kept_tape(key, trace, trace)
 
 

@@ -67,6 +67,9 @@ ARMS = {
 }
 
 
+OFFSET_WRISTS = {"offset_wrist", "hc10"}
+
+
 def planted(arm: lw.Mechanism, count: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Angles at random, and their poses."""
     q = np.random.default_rng(seed).uniform(-math.pi, math.pi, (count, 6))
@@ -89,10 +92,11 @@ def test_planted_positions_are_found_and_what_is_complete_misses_none(name: str)
     residual = np.abs(reached[~np.isnan(solutions.q[..., 0])]).max()
     print(name, "missed", int((~hit).sum()), "complete", solutions.complete.mean(), "residual", residual)
     assert not (~hit & solutions.complete).any()
-    assert (~hit).sum() <= 6  # (0.4 %: clusters of roots of arms with an offset wrist, where complete is False)
+    # (4 and 5 of 1,500 with clusters of roots, of arms with an offset wrist; rounding decides which)
+    assert (~hit).sum() <= (8 if name in OFFSET_WRISTS else 0)
     assert residual < 1e-9  # (the tolerance of a solution)
     assert solutions.count.max() <= 16
-    assert solutions.complete.mean() > (0.6 if name in {"offset_wrist", "hc10"} else 0.95)
+    assert solutions.complete.mean() > (0.7 if name in OFFSET_WRISTS else 0.965)  # (0.79 and 0.72; 0.970 the least)
 
 
 def test_solutions_of_a_pose_differ() -> None:
@@ -112,8 +116,8 @@ def test_sets_equal_those_of_closed_forms(name: str) -> None:
     solutions = arm.all_inverse_kinematics(T, limits=False, method="elimination")
     short = other.count - solutions.count
     print(name, "poses with fewer than the closed form", int((short > 0).sum()), "with more", int((short < 0).sum()))
-    assert recovered(solutions, q).mean() > 0.98
-    assert (short > 0).mean() < 0.02
+    assert recovered(solutions, q).all()
+    assert not (short > 0).any()
     assert not (solutions.complete & (short > 0)).any()
 
 
@@ -161,7 +165,7 @@ def test_limits_and_start() -> None:
         distances = np.linalg.norm(rows - near, axis=1)
         assert (np.diff(distances) >= 0.0).all()
     first = np.array([rows[0] if len(rows) else np.full(6, np.nan) for rows in solutions])
-    assert (np.abs(first - q).max(axis=1) < 1e-6).mean() > 0.98
+    assert (np.abs(first - q).max(axis=1) < 1e-6).all()
 
 
 def test_shapes_of_batches() -> None:
@@ -182,7 +186,7 @@ def test_an_arm_of_any_axes_and_units() -> None:
     q, T = planted(small, 50)
     counts = small.all_inverse_kinematics(T).count
     scaled = large.all_inverse_kinematics(large.forward_kinematics(q))
-    assert (scaled.count == counts).mean() > 0.95
+    assert np.array_equal(scaled.count, counts)
 
 
 def test_the_determinant_has_degree_eight() -> None:
@@ -193,7 +197,7 @@ def test_the_determinant_has_degree_eight() -> None:
     loop = solver.arm.formulations[0].loop(
         solver.arm.placements(np.linalg.inv(solver.chain.frame) @ T @ np.linalg.inv(solver.chain.home))
     )
-    equations, _ = kernels()["solved_forms"](loop)
+    equations, _ = kernels()["eliminate_pair"](loop)
     t = 2.0 * math.pi * np.arange(SAMPLES) / SAMPLES
     c, error = kernels()["coefficients"](
         kernels()["determinant"](equations[:, None], np.stack([np.cos(t), np.sin(t)], axis=-1))

@@ -21,12 +21,9 @@ import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.program import damped_step
 from linkwise.kernel import Kernel, trace
-from linkwise.kernel.backend import default_backend
-from linkwise.kernel.deferred_tape import kept_tape
+from linkwise.kernel.deferred_tape import tape_by_name
 from linkwise.kernel.iteration import Descent, IterationProgram
-from linkwise.kernel.sources import sources_digest
 from linkwise.kernel.tape import Tape
-from linkwise.model.digest import digest
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, least, root, select
 from linkwise.spatial.vector import inner
@@ -47,7 +44,7 @@ FROM_SAMPLES: FloatArray = np.linalg.inv(np.column_stack([np.ones(3), np.cos(THI
 COSINES_AND_SINES = (2, 5, 0, 1)
 
 
-def solved_forms(loop: Array) -> tuple[Array, Array]:
+def eliminate_pair(loop: Array) -> tuple[Array, Array]:
     """The six equations, and the angles of the eliminated pair, from the placements of the loop.
 
     Parameters
@@ -87,16 +84,11 @@ def _pair(before: Array, between: Array, after: Array) -> Array:
     """The 14 forms of the z axis after two turns, (14, 9) of the products (1, c, s) x (1, c, s) of their angles."""
     samples = np.empty((3, 3, 14), dtype=object)
     for i, one in enumerate(THIRDS):
-        outer = _times(_times(before, _turn(one)), between)
+        outer = _times(_times(before, _about(math.cos(one), math.sin(one))), between)
         for j, two in enumerate(THIRDS):
-            samples[i, j] = _forms(_times(_times(outer, _turn(two)), after))
+            samples[i, j] = _forms(_times(_times(outer, _about(math.cos(two), math.sin(two))), after))
     rows = np.tensordot(FROM_SAMPLES, samples, axes=(1, 0))
     return np.moveaxis(np.tensordot(FROM_SAMPLES, rows, axes=(1, 1)), 0, 1).reshape(9, 14).T
-
-
-def _turn(angle: float) -> Array:
-    c, s = math.cos(angle), math.sin(angle)
-    return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], dtype=object)
 
 
 def _times(A: Array, B: Array) -> Array:
@@ -224,7 +216,7 @@ def _quotient(a: Array, b: Array) -> Array:
     return np.asarray(_product(a, np.array([b[0], -b[1]], dtype=object)) * scale)
 
 
-def approached(c: Array, roots: Array) -> tuple[Array, Array]:
+def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
     """One step of Ehrlich and Aberth for all roots (16, 2) of a polynomial (9, 2); the longest step, in shares of the root.
 
     O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
@@ -250,7 +242,7 @@ def approached(c: Array, roots: Array) -> tuple[Array, Array]:
     return moved, np.asarray(root(longest))
 
 
-def discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
+def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
     """Discs about approximate roots within which the true ones are; each that is alone holds one of them.
 
     The roots of a real determinant lie on the circle, or in pairs z, 1 / conj(z). So a disc near the circle that is apart
@@ -297,7 +289,7 @@ def discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
 _DIRECTION: FloatArray = np.cos(1.0 + 1.7 * np.arange(12.0))
 
 
-def angles(equations: Array, pair: Array, loop: Array, z: Array) -> Array:
+def joint_angles(equations: Array, pair: Array, loop: Array, z: Array) -> Array:
     """The six angles (6,) of the loop at a hidden angle (cos, sin) that makes the matrix singular."""
     c, s = z
     matrix = half_angle_matrix(equations, c, s)
@@ -341,6 +333,7 @@ def _unit(c: Any, s: Any) -> tuple[Any, Any]:
 
 
 def _about(c: Any, s: Any) -> Array:
+    """A turn about z (3, 4)."""
     return np.array([[c, -s, 0.0, 0.0], [s, c, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], dtype=object)
 
 
@@ -351,7 +344,7 @@ def _product_of(*placements: Array) -> Array:
     return product
 
 
-def corrected(loop: Array, q: Array) -> tuple[Array, Array]:
+def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
     """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ().
 
     The opening is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
@@ -379,16 +372,16 @@ FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
 
 
 def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
-    """`approached` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
-    moved, longest = approached(parameters.reshape(DEGREE + 1, 2), q.reshape(ROOTS, 2))
+    """`aberth_step` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
+    moved, longest = aberth_step(parameters.reshape(DEGREE + 1, 2), q.reshape(ROOTS, 2))
     count = aux[0] + 1.0
     ended = select(AT_REST - longest[()], 1.0, select(count - (ROOT_STEPS - 0.5), 1.0, 0.0))
     return moved.ravel(), np.array([count], dtype=object), np.asarray(ended)
 
 
 def closing_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
-    """`corrected` as a step: of a loop, the first angles, no settings, the angles, how many steps, how far it is open."""
-    moved, opened = corrected(parameters.reshape(6, 3, 4), q)
+    """`gauss_newton_step` as a step: of a loop, the first angles, no settings, the angles, the count, how far it is open."""
+    moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q)
     count, gap = aux[0] + 1.0, opened[()]
     far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
     ended = select(count - (FIRST_STEPS + 0.5), far, select(1e-15 - gap, 1.0, 0.0))
@@ -398,10 +391,7 @@ def closing_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: A
 
 def _kept(function: Any, name: str, inputs: Any, outputs: Any) -> Tape:
     """The tape of a function, traced where the disk does not know it."""
-    sources = sources_digest()
-    key = None if sources is None else digest(sources, __name__, name, default_backend())
-    trace_it = partial(trace, function, name, inputs, outputs)
-    return kept_tape(key, trace_it, trace_it)
+    return tape_by_name((__name__, name), partial(trace, function, name, inputs, outputs))
 
 
 @cache
@@ -410,11 +400,11 @@ def kernels() -> dict[str, Kernel]:
     loop, c, roots = {"loop": (6, 3, 4)}, {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
     equations, pair = {"equations": (3, 6, 9)}, {"pair": (3, 4, 9)}
     declared: dict[str, tuple[Any, Any, Any]] = {
-        "solved_forms": (solved_forms, loop, {**equations, **pair}),
+        "eliminate_pair": (eliminate_pair, loop, {**equations, **pair}),
         "determinant": (determinant, {**equations, "circle": (2,)}, {"value": ()}),
         "coefficients": (coefficients, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "discs": (discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
-        "angles": (angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
+        "root_discs": (root_discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
+        "joint_angles": (joint_angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
     }
     return {name: Kernel(_kept(f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
 

@@ -133,14 +133,14 @@ class GeneralArm:
 
     def _block(self, displacements: FloatArray) -> Answers:
         placements = self.placements(displacements)
-        answers = eliminated(placements, self.formulations[0])
+        answers = solve_loops(placements, self.formulations[0])
         answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
         open_poses = np.flatnonzero(~answers.proven)
         if not open_poses.size:
             return answers
         proven, parts = answers.proven.copy(), [(answers.pose, answers.angles)]
         for other in self.formulations[1:SECOND_OPINIONS]:
-            again = eliminated(placements[open_poses], other)
+            again = solve_loops(placements[open_poses], other)
             proven[open_poses] = again.proven
             parts.append((open_poses[again.pose], again.angles))
             open_poses = open_poses[~again.proven]
@@ -163,7 +163,7 @@ class GeneralArm:
             nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
-            near = eliminated(moved, formulation)
+            near = solve_loops(moved, formulation)
             q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles)
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
@@ -174,7 +174,7 @@ class GeneralArm:
         placements = self._closed_by(q)
         scores = []
         for formulation in FORMULATIONS:
-            answers = eliminated(placements, formulation)
+            answers = solve_loops(placements, formulation)
             away = np.abs(_wrapped(answers.angles - q[answers.pose])).max(axis=1, initial=0.0)
             recovered = len(set(answers.pose[away < SAME].tolist()))
             scores.append((recovered + int(answers.proven.sum()), recovered))
@@ -215,22 +215,22 @@ def _axis_frames(chain: AxisChain) -> FloatArray:
     return frames
 
 
-def eliminated(placements: FloatArray, formulation: Formulation) -> Answers:
+def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 4, 4) by one formulation."""
     functions = kernels()
     loop = formulation.loop(placements)
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
-        equations, pair = functions["solved_forms"](loop)
+        equations, pair = functions["eliminate_pair"](loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
         error = SAFETY * error + ROUNDING
         roots = _roots(c)
-        radii, room = functions["discs"](c, roots, error)
+        radii, room = functions["root_discs"](c, roots, error)
         size = np.hypot(roots[..., 0], roots[..., 1])
         on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
         tried = on_circle | (np.abs(np.log(size)) < NEAR_CIRCLE)
         pose, which = np.nonzero(tried)
         circle = roots[pose, which] / size[pose, which, None]
-        q = functions["angles"](equations[pose], pair[pose], loop[pose], circle)
+        q = functions["joint_angles"](equations[pose], pair[pose], loop[pose], circle)
         q, opened = _closed(loop[pose], q)
         hidden = np.arctan2(circle[:, 1], circle[:, 0])
         strayed = np.abs(_wrapped(q[:, 0] - hidden))
