@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
 from linkwise.files.formats.sdf.document import Values
+from linkwise.files.formats.sdf.joint import SdfJoint
 from linkwise.files.xml_tree import Element
 from linkwise.model.mimic import Mimic
 from linkwise.spatial.scalar import FloatArray
 
 #: Two axes are parallel where their directions differ by less.
 PARALLEL = 1e-6
-
-
-class GearedJoint(Protocol):
-    """What is needed of a joint: see `linkwise.files.formats.sdf.reader.SdfJoint`."""
-
-    name: str
-    kind: str
-    element: Element
-    parent: str
-    child: str
-    frame: FloatArray
-    fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,7 +43,7 @@ class Gearbox:
     axes: tuple[FloatArray, FloatArray]
     ratio: float
 
-    def couple(self, joints: Iterable[GearedJoint], values: Values) -> None:
+    def couple(self, joints: Iterable[SdfJoint], values: Values) -> None:
         """Let the joint between reference and child follow that between reference and parent.
 
         SDFormat, element ``gearbox_ratio``: theta_2 = -ratio theta_1, from the reference body to child and parent.

@@ -6,7 +6,7 @@ import heapq
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import WORLD, FrameError, Scope
 from linkwise.files.formats.sdf.gearbox import Gearbox
+from linkwise.files.formats.sdf.joint import SdfJoint
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import (
     IDENTIFIED,
@@ -118,36 +119,6 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
         return Reading(None, [error.problem], {})
     except RecursionError:
         return Reading(None, [FileProblem(0, "the frames depend on each other too deeply")], {})
-
-
-@dataclass
-class SdfJoint:
-    """What a ``<joint>`` says.
-
-    Attributes
-    ----------
-    name, kind : str
-        Its name in the mechanism and its kind there.
-    element : Element
-        Where it stands.
-    parent, child : str
-        The links that it joins, by their names in the mechanism; `WORLD` for the ground.
-    frame : ndarray (4, 4)
-        T_world_joint in the pose that the file describes.
-    fields : dict
-        axis, pitch, limits, qd_max, tau_max, motor and mimic of a `Link`.
-    springs : list of Spring
-        On its coordinates.
-    """
-
-    name: str
-    kind: str
-    element: Element
-    parent: str
-    child: str
-    frame: FloatArray
-    fields: dict[str, Any] = field(default_factory=dict)
-    springs: list[Spring] = field(default_factory=list)
 
 
 @dataclass
