@@ -19,7 +19,6 @@ from linkwise.dynamics.linearization import Linearization, Modes
 from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.dynamics.static_equilibrium import StaticEquilibrium
-from linkwise.equations import Equations
 from linkwise.kernel import Kernel
 from linkwise.model import assembly
 from linkwise.model.formatting import mechanism_tables
@@ -31,6 +30,7 @@ from linkwise.spatial.validation import rows_of
 
 if TYPE_CHECKING:
     import linkwise.solve
+    from linkwise.equations import Equations
     from linkwise.equations.derive import Derivation
 
 
