@@ -1,0 +1,212 @@
+"""Geometric paths of joints: curves without times, which `time_optimal` runs through as fast as limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice, numbers
+from linkwise.trajectory.motion import State
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+from linkwise.trajectory.validation import instants, record, within
+from linkwise.trajectory.waypoints import spline_nodes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """A curve q(s) of n joints: between knots the polynomials of degree five that have these values and derivatives there.
+
+    `path_through` and `tool_path` make them. Leading axes ``...`` are a batch of paths over the same knots.
+
+    Attributes
+    ----------
+    s : ndarray (m,)
+        The parameter at the knots, ascending, in any unit.
+    q, dq, ddq : ndarray (..., m, n)
+        Joint coordinates, and their first and second derivatives by s.
+    before : ndarray (..., m - 1, n), optional
+        The second derivative at the end of each piece, where it jumps at knots, as it does from a line to an arc.
+    names : tuple of str
+        Of the joints.
+
+    Examples
+    --------
+    >>> line = Path([0.0, 1.0], [[0.0], [2.0]], [[2.0], [2.0]], [[0.0], [0.0]])
+    >>> [value.tolist() for value in line.at(0.25)]
+    [[0.5], [2.0], [0.0]]
+    """
+
+    s: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    before: FloatArray | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "s", instants(self.s, "s", least=2))
+        fields = ("q", "dq", "ddq", *(["before"] if self.before is not None else []))
+        for field in fields:
+            values = numbers(field, getattr(self, field), "finite numbers (..., m, n)")
+            object.__setattr__(self, field, record(field, values))
+        shape = (*self.q.shape[:-2], self.s.size, self.q.shape[-1])
+        for field in fields:
+            expected = (*shape[:-2], shape[-2] - (field == "before"), shape[-1])
+            if getattr(self, field).shape != expected or not shape[-1]:
+                raise ArgumentError(f"{field} has the shape {getattr(self, field).shape}; expected (..., {self.s.size}, n)")
+        object.__setattr__(self, "names", tuple(self.names) or tuple(f"q{k + 1}" for k in range(shape[-1])))
+        if len(self.names) != shape[-1]:
+            raise ArgumentError(f"there are {len(self.names)} names for {shape[-1]} joints")
+
+    def __repr__(self) -> str:
+        batch = f", batch {self.batch}" if self.batch else ""
+        return f"<Path: {self.s.size} knots from {self.s[0]:g} to {self.s[-1]:g}, {self.n} joint{'s'[: self.n != 1]}{batch}>"
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return int(self.q.shape[-1])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch shape ``...``; () for one path."""
+        return tuple(self.q.shape[:-2])
+
+    @cached_property
+    def _polynomial(self) -> PiecewisePolynomial:
+        return PiecewisePolynomial(self.s, self.q, self.dq, self.ddq, self.before)
+
+    def at(self, s: npt.ArrayLike) -> State:
+        """Return q and its derivatives by s (..., n), or (..., K, n) at parameters (K,).
+
+        Raises
+        ------
+        ArgumentError
+            For a parameter outside the path.
+        """
+        places = within(s, self.s)
+        state = self._polynomial(np.atleast_1d(places))
+        if places.ndim:
+            return state
+        q, dq, ddq = (values[..., 0, :] for values in state)
+        return q, dq, ddq
+
+    def member(self, index: int | tuple[int, ...]) -> Path:
+        """Return one path, or a smaller batch, of a batch."""
+        before = None if self.before is None else self.before[index]
+        return replace(self, q=self.q[index], dq=self.dq[index], ddq=self.ddq[index], before=before)
+
+    def divided(self, intervals: int, stops: npt.ArrayLike = ()) -> FloatArray:
+        """Nodes (N + 1,) that hold all knots and stops and cut the path into N intervals of nearly the same length in s.
+
+        There are more than `intervals` only where there are more pieces.
+        """
+        marks = np.unique(np.concatenate((self.s, np.asarray(stops, dtype=float))))
+        lengths = np.diff(marks)
+        counts = np.maximum(np.floor(intervals * lengths / lengths.sum() * (1.0 + 1e-12)).astype(int), 1)
+        for _ in range(max(0, intervals - int(counts.sum()))):
+            counts[np.argmax(lengths / counts)] += 1
+        pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
+        return np.concatenate((*pieces, marks[-1:]))
+
+    def ends(self, nodes: FloatArray) -> tuple[State, State]:
+        """Q, dq and ddq at the beginning and at the end of each interval between nodes, each (..., N, n)."""
+        q, dq, ddq = self._polynomial(nodes)
+        last = ddq[..., 1:, :]
+        if self.before is not None:
+            last = last.copy()
+            at_knot = np.isin(nodes[1:], self.s[1:])
+            last[..., at_knot, :] = self.before
+        return (q[..., :-1, :], dq[..., :-1, :], ddq[..., :-1, :]), (q[..., 1:, :], dq[..., 1:, :], last)
+
+
+KINDS = ("cubic", "quintic")
+
+
+def path_through(
+    points: npt.ArrayLike,
+    s: npt.ArrayLike | None = None,
+    *,
+    kind: str = "cubic",
+    names: Sequence[str] = (),
+) -> Path:
+    """Make the path through points: a spline; through two points a straight line.
+
+    Parameters
+    ----------
+    points : (..., K, n) array_like
+        The first and the last included, K >= 2; no two neighbours the same.
+    s : (K,) array_like, optional
+        The parameter at the points, ascending; 0, 1, ..., K - 1 unless given. It shapes a spline as times do.
+    kind : {"cubic", "quintic"}
+        Degree of the spline, three or five, not bent at its ends.
+    names : sequence of str
+        Of the joints.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ArgumentError
+        Where the shapes do not fit, or a point stands twice.
+
+    Examples
+    --------
+    >>> path_through([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])
+    <Path: 3 knots from 0 to 2, 2 joints>
+    """
+    choice("kind", kind, KINDS)
+    q = numbers("points", points, "finite points (..., K, n), K >= 2")
+    if q.ndim < 2 or q.shape[-2] < 2 or not q.shape[-1]:
+        raise ArgumentError(f"points has the shape {q.shape}; expected (..., K, n), K >= 2")
+    places = np.arange(float(q.shape[-2])) if s is None else instants(s, "s", least=2)
+    if places.size != q.shape[-2]:
+        raise ArgumentError(f"there are {places.size} numbers in s for {q.shape[-2]} points")
+    steps = np.diff(q, axis=-2)
+    still = ~np.any(steps != 0.0, axis=-1)
+    if still.any():
+        k = int(np.argwhere(still)[0][-1])
+        raise ArgumentError(f"points {k} and {k + 1} are the same: the path stands still there; leave one of them out")
+    if kind == "quintic":
+        ends = [x for side in (0, -1) for x in (steps[..., side, :] / np.diff(places)[side],)]
+        nodes = spline_nodes(places, q, [*ends, 0.0 * q[..., 0, :], 0.0 * q[..., 0, :]])
+        return Path(places, q, nodes[..., 1, :], nodes[..., 2, :], names=tuple(names))
+    dq, ddq = _natural(places, q)
+    return Path(places, q, dq, ddq, names=tuple(names))
+
+
+def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Derivatives at the knots of the cubic spline with no second derivative at its ends (de Boor 1978, chapter IV).
+
+    The spline is linear in the points, and this is the one that is stationary in the slopes at its ends: two splines with
+    unit slopes there are added to that without slopes until the second derivatives vanish.
+    """
+    zero = 0.0 * q[..., 0, :]
+    h = np.diff(s)
+
+    def bends(v: FloatArray, y: FloatArray) -> FloatArray:
+        slope = np.diff(y, axis=-2) / h[:, None]
+        a = np.empty_like(v)
+        a[..., :-1, :] = (6.0 * slope - 4.0 * v[..., :-1, :] - 2.0 * v[..., 1:, :]) / h[:, None]
+        a[..., -1, :] = (2.0 * v[..., -2, :] + 4.0 * v[..., -1, :] - 6.0 * slope[..., -1, :]) / h[-1]
+        return a
+
+    v = spline_nodes(s, q, (zero, zero))[..., 1, :]
+    flat, one = np.zeros((s.size, 1)), np.ones(1)
+    units = [spline_nodes(s, flat, ends)[..., 1, :] for ends in ((one, 0.0 * one), (0.0 * one, one))]
+    system = np.array([[bends(unit, flat)[k, 0] for unit in units] for k in (0, -1)])
+    wanted = -bends(v, q)[..., [0, -1], :]
+    slopes = np.linalg.solve(system, wanted)
+    v = v + sum(unit * slopes[..., k : k + 1, :] for k, unit in enumerate(units))
+    a = bends(v, q)
+    a[..., [0, -1], :] = 0.0
+    return v, a

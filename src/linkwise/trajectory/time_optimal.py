@@ -1,0 +1,388 @@
+"""Time-optimal motion along a path, by reachability analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.kernel.reachability import profiles
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers, whole
+from linkwise.trajectory.motion_limits import MotionLimits
+from linkwise.trajectory.optimal_motion import OptimalMotion
+from linkwise.trajectory.path import Path, path_through
+from linkwise.trajectory.path_dynamics import PathDynamics
+from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.retimed import Pieces, Retimed
+from linkwise.trajectory.validation import closed, count, schedule
+
+#: Paths that are worked on at a time: their limits stay in the caches.
+CHUNK = 16
+
+#: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
+TOLERANCE, ROUNDS = 1e-10, 12
+
+#: The profile has converged, friction and all, when its duration changes by less than this share.
+SETTLED = 1e-8
+
+
+def time_optimal(
+    path: Path | npt.ArrayLike,
+    mechanism: Tree | None = None,
+    limits: MotionLimits | None = None,
+    *,
+    sd0: npt.ArrayLike = 0.0,
+    sd1: npt.ArrayLike = 0.0,
+    rests: Sequence[float] = (),
+    intervals: int = 200,
+    refinements: int = 0,
+    t: npt.ArrayLike | None = None,
+    samples: int | None = None,
+    rate: float | None = None,
+) -> OptimalMotion:
+    """Run along a path as fast as limits of joints, efforts and tool allow.
+
+    Along the path q(s) velocity, acceleration and effort are linear in u = d2s/dt2 and x = (ds/dt)^2, but for friction. The
+    path is cut into intervals in which u is constant, and the greatest x are found by reachability analysis (H. Pham and
+    Q.-C. Pham, IEEE Transactions on Robotics 34(3), 2018). Limits hold between the nodes too: of velocities and
+    accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
+    polynomial of degree four through five points, and by a check at nine points of each interval, after which limits are
+    tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
+
+    Parameters
+    ----------
+    path : Path or (..., K, n) array_like
+        Where to go: `path_through`, `tool_path`, or points for `path_through`. Paths of a batch share knots and limits.
+    mechanism : Mechanism, optional
+        It has the limits, where none are given, and gives efforts and the motion of the tool. Joints must stay in theirs.
+    limits : MotionLimits, optional
+        What must not be exceeded; those of the mechanism's joints unless given.
+    sd0, sd1 : float or (...) array_like
+        ds/dt at the beginning and at the end.
+    rests : sequence of float
+        Parameters s at which the motion stops.
+    intervals : int
+        Into how many the path is cut; knots and rests are nodes.
+    refinements : int
+        How often nodes are moved to where u jumps, and the motion is computed again. With none, the duration is too long
+        by about one part in ten thousand; corners of x(s) then need not be at nodes.
+    t : (T,) array_like, optional
+        Instants of the result, from 0; they must last as long as the motion.
+    samples, rate : int, float, optional
+        Instead: how many instants over the longest duration, 101 by default, or how many a second.
+
+    Returns
+    -------
+    OptimalMotion
+        A trajectory whose acceleration jumps between nodes; it rests after its end.
+
+    Raises
+    ------
+    ArgumentError
+        Where shapes do not fit, the path leaves the joints' limits, a limit is zero for a joint that moves, or no speed
+        keeps the limits: what, where along the path, and by how much.
+
+    Examples
+    --------
+    >>> move = time_optimal([[0.0], [2.0]], limits=MotionLimits(qd_max=1.0, qdd_max=2.0), refinements=1)
+    >>> round(move.duration, 6)  # half a second each to start and to brake, one and a half between
+    2.5
+    >>> [limit.name for limit in move.binding]
+    ['acceleration of q1', 'velocity of q1', 'acceleration of q1']
+    """
+    route = path if isinstance(path, Path) else path_through(path, names=() if mechanism is None else mechanism.names)
+    if not isinstance(limits, MotionLimits | None):
+        raise ArgumentError(f"limits is {shown(limits)}; expected a MotionLimits")
+    if mechanism is not None:
+        _check_mechanism(mechanism, route)
+    elif limits is None:
+        raise ArgumentError("give a mechanism whose joints have limits, or limits=MotionLimits(...)")
+    chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
+    nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
+    first, last = route.ends(nodes)
+    pieces = Pieces(nodes, np.stack(first), np.stack(last))
+    speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
+    problem = _Problem(route, mechanism, chosen, np.isin(nodes, np.asarray(rests, dtype=float)))
+    if mechanism is not None:
+        problem.check_position(pieces)
+    problem.check_zero(pieces)
+    retimed, stretch = problem.solved(pieces, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
+    duration = float(np.max(retimed.times[..., -1]))
+    times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
+    q, qd, qdd = closed(*retimed(times))
+    is_length = () if mechanism is None else mechanism.is_length
+    return OptimalMotion(
+        times, q, qd, qdd, names=route.names, is_length=is_length, evaluate=retimed,
+        limits=chosen, mechanism=mechanism, stretch=stretch,
+    )  # fmt: skip
+
+
+def _nodes(path: Path, intervals: int, rests: Sequence[float]) -> FloatArray:
+    """Nodes (N + 1,): knots, rests, and what cuts the path evenly between them."""
+    stops = numbers("rests", list(rests), "parameters of the path")
+    outside = stops[(stops < path.s[0]) | (stops > path.s[-1])]
+    if outside.size:
+        raise ArgumentError(f"rests holds {outside[0]:g}; the path goes from {path.s[0]:g} to {path.s[-1]:g}")
+    return path.divided(intervals, stops)
+
+
+def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray:
+    speed = numbers(field, value, "a number >= 0, ds/dt, or one for each path")
+    if np.any(speed < 0.0) or speed.ndim > len(batch):
+        raise ArgumentError(f"{field} is {shown(value)}; expected a number >= 0, ds/dt, or one for each path")
+    return np.broadcast_to(speed, batch)
+
+
+def _check_mechanism(mechanism: Tree, path: Path) -> None:
+    if mechanism.floating or mechanism.manifold_joints or mechanism.loops:
+        raise ArgumentError(f"{mechanism.name!r} has a floating base, quaternions or closed loops, which time_optimal does not take")
+    if mechanism.n != path.n:
+        raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the path has {path.n}")
+
+
+@dataclass(eq=False)
+class _Problem:
+    path: Path
+    mechanism: Tree | None
+    limits: dict[str, FloatArray]
+    stops: npt.NDArray[np.bool_]
+    dynamics: dict[str, FloatArray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dynamics = {name: value for name, value in self.limits.items() if name not in ("qd_max", "qdd_max")}
+
+    def where(self, s: float, place: Any = ()) -> str:
+        """A parameter, in words."""
+        begin, end = self.path.s[0], self.path.s[-1]
+        member = f" of path {tuple(int(k) for k in place)}" if len(place) else ""
+        return f"at s = {s:.6g} ({100.0 * (s - begin) / (end - begin):.3g} % of the way){member}"
+
+    def check_position(self, pieces: Pieces) -> None:
+        """Raise where the path leaves the joints' limits: which joint, where first, and by how much at most."""
+        assert self.mechanism is not None
+        shape = (*pieces.batch, pieces.steps.shape[-1], SHARES.size)
+        q, _, _ = pieces.motion(*(np.broadcast_to(part, shape) for part in (SHARES, 0.0, 0.0)))
+        beyond = np.maximum(q - self.mechanism.q_max, self.mechanism.q_min - q)
+        worst = np.nan_to_num(beyond, nan=-np.inf)
+        if not np.any(worst > 1e-12 * (1.0 + np.abs(q))):
+            return
+        *batch, _, _, joint = (int(k) for k in np.unravel_index(int(np.argmax(worst)), worst.shape))
+        left = worst[(*batch, ..., joint)]
+        k, share = np.argwhere(left > 0.0)[0]
+        s = pieces.s[k] + SHARES[share] * pieces.steps[k]
+        bounds = [float(self.mechanism.q_min[joint]), float(self.mechanism.q_max[joint])]
+        raise ArgumentError(
+            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self.where(s, batch)}, and by "
+            f"{left.max():.6g} at most"
+        )
+
+    def check_zero(self, pieces: Pieces) -> None:
+        """Raise where a joint that may have no velocity or acceleration must move; take such limits off all others."""
+        slope = np.maximum(np.abs(pieces.first[1]), np.abs(pieces.last[1])).max(axis=tuple(range(len(pieces.batch))))
+        moves = slope > 1e-12 * slope.max()
+        for name in ("qd_max", "qdd_max"):
+            if name not in self.limits or self.limits[name].all():
+                continue
+            zero = self.limits[name] == 0.0
+            if np.any(moves.any(axis=0) & zero):
+                joint = int(np.argmax(moves.any(axis=0) & zero))
+                k = int(np.argmax(moves[:, joint]))
+                q = np.concatenate((pieces.first[0], pieces.last[0]), axis=-2)[..., joint]
+                raise ArgumentError(
+                    f"{name} of joint {self.path.names[joint]!r} is 0, and the path moves it by {np.ptp(q):.6g} in all, from "
+                    f"{self.where(float(pieces.s[k])).removeprefix('at ')} on"
+                )
+            self.limits[name] = np.where(zero, np.inf, self.limits[name])
+
+    def solved(self, pieces: Pieces, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
+        """The motions of all paths, and by what factor each was slowed."""
+        flat = Pieces(pieces.s, *(part.reshape(3, -1, *part.shape[-2:]) for part in (pieces.first, pieces.last)))
+        ends = np.square(speeds.reshape(-1, 2))
+        results = [
+            self._chunk(flat.member(slice(k, k + CHUNK)), ends[k : k + CHUNK], refinements, k)
+            for k in range(0, len(ends), CHUNK)
+        ]
+        parts = [result.pieces for result, _ in results]
+        batch = self.path.batch
+        s, x = (np.concatenate(rows).reshape(*batch, -1) for rows in ([p.s for p in parts], [r.x for r, _ in results]))
+        first, last = (
+            np.concatenate(rows, axis=1).reshape(3, *batch, *rows[0].shape[-2:])
+            for rows in ([p.first for p in parts], [p.last for p in parts])
+        )
+        stretch = np.concatenate([factor for _, factor in results]).reshape(batch)
+        return Retimed(Pieces(s, first, last), x), stretch
+
+    def _chunk(self, pieces: Pieces, ends: FloatArray, refinements: int, start: int) -> tuple[Retimed, FloatArray]:
+        fixed = np.isin(pieces.s[0], self.path.s) | self.stops
+        for _ in range(refinements):
+            retimed, _ = self._solve(pieces, ends, start)
+            pieces = refined(retimed, fixed)
+        return self._solve(pieces, ends, start)
+
+    def _solve(self, pieces: Pieces, ends: FloatArray, start: int) -> tuple[Retimed, FloatArray]:
+        lines, cap, names = self._joint_lines(pieces)
+        dynamics = PathDynamics(pieces, self.mechanism, self.dynamics) if self.dynamics else None
+        if dynamics is None:
+            retimed = self._profile(pieces, lines, cap, ends, names, start)
+            return retimed, np.ones(len(ends))
+        motion: Retimed | None = None
+        for _ in range(ROUNDS):
+            more = dynamics.lines(motion)
+            tool = dynamics.cap()
+            here = cap if tool is None else _least(cap, tool)
+            before = motion
+            motion = self._profile(
+                pieces, np.concatenate((lines, more), axis=-3), here, ends, names + dynamics.names, start, dynamics
+            )
+            used = dynamics.used(motion)
+            excess = max(float(np.max(value)) for value in used.values()) - 1.0
+            settled = before is not None and np.all(
+                np.abs(motion.times[:, -1] - before.times[:, -1]) <= SETTLED * motion.times[:, -1]
+            )
+            if excess <= TOLERANCE and (settled or not getattr(dynamics, "has_friction", False)):
+                break
+            dynamics.tighten(motion, used)
+        assert motion is not None
+        return self._slowed(motion, dynamics)
+
+    def _slowed(self, motion: Retimed, dynamics: PathDynamics) -> tuple[Retimed, FloatArray]:
+        """The motion so slow that no limit is exceeded, and the factors of its time."""
+        factor = np.ones(len(motion.x))
+        for _ in range(200):
+            slower = motion.stretched(factor)
+            worst = [value.reshape(len(factor), -1).max(axis=1) for value in dynamics.used(slower).values()]
+            excess = np.max(worst, axis=0) - 1.0
+            if np.all(excess <= TOLERANCE):
+                return slower, factor
+            factor = factor * np.where(excess > TOLERANCE, 1.0 + np.maximum(excess, TOLERANCE), 1.0)
+        k = int(np.argmax(excess))
+        raise ArgumentError(f"path {k}: an effort exceeds its limit by {100 * excess[k]:.3g} % however slow the motion is")
+
+    def _joint_lines(self, pieces: Pieces) -> tuple[FloatArray, FloatArray, list[str]]:
+        """Blocks for accelerations (B, N, n, 3, 8), greatest x at the nodes (B, N + 1), and names of the blocks."""
+        bounds = [np.minimum(self.limits.get(name, np.full(self.path.n, np.inf)), UNLIMITED) for name in ("qd_max", "qdd_max")]
+        ends = [*pieces.first, *pieces.last]
+        lines, caps = kernel(joint_limits)(*ends, pieces.steps[..., None], np.stack(bounds, axis=-1))
+        cap = np.full((*pieces.batch, self.stops.size), np.inf)
+        cap = _least(cap, caps.min(axis=-2))
+        cap[:, self.stops] = 0.0
+        names = [f"acceleration of {name}" for name in self.path.names]
+        if "qdd_max" not in self.limits:
+            return lines[..., :0, :, :], cap, []
+        return lines, cap, names
+
+    def _profile(
+        self, pieces: Pieces, lines: FloatArray, cap: FloatArray, ends: FloatArray, names: list[str], start: int,
+        dynamics: PathDynamics | None = None,
+    ) -> Retimed:  # fmt: skip
+        rate = 0.5 / pieces.steps
+        allowed = cap[:, [0, -1]]
+        if np.any(ends > allowed * (1.0 + 1e-12)):
+            path, side = (int(k) for k in np.argwhere(ends > allowed)[0])
+            raise ArgumentError(
+                f"sd{side} is {np.sqrt(ends[path, side]):.6g}{self._member(start + path)}; limits of velocity allow at most "
+                f"{np.sqrt(allowed[path, side]):.6g} there"
+            )
+        if np.any(cap[:, :-1] + cap[:, 1:] == 0.0):
+            k = int(np.argwhere(cap[:, :-1] + cap[:, 1:] == 0.0)[0][1])
+            raise ArgumentError(f"rests are next to each other {self.where(float(pieces.s[0, k]))}: more intervals are needed")
+        sets = profiles(lines, np.minimum(cap, UNLIMITED), rate, ends)
+        if np.any(np.isnan(sets[:, 0, 1])):
+            self._infeasible(pieces, lines, sets, names, start, dynamics)
+        low, high = sets[:, 0, 0], sets[:, 0, 1]
+        outside = (ends[:, 0] > high * (1.0 + 1e-12)) | (ends[:, 0] < low * (1.0 - 1e-12))
+        if outside.any():
+            path = int(np.argmax(outside))
+            raise ArgumentError(
+                f"sd0 is {np.sqrt(ends[path, 0]):.6g}{self._member(start + path)}; from there on the limits can be kept from "
+                f"{np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}"
+            )
+        x = sets[..., 2]
+        if np.any(x > 1e-2 * UNLIMITED):
+            raise ArgumentError(f"nothing limits the speed {self.where(float(pieces.s[0, int(np.argmax(x[0]))]))}")
+        return Retimed(pieces, x)
+
+    def _member(self, flat: int) -> str:
+        place = np.unravel_index(flat, self.path.batch) if self.path.batch else ()
+        return f" for path {tuple(int(k) for k in place)}" if len(place) else ""
+
+    def _infeasible(
+        self, pieces: Pieces, lines: FloatArray, sets: FloatArray, names: list[str], start: int,
+        dynamics: PathDynamics | None,
+    ) -> None:  # fmt: skip
+        """Raise, saying where no speed keeps the limits, and which two cannot be kept together."""
+        path = int(np.argmax(np.isnan(sets[:, 0, 1])))
+        k = int(np.flatnonzero(np.isnan(sets[path, :, 1]))[-1])
+        place = np.unravel_index(start + path, self.path.batch) if self.path.batch else ()
+        where = self.where(float(pieces.s[path, k]), place)
+        if dynamics is not None and "tau_max" in self.limits:
+            standing = np.abs(dynamics.rest[path, k]).max(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                joint = int(np.argmax(standing / self.limits["tau_max"]))
+            if standing[joint] > self.limits["tau_max"][joint]:
+                raise ArgumentError(
+                    f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {standing[joint]:.6g}, "
+                    f"and tau_max is {self.limits['tau_max'][joint]:.6g}"
+                )
+        low, high = lines[path, k, :, 1, :].max(axis=-1), lines[path, k, :, 2, :].min(axis=-1)
+        least, most = int(np.argmax(low)), int(np.argmin(high))
+        raise ArgumentError(
+            f"no speed keeps the limits {where}: {names[least]} wants d2s/dt2 of {low[least]:.6g} or more, "
+            f"{names[most]} of {high[most]:.6g} or less"
+        )
+
+
+def _least(cap: FloatArray, caps: FloatArray) -> FloatArray:
+    """Greatest x at nodes (B, N + 1), and no more than that at the ends of intervals (B, N, 2)."""
+    result = cap.copy()
+    np.minimum(result[:, :-1], caps[..., 0], out=result[:, :-1])
+    np.minimum(result[:, 1:], caps[..., 1], out=result[:, 1:])
+    return result
+
+
+def refined(retimed: Retimed, fixed: npt.NDArray[np.bool_]) -> Pieces:
+    """The pieces with nodes moved to where u jumps within an interval.
+
+    There u before and after it, continued, give lines x(s) that meet; the nearer node that is not fixed is moved to where.
+    """
+    pieces, u, x = retimed.pieces, retimed.u, retimed.x
+    step, s = pieces.steps, pieces.s
+    before, after = u[:, :-2], u[:, 2:]
+    gap = x[:, 2:-1] - x[:, 1:-2] - 2.0 * after * step[:, 1:-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.nan_to_num(gap / (2.0 * (before - after) * step[:, 1:-1]), nan=-1.0, posinf=-1.0, neginf=-1.0)
+    rough = np.abs(after - before)
+    smooth = np.zeros_like(rough)
+    smooth[:, 1:] += np.abs(before[:, 1:] - before[:, :-1])
+    smooth[:, :-1] += np.abs(after[:, 1:] - after[:, :-1])
+    jumps = (rough > 3.0 * smooth + 1e-9 * np.abs(u).max(axis=1, keepdims=True)) & (share > 1e-9) & (share < 1.0 - 1e-9)
+    moved = s.copy()
+    for path, k in np.argwhere(jumps):
+        at = k + 1
+        node = at if (share[path, k] < 0.5 and not fixed[at]) or fixed[at + 1] else at + 1
+        if not fixed[node] and moved[path, node] == s[path, node]:
+            moved[path, node] = s[path, at] + share[path, k] * step[path, at]
+    return _moved(pieces, moved)
+
+
+def _moved(pieces: Pieces, s: FloatArray) -> Pieces:
+    """The same paths with inner nodes elsewhere, each within one of its two intervals."""
+    inner, old, step = s[:, 1:-1], pieces.s[:, 1:-1], pieces.steps
+    later = inner >= old
+    interval = np.arange(inner.shape[1]) + later
+    rows = np.arange(len(s))[:, None]
+    begin, length = pieces.s[rows, interval], step[rows, interval]
+    share = np.clip((inner - begin) / length, 0.0, 1.0)[..., None]
+    ends = [part[rows, interval] for parts in (pieces.first, pieces.last) for part in parts]
+    fresh = np.stack(kernel(motion_within)(*ends, length[..., None], share, 0.0, 1.0))
+    stays = (inner == old)[..., None]
+    first, last = pieces.first.copy(), pieces.last.copy()
+    first[:, :, 1:] = np.where(stays, first[:, :, 1:], fresh)
+    last[:, :, :-1] = np.where(stays, last[:, :, :-1], fresh)
+    return Pieces(s, first, last)
