@@ -5,7 +5,7 @@ Transactions on Robotics 34(3), 2018. With x = (ds/dt)^2 and u = d2s/dt2, consta
 x + 2 D u. Backward, the controllable set of a node, an interval, is found from that of the next one; forward, each step
 takes the greatest u that stays in it. Each limit is a pair of lines, ``low + slope x <= u <= high + slope x``, so that the
 two-variable programs are about one concave function, the gap between the least upper and the greatest lower line: Newton's
-method reaches its zero exactly, after as many steps as lines take turns.
+method, from pair of lines to pair of lines, reaches its zero after as many steps as lines take turns.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ ROUNDING = 1e-12
 
 
 class Bounds(NamedTuple):
-    """The bounds of u at some x, and how fast they change with x, each (B,)."""
+    """The bounds of u at some x, how fast they change with x, and the values of the same lines at x = 0, each (B,)."""
 
     low: FloatArray
     low_slope: FloatArray
+    low_start: FloatArray
     high: FloatArray
     high_slope: FloatArray
+    high_start: FloatArray
 
 
 def profiles(lines: FloatArray, cap: FloatArray, rate: FloatArray, ends: FloatArray) -> FloatArray:
@@ -97,14 +99,14 @@ def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: Float
     slope, low, high = (lines[:, :, k].reshape(len(x), -1) for k in range(3))
     slope = np.concatenate((slope, -rate[:, None]), axis=1)
     sets = rate[:, None] * following[:, :2]
-    values = [np.concatenate((part, sets[:, k : k + 1]), axis=1) + slope * x[:, None] for k, part in enumerate((low, high))]
+    starts = [np.concatenate((part, sets[:, k : k + 1]), axis=1) for k, part in enumerate((low, high))]
+    values = [start + slope * x[:, None] for start in starts]
     places = np.argmax(values[0], axis=1)[:, None], np.argmin(values[1], axis=1)[:, None]
-    low, low_slope, high, high_slope = (
+    return Bounds(*(
         np.take_along_axis(part, place, axis=1)[:, 0]
-        for place, value in zip(places, values, strict=True)
-        for part in (value, slope)
-    )
-    return Bounds(low, low_slope, high, high_slope)
+        for place, value, start in zip(places, values, starts, strict=True)
+        for part in (value, slope, start)
+    ))  # fmt: skip
 
 
 def _zero(
@@ -120,7 +122,7 @@ def _zero(
         active &= ~(gap >= 0.0)
         if not active.any():
             break
-        moved = x - gap / slope
+        moved = (at.low_start - at.high_start) / slope
         empty = active & (~(sign * slope < 0.0) | (moved < room))
         moved = np.where(empty, np.nan, np.maximum(moved, 0.0))
         active &= empty | (sign * (x - moved) > 0.0)

@@ -8,3 +8,9 @@ from linkwise.trajectory.trajectory import Trajectory as Trajectory
 from linkwise.trajectory.trapezoidal import quintic as quintic
 from linkwise.trajectory.trapezoidal import trapezoidal as trapezoidal
 from linkwise.trajectory.waypoints import through as through
+from linkwise.trajectory.motion_limits import MotionLimits as MotionLimits
+from linkwise.trajectory.optimal_motion import Binding as Binding
+from linkwise.trajectory.optimal_motion import OptimalMotion as OptimalMotion
+from linkwise.trajectory.path import Path as Path
+from linkwise.trajectory.path import path_through as path_through
+from linkwise.trajectory.time_optimal import time_optimal as time_optimal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -116,15 +116,40 @@ class Path:
         pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
         return np.concatenate((*pieces, marks[-1:]))
 
-    def ends(self, nodes: FloatArray) -> tuple[State, State]:
-        """Q, dq and ddq at the beginning and at the end of each interval between nodes, each (..., N, n)."""
-        q, dq, ddq = self._polynomial(nodes)
-        last = ddq[..., 1:, :]
-        if self.before is not None:
-            last = last.copy()
-            at_knot = np.isin(nodes[1:], self.s[1:])
-            last[..., at_knot, :] = self.before
-        return (q[..., :-1, :], dq[..., :-1, :], ddq[..., :-1, :]), (q[..., 1:, :], dq[..., 1:, :], last)
+    def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
+        """What gives q, dq and ddq where intervals between nodes begin, and where they end, each (b, 3, N, n), of some paths.
+
+        They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix.
+        """
+        before = self.ddq[..., 1:, :] if self.before is None else self.before
+        values = [part.reshape(-1, *part.shape[-2:]) for part in (self.q, self.dq, self.ddq, before)]
+        if self.s.size > FEW_KNOTS:
+            return lambda part: _ends(self.s, nodes, *(value[part] for value in values))
+        m, n = self.s.size, self.n
+        units = np.split(np.eye(4 * m - 1)[None], [m, 2 * m, 3 * m], axis=-2)
+        matrix = np.concatenate([part.reshape(-1, 4 * m - 1) for part in _ends(self.s, nodes, *units)])
+        columns = np.moveaxis(np.concatenate(values, axis=-2), 0, 1)  # (4 m - 1, B, n)
+
+        def product(part: slice) -> tuple[FloatArray, FloatArray]:
+            chosen = columns[:, part]
+            ends = (matrix @ chosen.reshape(len(chosen), -1)).reshape(2, 3, nodes.size - 1, -1, n)
+            return np.moveaxis(ends[0], 2, 0), np.moveaxis(ends[1], 2, 0)
+
+        return product
+
+
+#: Up to so many knots all paths of a batch are evaluated by products with one matrix.
+FEW_KNOTS = 40
+
+
+def _ends(
+    s: FloatArray, nodes: FloatArray, q: FloatArray, dq: FloatArray, ddq: FloatArray, before: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """See `Path.ends`: of the values (B, m, n) at the knots, and (B, m - 1, n) of the last second derivatives."""
+    values = np.stack(PiecewisePolynomial(s, q, dq, ddq, before)(nodes), axis=-3)
+    begin, end = values[..., :-1, :], values[..., 1:, :].copy()
+    end[..., 2, np.isin(nodes[1:], s[1:]), :] = before
+    return begin, end
 
 
 KINDS = ("cubic", "quintic")

@@ -119,7 +119,7 @@ class PathDynamics:
             speed = np.full(self.slope.shape[:-1], 1e-6)
         else:
             x = along(retimed, SHARES)[2]
-            speed = np.sqrt(np.maximum(x, 1e-6 * x.max(axis=(-1, -2), keepdims=True)))
+            speed = np.sqrt(np.maximum(x, 1e-6 * x.max(axis=(-1, -2), keepdims=True) + 1e-60))
         velocity = self.slope * speed[..., None]
         constant = self.mechanism.friction_torque(velocity)
         growing = 0.0 * constant

@@ -12,6 +12,9 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.path_kernels import kernel, motion_within
 
+#: Paths that are worked on at a time: what they need stays in the caches.
+CHUNK = 16
+
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
@@ -21,7 +24,7 @@ class Pieces:
     ----------
     s : ndarray (..., N + 1)
         The nodes.
-    first, last : ndarray (3, ..., N, n)
+    first, last : ndarray (..., 3, N, n)
         q and its derivatives by s where an interval begins, and where it ends.
     """
 
@@ -37,17 +40,20 @@ class Pieces:
     @property
     def batch(self) -> tuple[int, ...]:
         """The batch shape."""
-        return tuple(self.first.shape[1:-2])
+        return tuple(self.first.shape[:-3])
 
     def member(self, place: Any) -> Pieces:
         """Those of one path, or of some of a batch."""
-        whole = np.broadcast_to(self.s, (*self.batch, self.s.shape[-1]))
-        index = (slice(None), *(place if isinstance(place, tuple) else (place,)))
-        return Pieces(whole[place], self.first[index], self.last[index])
+        return Pieces(self.s[place], self.first[place], self.last[place])
+
+    @property
+    def ends(self) -> list[FloatArray]:
+        """q, dq and ddq at the beginning, then at the end: six arrays (..., N, n)."""
+        return [part[..., k, :, :] for part in (self.first, self.last) for k in range(3)]
 
     def motion(self, share: FloatArray, u: FloatArray, x: FloatArray) -> State:
         """Q, qd and qdd (..., N, K, n) at shares of each interval, for u and x there: all (..., N, K)."""
-        ends = [part[..., None, :] for parts in (self.first, self.last) for part in parts]
+        ends = [part[..., None, :] for part in self.ends]
         step, share, u, x = self.steps[..., None, None], share[..., None], u[..., None], x[..., None]
         q, qd, qdd = kernel(motion_within)(*ends, step, share, u, x)
         return q, qd, qdd
@@ -94,30 +100,31 @@ class Retimed:
         """One motion, or some, of a batch."""
         return Retimed(self.pieces.member(place), self.x[place])
 
-    def places(self, time: FloatArray) -> tuple[FloatArray, ...]:
-        """Interval, share of it, x and u (..., K) at times (K,)."""
-        count = self.x.shape[-1]
-        nodes = self.times.reshape(-1, count)
-        interval = np.stack([np.searchsorted(row, time, side="right") for row in nodes]).reshape(*self.x.shape[:-1], -1) - 1
-        interval = np.clip(interval, 0, count - 2)
-
-        def picked(values: FloatArray) -> FloatArray:
-            return np.take_along_axis(np.broadcast_to(values, (*self.x.shape[:-1], values.shape[-1])), interval, axis=-1)
-
-        u, speed, step = picked(self.u), picked(self.speed), picked(self.pieces.steps)
-        since = np.minimum(time, self.times[..., -1:]) - picked(self.times)
-        share = np.clip((speed + 0.5 * u * since) * since / step, 0.0, 1.0)
-        x = np.maximum(picked(self.x) + 2.0 * u * step * share, 0.0)
-        over = (time > self.times[..., -1:]) | ((time >= self.times[..., -1:]) & (self.x[..., -1:] == 0.0))
-        share = np.where(time >= self.times[..., -1:], 1.0, share)
-        return interval, share, np.where(over, 0.0, x), np.where(over, 0.0, u)
-
     def __call__(self, time: FloatArray) -> State:
         """Q, qd and qdd at times (K,)."""
-        interval, share, x, u = self.places(time)
-        at = interval[..., None]
-        ends = [np.take_along_axis(part, at, axis=-2) for parts in (self.pieces.first, self.pieces.last) for part in parts]
-        steps = np.broadcast_to(self.pieces.steps, (*self.x.shape[:-1], self.x.shape[-1] - 1))
-        step = np.take_along_axis(steps, interval, axis=-1)
-        q, qd, qdd = kernel(motion_within)(*ends, *(part[..., None] for part in (step, share, u, x)))
+        batch, n = self.pieces.batch, self.pieces.first.shape[-1]
+        nodes = self.times.reshape(-1, self.x.shape[-1])
+        x, speed, s = (part.reshape(nodes.shape) for part in (self.x, self.speed, self.pieces.s))
+        first, last = (part.reshape(-1, *part.shape[-3:]) for part in (self.pieces.first, self.pieces.last))
+        results = [np.empty((len(nodes), time.size, n)) for _ in range(3)]
+        for k in range(0, len(nodes), CHUNK):
+            part = slice(k, k + CHUNK)
+            rows = nodes[part]
+            at = np.stack([row.searchsorted(time, side="right") for row in rows])
+            at = np.minimum(at - 1, nodes.shape[1] - 2)
+            path = np.arange(len(rows))[:, None]
+            step = s[part][path, at + 1] - s[part][path, at]
+            x0 = x[part][path, at]
+            u = 0.5 * (x[part][path, at + 1] - x0) / step
+            end = rows[:, -1:]
+            since = np.minimum(time, end) - rows[path, at]
+            share = np.minimum(np.maximum((speed[part][path, at] + 0.5 * u * since) * since / step, 0.0), 1.0)
+            over = (time > end) | ((time >= end) & (x[part][:, -1:] == 0.0))
+            share[time >= end] = 1.0
+            here = np.maximum(x0 + 2.0 * u * step * share, 0.0)
+            here[over] = u[over] = 0.0
+            ends = [half[part][path, :, at][:, :, j] for half in (first, last) for j in range(3)]
+            columns = [value[..., None] for value in (step, share, u, here)]
+            kernel(motion_within)(*ends, *columns, out=tuple(result[part] for result in results))
+        q, qd, qdd = (result.reshape(*batch, time.size, n) for result in results)
         return q, qd, qdd

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.kernel.reachability import profiles
+from linkwise.kernel.reachability import LANES, profiles
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import Path, path_through
-from linkwise.trajectory.path_dynamics import PathDynamics
+from linkwise.trajectory.path_dynamics import PathDynamics, spread
 from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
-from linkwise.trajectory.retimed import Pieces, Retimed
+from linkwise.trajectory.retimed import CHUNK, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
-
-#: Paths that are worked on at a time: their limits stay in the caches.
-CHUNK = 16
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
 TOLERANCE, ROUNDS = 1e-10, 12
@@ -105,14 +103,9 @@ def time_optimal(
         raise ArgumentError("give a mechanism whose joints have limits, or limits=MotionLimits(...)")
     chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
-    first, last = route.ends(nodes)
-    pieces = Pieces(nodes, np.stack(first), np.stack(last))
     speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
     problem = _Problem(route, mechanism, chosen, np.isin(nodes, np.asarray(rests, dtype=float)))
-    if mechanism is not None:
-        problem.check_position(pieces)
-    problem.check_zero(pieces)
-    retimed, stretch = problem.solved(pieces, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
+    retimed, stretch = problem.solved(nodes, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
     duration = float(np.max(retimed.times[..., -1]))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
     q, qd, qdd = closed(*retimed(times))
@@ -153,70 +146,69 @@ class _Problem:
     limits: dict[str, FloatArray]
     stops: npt.NDArray[np.bool_]
     dynamics: dict[str, FloatArray] = field(init=False)
+    _space: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
+        rates = [self.limits.get(name, np.full(self.path.n, np.inf)) for name in ("qd_max", "qdd_max")]
+        self._rates = np.minimum(np.stack([np.where(rate == 0.0, np.inf, rate) for rate in rates], axis=-1), UNLIMITED)
         self.dynamics = {name: value for name, value in self.limits.items() if name not in ("qd_max", "qdd_max")}
 
-    def where(self, s: float, place: Any = ()) -> str:
-        """A parameter, in words."""
+    def _where(self, s: float, flat: int) -> str:
+        """A parameter of a path, in words."""
         begin, end = self.path.s[0], self.path.s[-1]
-        member = f" of path {tuple(int(k) for k in place)}" if len(place) else ""
-        return f"at s = {s:.6g} ({100.0 * (s - begin) / (end - begin):.3g} % of the way){member}"
+        return f"at s = {s:.6g} ({100.0 * (s - begin) / (end - begin):.3g} % of the way){self._member(flat)}"
 
-    def check_position(self, pieces: Pieces) -> None:
-        """Raise where the path leaves the joints' limits: which joint, where first, and by how much at most."""
+    def _check(self, pieces: Pieces, start: int) -> None:
+        """Raise where the path leaves the joints' limits, or moves a joint that may not move."""
+        if self.mechanism is not None:
+            self._check_position(pieces, start)
+        for name in ("qd_max", "qdd_max"):
+            if name in self.limits and not self.limits[name].all():
+                self._check_zero(name, pieces, start)
+
+    def _check_position(self, pieces: Pieces, start: int) -> None:
         assert self.mechanism is not None
-        shape = (*pieces.batch, pieces.steps.shape[-1], SHARES.size)
-        q, _, _ = pieces.motion(*(np.broadcast_to(part, shape) for part in (SHARES, 0.0, 0.0)))
+        q, _, _ = pieces.motion(*spread(SHARES, pieces, 0.0, 0.0))
         beyond = np.maximum(q - self.mechanism.q_max, self.mechanism.q_min - q)
-        worst = np.nan_to_num(beyond, nan=-np.inf)
-        if not np.any(worst > 1e-12 * (1.0 + np.abs(q))):
+        if not np.any(beyond > 1e-12 * (1.0 + np.abs(q))):
             return
-        *batch, _, _, joint = (int(k) for k in np.unravel_index(int(np.argmax(worst)), worst.shape))
-        left = worst[(*batch, ..., joint)]
-        k, share = np.argwhere(left > 0.0)[0]
-        s = pieces.s[k] + SHARES[share] * pieces.steps[k]
+        path, _, _, joint = (int(k) for k in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
+        k, share = np.argwhere(beyond[path, ..., joint] > 0.0)[0]
+        s = pieces.s[path, k] + SHARES[share] * pieces.steps[path, k]
         bounds = [float(self.mechanism.q_min[joint]), float(self.mechanism.q_max[joint])]
         raise ArgumentError(
-            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self.where(s, batch)}, and by "
-            f"{left.max():.6g} at most"
+            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self._where(s, start + path)}, and by "
+            f"{beyond[path, ..., joint].max():.6g} at most"
         )
 
-    def check_zero(self, pieces: Pieces) -> None:
-        """Raise where a joint that may have no velocity or acceleration must move; take such limits off all others."""
-        slope = np.maximum(np.abs(pieces.first[1]), np.abs(pieces.last[1])).max(axis=tuple(range(len(pieces.batch))))
-        moves = slope > 1e-12 * slope.max()
-        for name in ("qd_max", "qdd_max"):
-            if name not in self.limits or self.limits[name].all():
-                continue
-            zero = self.limits[name] == 0.0
-            if np.any(moves.any(axis=0) & zero):
-                joint = int(np.argmax(moves.any(axis=0) & zero))
-                k = int(np.argmax(moves[:, joint]))
-                q = np.concatenate((pieces.first[0], pieces.last[0]), axis=-2)[..., joint]
-                raise ArgumentError(
-                    f"{name} of joint {self.path.names[joint]!r} is 0, and the path moves it by {np.ptp(q):.6g} in all, from "
-                    f"{self.where(float(pieces.s[k])).removeprefix('at ')} on"
-                )
-            self.limits[name] = np.where(zero, np.inf, self.limits[name])
+    def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
+        slope = np.maximum(np.abs(pieces.first[:, 1]), np.abs(pieces.last[:, 1]))
+        moves = (slope > 1e-12 * slope.max()) & (self.limits[name] == 0.0)
+        if not moves.any():
+            return
+        path, k, joint = (int(i) for i in np.argwhere(moves)[0])
+        q = np.concatenate((pieces.first[path, 0, :, joint], pieces.last[path, 0, :, joint]))
+        raise ArgumentError(
+            f"{name} of joint {self.path.names[joint]!r} is 0, and the path moves it by {np.ptp(q):.6g} in all, beginning "
+            f"{self._where(float(pieces.s[path, k]), start + path)}"
+        )
 
-    def solved(self, pieces: Pieces, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
+    def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
-        flat = Pieces(pieces.s, *(part.reshape(3, -1, *part.shape[-2:]) for part in (pieces.first, pieces.last)))
-        ends = np.square(speeds.reshape(-1, 2))
-        results = [
-            self._chunk(flat.member(slice(k, k + CHUNK)), ends[k : k + CHUNK], refinements, k)
-            for k in range(0, len(ends), CHUNK)
-        ]
-        parts = [result.pieces for result, _ in results]
+        ends, at = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes)
+        shape = (len(ends), 3, nodes.size - 1, self.path.n)
+        s, x, first, last = np.empty((len(ends), nodes.size)), np.empty((len(ends), nodes.size)), np.empty(shape), np.empty(shape)
+        stretch = np.ones(len(ends))
+        for k in range(0, len(ends), CHUNK):
+            part = slice(k, k + CHUNK)
+            begin, end = at(part)
+            pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
+            self._check(pieces, k)
+            retimed, stretch[part] = self._chunk(pieces, ends[part], refinements, k)
+            s[part], x[part], first[part], last[part] = retimed.pieces.s, retimed.x, retimed.pieces.first, retimed.pieces.last
         batch = self.path.batch
-        s, x = (np.concatenate(rows).reshape(*batch, -1) for rows in ([p.s for p in parts], [r.x for r, _ in results]))
-        first, last = (
-            np.concatenate(rows, axis=1).reshape(3, *batch, *rows[0].shape[-2:])
-            for rows in ([p.first for p in parts], [p.last for p in parts])
-        )
-        stretch = np.concatenate([factor for _, factor in results]).reshape(batch)
-        return Retimed(Pieces(s, first, last), x), stretch
+        whole = Pieces(*(part.reshape(*batch, *part.shape[1:]) for part in (s, first, last)))
+        return Retimed(whole, x.reshape(*batch, -1)), stretch.reshape(batch)
 
     def _chunk(self, pieces: Pieces, ends: FloatArray, refinements: int, start: int) -> tuple[Retimed, FloatArray]:
         fixed = np.isin(pieces.s[0], self.path.s) | self.stops
@@ -266,11 +258,12 @@ class _Problem:
 
     def _joint_lines(self, pieces: Pieces) -> tuple[FloatArray, FloatArray, list[str]]:
         """Blocks for accelerations (B, N, n, 3, 8), greatest x at the nodes (B, N + 1), and names of the blocks."""
-        bounds = [np.minimum(self.limits.get(name, np.full(self.path.n, np.inf)), UNLIMITED) for name in ("qd_max", "qdd_max")]
-        ends = [*pieces.first, *pieces.last]
-        lines, caps = kernel(joint_limits)(*ends, pieces.steps[..., None], np.stack(bounds, axis=-1))
+        shape = (*pieces.batch, pieces.steps.shape[-1], self.path.n)
+        if self._space is None or self._space[0].shape[:-2] != shape:
+            self._space = np.empty((*shape, 3, LANES)), np.empty((*shape, 2))
+        lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
-        cap = _least(cap, caps.min(axis=-2))
+        cap = _least(cap, reduce(np.minimum, np.moveaxis(caps, -2, 0)))
         cap[:, self.stops] = 0.0
         names = [f"acceleration of {name}" for name in self.path.names]
         if "qdd_max" not in self.limits:
@@ -291,7 +284,7 @@ class _Problem:
             )
         if np.any(cap[:, :-1] + cap[:, 1:] == 0.0):
             k = int(np.argwhere(cap[:, :-1] + cap[:, 1:] == 0.0)[0][1])
-            raise ArgumentError(f"rests are next to each other {self.where(float(pieces.s[0, k]))}: more intervals are needed")
+            raise ArgumentError(f"rests are next to each other {self._where(float(pieces.s[0, k]), start)}: more intervals are needed")
         sets = profiles(lines, np.minimum(cap, UNLIMITED), rate, ends)
         if np.any(np.isnan(sets[:, 0, 1])):
             self._infeasible(pieces, lines, sets, names, start, dynamics)
@@ -305,12 +298,12 @@ class _Problem:
             )
         x = sets[..., 2]
         if np.any(x > 1e-2 * UNLIMITED):
-            raise ArgumentError(f"nothing limits the speed {self.where(float(pieces.s[0, int(np.argmax(x[0]))]))}")
+            raise ArgumentError(f"nothing limits the speed {self._where(float(pieces.s[0, int(np.argmax(x[0]))]), start)}")
         return Retimed(pieces, x)
 
     def _member(self, flat: int) -> str:
         place = np.unravel_index(flat, self.path.batch) if self.path.batch else ()
-        return f" for path {tuple(int(k) for k in place)}" if len(place) else ""
+        return f" of path {tuple(int(k) for k in place)}" if len(place) else ""
 
     def _infeasible(
         self, pieces: Pieces, lines: FloatArray, sets: FloatArray, names: list[str], start: int,
@@ -319,8 +312,7 @@ class _Problem:
         """Raise, saying where no speed keeps the limits, and which two cannot be kept together."""
         path = int(np.argmax(np.isnan(sets[:, 0, 1])))
         k = int(np.flatnonzero(np.isnan(sets[path, :, 1]))[-1])
-        place = np.unravel_index(start + path, self.path.batch) if self.path.batch else ()
-        where = self.where(float(pieces.s[path, k]), place)
+        where = self._where(float(pieces.s[path, k]), start + path)
         if dynamics is not None and "tau_max" in self.limits:
             standing = np.abs(dynamics.rest[path, k]).max(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -373,16 +365,14 @@ def refined(retimed: Retimed, fixed: npt.NDArray[np.bool_]) -> Pieces:
 
 def _moved(pieces: Pieces, s: FloatArray) -> Pieces:
     """The same paths with inner nodes elsewhere, each within one of its two intervals."""
-    inner, old, step = s[:, 1:-1], pieces.s[:, 1:-1], pieces.steps
-    later = inner >= old
-    interval = np.arange(inner.shape[1]) + later
+    inner, old = s[:, 1:-1], pieces.s[:, 1:-1]
+    interval = np.arange(inner.shape[1]) + (inner >= old)
     rows = np.arange(len(s))[:, None]
-    begin, length = pieces.s[rows, interval], step[rows, interval]
-    share = np.clip((inner - begin) / length, 0.0, 1.0)[..., None]
-    ends = [part[rows, interval] for parts in (pieces.first, pieces.last) for part in parts]
-    fresh = np.stack(kernel(motion_within)(*ends, length[..., None], share, 0.0, 1.0))
-    stays = (inner == old)[..., None]
+    step = pieces.steps[rows, interval][..., None]
+    share = np.clip((inner - pieces.s[rows, interval])[..., None] / step, 0.0, 1.0)
+    fresh = np.stack(kernel(motion_within)(*(part[rows, interval] for part in pieces.ends), step, share, 0.0, 1.0), axis=1)
+    stays = (inner == old)[:, None, :, None]
     first, last = pieces.first.copy(), pieces.last.copy()
-    first[:, :, 1:] = np.where(stays, first[:, :, 1:], fresh)
-    last[:, :, :-1] = np.where(stays, last[:, :, :-1], fresh)
+    first[..., 1:, :] = np.where(stays, first[..., 1:, :], fresh)
+    last[..., :-1, :] = np.where(stays, last[..., :-1, :], fresh)
     return Pieces(s, first, last)

@@ -40,7 +40,7 @@ def parts() -> list[str]:
 
 
 def _bounds() -> str:
-    """Least upper and greatest lower bound of u at x, and their slopes: into four numbers."""
+    """Least upper and greatest lower bound of u at x, their slopes and their values at x = 0: six numbers."""
     fused = llvm.host().has_fma
     line = (
         "call {v} @llvm.fma.v{n}f64({v} %slope, {v} %xs, {v} %{side})"
@@ -60,14 +60,18 @@ entry:
   %low.first = fmul double %low.gap, %rate
   %high.first = fmul double %high.gap, %rate
   %slope.first = fneg double %rate
-{_spread("low.first", "low.begin")}{_spread("high.first", "high.begin")}{_spread("slope.first", "slope.begin")}{_spread("x", "xs")}
+  %low.ahead = fmul double %next.low, %rate
+  %high.ahead = fmul double %next.high, %rate
+{_spread("low.first", "low.begin")}{_spread("high.first", "high.begin")}{_spread("slope.first", "slope.begin")}{_spread("x", "xs")}{_spread("low.ahead", "low.set")}{_spread("high.ahead", "high.set")}
   br label %test
 test:
   %k = phi i64 [ 0, %entry ], [ %k1, %act ]
   %low.best = phi {VECTOR} [ %low.begin, %entry ], [ %low.better, %act ]
   %low.slope = phi {VECTOR} [ %slope.begin, %entry ], [ %low.slope1, %act ]
+  %low.start = phi {VECTOR} [ %low.set, %entry ], [ %low.start1, %act ]
   %high.best = phi {VECTOR} [ %high.begin, %entry ], [ %high.better, %act ]
   %high.slope = phi {VECTOR} [ %slope.begin, %entry ], [ %high.slope1, %act ]
+  %high.start = phi {VECTOR} [ %high.set, %entry ], [ %high.start1, %act ]
   %more = icmp ult i64 %k, %blocks
   br i1 %more, label %act, label %done
 act:
@@ -84,12 +88,14 @@ act:
   %high.is = fcmp olt {VECTOR} %high.value, %high.best
   %low.better = select <{LANES} x i1> %low.is, {VECTOR} %low.value, {VECTOR} %low.best
   %low.slope1 = select <{LANES} x i1> %low.is, {VECTOR} %slope, {VECTOR} %low.slope
+  %low.start1 = select <{LANES} x i1> %low.is, {VECTOR} %low, {VECTOR} %low.start
   %high.better = select <{LANES} x i1> %high.is, {VECTOR} %high.value, {VECTOR} %high.best
   %high.slope1 = select <{LANES} x i1> %high.is, {VECTOR} %slope, {VECTOR} %high.slope
+  %high.start1 = select <{LANES} x i1> %high.is, {VECTOR} %high, {VECTOR} %high.start
   %k1 = add i64 %k, 1
   br label %test
 done:
-{_reduced("low", "ogt", 0)}{_reduced("high", "olt", 2)}
+{_reduced("low", "ogt", 0)}{_reduced("high", "olt", 3)}
   ret void
 }}
 """
@@ -104,28 +110,28 @@ def _spread(source: str, target: str) -> str:
 
 
 def _reduced(side: str, order: str, place: int) -> str:
-    """The best of all lanes and its slope, by halves, written to two places of ``%out``."""
-    lines, value, slope, half = [], f"%{side}.best", f"%{side}.slope", LANES // 2
+    """The best of all lanes, its slope and its value at x = 0, by halves, written to three places of ``%out``."""
+    lines, half = [], LANES // 2
+    values = [f"%{side}.{word}" for word in ("best", "slope", "start")]
     while half:
-        order_of_lanes = ", ".join(f"i32 {k ^ half}" for k in range(LANES))
-        other, tilt, test = (f"%{side}.{word}{half}" for word in ("other", "tilt", "test"))
-        for name, source in ((other, value), (tilt, slope)):
-            mask = f"<{LANES} x i32> <{order_of_lanes}>"
-            lines.append(f"  {name} = shufflevector {VECTOR} {source}, {VECTOR} undef, {mask}")
-        lines.append(f"  {test} = fcmp {order} {VECTOR} {other}, {value}")
-        for name, new, old in ((f"%{side}.half{half}", other, value), (f"%{side}.steep{half}", tilt, slope)):
-            lines.append(f"  {name} = select <{LANES} x i1> {test}, {VECTOR} {new}, {VECTOR} {old}")
-        value, slope, half = f"%{side}.half{half}", f"%{side}.steep{half}", half // 2
-    for k, source in enumerate((value, slope)):
-        lines.append(f"  %{side}.result{k} = extractelement {VECTOR} {source}, i32 0")
-        lines.append(f"  %{side}.place{k} = getelementptr double, ptr %out, i64 {place + k}")
-        lines.append(f"  store double %{side}.result{k}, ptr %{side}.place{k}")
+        mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
+        others = [f"{value}.other{half}" for value in values]
+        for other, value in zip(others, values, strict=True):
+            lines.append(f"  {other} = shufflevector {VECTOR} {value}, {VECTOR} undef, {mask}")
+        lines.append(f"  %{side}.test{half} = fcmp {order} {VECTOR} {others[0]}, {values[0]}")
+        for other, value in zip(others, values, strict=True):
+            lines.append(f"  {value}.{half} = select <{LANES} x i1> %{side}.test{half}, {VECTOR} {other}, {VECTOR} {value}")
+        values, half = [f"{value}.{half}" for value in values], half // 2
+    for k, value in enumerate(values):
+        lines.append(f"  {value}.one = extractelement {VECTOR} {value}, i32 0")
+        lines.append(f"  {value}.place = getelementptr double, ptr %out, i64 {place + k}")
+        lines.append(f"  store double {value}.one, ptr {value}.place")
     return "\n".join(lines) + "\n"
 
 
 def _loaded(prefix: str = "") -> str:
-    """The four numbers that ``@bounds`` has written."""
-    names = [f"{prefix}{name}" for name in ("low", "low.slope", "high", "high.slope")]
+    """The six numbers that ``@bounds`` has written."""
+    names = [f"{prefix}{name}" for name in ("low", "low.slope", "low.start", "high", "high.slope", "high.start")]
     return "\n".join(
         f"  %{name}.from = getelementptr double, ptr %space, i64 {k}\n  %{name} = load double, ptr %{name}.from"
         for k, name in enumerate(names)
@@ -156,8 +162,8 @@ newton:
   %right = fcmp {towards} double %slope, 0.0
   br i1 %right, label %move, label %empty
 move:
-  %change = fdiv double %gap, %slope
-  %moved = fsub double %x, %change
+  %apart = fsub double %low.start, %high.start
+  %moved = fdiv double %apart, %slope
   %negative = fcmp olt double %moved, %room
   br i1 %negative, label %empty, label %keep
 keep:
@@ -193,7 +199,7 @@ def _main() -> str:
     return f"""
 define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 entry:
-  %space = alloca [4 x double], align 8
+  %space = alloca [6 x double], align 8
   %count = load i64, ptr %dimensions
   %n.at = getelementptr i64, ptr %dimensions, i64 1
   %n = load i64, ptr %n.at
