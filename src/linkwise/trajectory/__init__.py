@@ -14,3 +14,5 @@ from linkwise.trajectory.optimal_motion import OptimalMotion as OptimalMotion
 from linkwise.trajectory.path import Path as Path
 from linkwise.trajectory.path import path_through as path_through
 from linkwise.trajectory.time_optimal import time_optimal as time_optimal
+from linkwise.trajectory.jerk_limited import OnlineTrajectory as OnlineTrajectory
+from linkwise.trajectory.jerk_limited import jerk_limited as jerk_limited
