@@ -16,3 +16,4 @@ from linkwise.trajectory.path import path_through as path_through
 from linkwise.trajectory.time_optimal import time_optimal as time_optimal
 from linkwise.trajectory.jerk_limited import OnlineTrajectory as OnlineTrajectory
 from linkwise.trajectory.jerk_limited import jerk_limited as jerk_limited
+from linkwise.trajectory.tool_path import tool_path as tool_path
