@@ -109,9 +109,7 @@ def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: Float
     ))  # fmt: skip
 
 
-def _zero(
-    lines: FloatArray, rate: FloatArray, following: FloatArray, x: FloatArray, *, downward: bool
-) -> FloatArray:
+def _zero(lines: FloatArray, rate: FloatArray, following: FloatArray, x: FloatArray, *, downward: bool) -> FloatArray:
     """From x (B,) on, downward or upward, the first at which there is room for u; NaN where there is none."""
     sign, room = (1.0 if downward else -1.0), -ROUNDING * (x + following[:, 1])
     x, active = x.copy(), np.isfinite(following[:, 1])

@@ -243,13 +243,16 @@ class OnlineTrajectory:
         ArgumentError
             Where shapes do not fit or the velocity exceeds its limit; the state stays as it was.
         """
-        goal = ends(target=target, q=np.zeros(self.n), velocity=velocity)
-        if goal["target"].shape != (self.n,):
-            raise ArgumentError(f"target has the shape {goal['target'].shape}; expected ({self.n},)")
+        wanted = configuration("target", target)
+        if wanted.shape != (self.n,):
+            raise ArgumentError(f"target has the shape {wanted.shape}; expected ({self.n},)")
+        goal = ends(target=wanted, q=wanted, velocity=velocity)
         over = np.abs(goal["velocity"]) > self._limits["qd_max"]
         if over.any():
             k = int(np.argmax(over))
-            raise ArgumentError(f"velocity is {goal['velocity'][k]:g} for joint {k}; qd_max is {self._limits['qd_max'][k]:g}")
+            raise ArgumentError(
+                f"velocity is {goal['velocity'][k]:g} for joint {k}; qd_max is {self._limits['qd_max'][k]:g}"
+            )
         self._request.target_position, self._request.target_velocity = goal["target"].tolist(), goal["velocity"].tolist()
         result = self._ruckig.update(self._request, self._output)
         if result not in self._failures:

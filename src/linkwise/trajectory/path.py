@@ -106,15 +106,25 @@ class Path:
     def divided(self, intervals: int, stops: npt.ArrayLike = ()) -> FloatArray:
         """Nodes (N + 1,) that hold all knots and stops and cut the path into N intervals of nearly the same length in s.
 
-        There are more than `intervals` only where there are more pieces.
+        There are more than `intervals` only where there are more pieces. With 20 intervals or more, those beside stops and
+        ends are cut again, for the first and last moments of a motion take less way.
         """
-        marks = np.unique(np.concatenate((self.s, np.asarray(stops, dtype=float))))
+        rests = np.unique(np.concatenate((self.s[[0, -1]], np.asarray(stops, dtype=float))))
+        marks = np.union1d(self.s, rests)
         lengths = np.diff(marks)
-        counts = np.maximum(np.floor(intervals * lengths / lengths.sum() * (1.0 + 1e-12)).astype(int), 1)
-        for _ in range(max(0, intervals - int(counts.sum()))):
+        extra = 2 * len(GRADED) * (rests.size - 1)
+        counts = np.maximum(np.floor(max(1, intervals - extra) * lengths / lengths.sum() * (1.0 + 1e-12)).astype(int), 1)
+        graded = intervals >= 20 and intervals - int(counts.sum()) >= extra
+        for _ in range(max(0, intervals - extra * graded - int(counts.sum()))):
             counts[np.argmax(lengths / counts)] += 1
         pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
-        return np.concatenate((*pieces, marks[-1:]))
+        nodes = np.concatenate((*pieces, marks[-1:]))
+        if not graded:
+            return nodes
+        at, steps = np.searchsorted(nodes, rests), np.diff(nodes)
+        after = nodes[at[:-1], None] + steps[at[:-1], None] * GRADED
+        before = nodes[at[1:], None] - steps[at[1:] - 1, None] * GRADED
+        return np.unique(np.concatenate((nodes, after.ravel(), before.ravel())))
 
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
         """What gives q, dq and ddq where intervals between nodes begin, and where they end, each (b, 3, N, n), of some paths.
@@ -137,6 +147,9 @@ class Path:
 
         return product
 
+
+#: Where an interval beside a stop is cut again.
+GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 
 #: Up to so many knots all paths of a batch are evaluated by products with one matrix.
 FEW_KNOTS = 40

@@ -54,7 +54,7 @@ class PathDynamics:
     def __post_init__(self) -> None:
         pieces, mechanism = self.pieces, self.mechanism
         q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
-        size = q.shape[:-2]
+        size, self.has_friction = q.shape[:-2], False
         if "tau_max" in self.limits:
             free: Tree = mechanism.without_friction()
             zero = np.zeros_like(q)

@@ -184,7 +184,6 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     """One of the functions of this file as a gufunc."""
     inputs, outputs = _FUNCTIONS[function]
 
-
     def scalars(*values: Any) -> Any:
         return function(*(value if value.ndim else value.item() for value in values))
 

@@ -24,10 +24,11 @@ from linkwise.trajectory.retimed import CHUNK, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
-TOLERANCE, ROUNDS = 1e-10, 12
+TOLERANCE, ROUNDS = 1e-10, 25
 
-#: The profile has converged, friction and all, when its duration changes by less than this share.
-SETTLED = 1e-8
+#: Friction, which is linear about the profile before, has converged when the duration changes by less than this share;
+#: limits are tightened when it has nearly.
+SETTLED, NEARLY = 1e-8, 1e-4
 
 
 def time_optimal(
@@ -134,7 +135,9 @@ def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray:
 
 def _check_mechanism(mechanism: Tree, path: Path) -> None:
     if mechanism.floating or mechanism.manifold_joints or mechanism.loops:
-        raise ArgumentError(f"{mechanism.name!r} has a floating base, quaternions or closed loops, which time_optimal does not take")
+        raise ArgumentError(
+            f"{mechanism.name!r} has a floating base, quaternions or closed loops, which time_optimal does not take"
+        )
     if mechanism.n != path.n:
         raise ArgumentError(f"{mechanism.name!r} has {mechanism.n} joints; the path has {path.n}")
 
@@ -197,7 +200,12 @@ class _Problem:
         """The motions of all paths, and by what factor each was slowed."""
         ends, at = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes)
         shape = (len(ends), 3, nodes.size - 1, self.path.n)
-        s, x, first, last = np.empty((len(ends), nodes.size)), np.empty((len(ends), nodes.size)), np.empty(shape), np.empty(shape)
+        s, x, first, last = (
+            np.empty((len(ends), nodes.size)),
+            np.empty((len(ends), nodes.size)),
+            np.empty(shape),
+            np.empty(shape),
+        )
         stretch = np.ones(len(ends))
         for k in range(0, len(ends), CHUNK):
             part = slice(k, k + CHUNK)
@@ -205,7 +213,12 @@ class _Problem:
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
             self._check(pieces, k)
             retimed, stretch[part] = self._chunk(pieces, ends[part], refinements, k)
-            s[part], x[part], first[part], last[part] = retimed.pieces.s, retimed.x, retimed.pieces.first, retimed.pieces.last
+            s[part], x[part], first[part], last[part] = (
+                retimed.pieces.s,
+                retimed.x,
+                retimed.pieces.first,
+                retimed.pieces.last,
+            )
         batch = self.path.batch
         whole = Pieces(*(part.reshape(*batch, *part.shape[1:]) for part in (s, first, last)))
         return Retimed(whole, x.reshape(*batch, -1)), stretch.reshape(batch)
@@ -225,21 +238,18 @@ class _Problem:
             return retimed, np.ones(len(ends))
         motion: Retimed | None = None
         for _ in range(ROUNDS):
-            more = dynamics.lines(motion)
-            tool = dynamics.cap()
+            blocks, tool, before = np.concatenate((lines, dynamics.lines(motion)), axis=-3), dynamics.cap(), motion
             here = cap if tool is None else _least(cap, tool)
-            before = motion
-            motion = self._profile(
-                pieces, np.concatenate((lines, more), axis=-3), here, ends, names + dynamics.names, start, dynamics
-            )
+            motion = self._profile(pieces, blocks, here, ends, names + dynamics.names, start, dynamics)
             used = dynamics.used(motion)
             excess = max(float(np.max(value)) for value in used.values()) - 1.0
-            settled = before is not None and np.all(
-                np.abs(motion.times[:, -1] - before.times[:, -1]) <= SETTLED * motion.times[:, -1]
-            )
-            if excess <= TOLERANCE and (settled or not getattr(dynamics, "has_friction", False)):
+            change = 1.0 if before is None else float(np.max(np.abs(motion.times[:, -1] / before.times[:, -1] - 1.0)))
+            if not dynamics.has_friction:
+                change = 0.0
+            if excess <= TOLERANCE and change <= SETTLED:
                 break
-            dynamics.tighten(motion, used)
+            if change <= NEARLY:
+                dynamics.tighten(motion, used)
         assert motion is not None
         return self._slowed(motion, dynamics)
 
@@ -261,7 +271,8 @@ class _Problem:
         shape = (*pieces.batch, pieces.steps.shape[-1], self.path.n)
         if self._space is None or self._space[0].shape[:-2] != shape:
             self._space = np.empty((*shape, 3, LANES)), np.empty((*shape, 2))
-        lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
+        with np.errstate(all="ignore"):  # (what has no limit may overflow)
+            lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
         cap = _least(cap, reduce(np.minimum, np.moveaxis(caps, -2, 0)))
         cap[:, self.stops] = 0.0
@@ -284,14 +295,18 @@ class _Problem:
             )
         if np.any(cap[:, :-1] + cap[:, 1:] == 0.0):
             k = int(np.argwhere(cap[:, :-1] + cap[:, 1:] == 0.0)[0][1])
-            raise ArgumentError(f"rests are next to each other {self._where(float(pieces.s[0, k]), start)}: more intervals are needed")
-        sets = profiles(lines, np.minimum(cap, UNLIMITED), rate, ends)
+            raise ArgumentError(
+                f"rests are next to each other {self._where(float(pieces.s[0, k]), start)}: more intervals are needed"
+            )
+        with np.errstate(all="ignore"):
+            sets = profiles(lines, np.minimum(cap, UNLIMITED), rate, ends)
         if np.any(np.isnan(sets[:, 0, 1])):
             self._infeasible(pieces, lines, sets, names, start, dynamics)
         low, high = sets[:, 0, 0], sets[:, 0, 1]
         outside = (ends[:, 0] > high * (1.0 + 1e-12)) | (ends[:, 0] < low * (1.0 - 1e-12))
         if outside.any():
             path = int(np.argmax(outside))
+            self._check_standing(pieces, dynamics, path, 0, start)
             raise ArgumentError(
                 f"sd0 is {np.sqrt(ends[path, 0]):.6g}{self._member(start + path)}; from there on the limits can be kept from "
                 f"{np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}"
@@ -300,6 +315,19 @@ class _Problem:
         if np.any(x > 1e-2 * UNLIMITED):
             raise ArgumentError(f"nothing limits the speed {self._where(float(pieces.s[0, int(np.argmax(x[0]))]), start)}")
         return Retimed(pieces, x)
+
+    def _check_standing(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, k: int, start: int) -> None:
+        """Raise where an effort is too small to stand in interval k of a path: which, and how much it needs."""
+        if dynamics is None or "tau_max" not in self.limits:
+            return
+        limit, standing = self.limits["tau_max"], np.abs(dynamics.rest[path, k]).max(axis=0)
+        if np.all(standing <= limit):
+            return
+        joint = int(np.argmax(standing - limit))
+        raise ArgumentError(
+            f"joint {self.path.names[joint]!r} cannot stand {self._where(float(pieces.s[path, k]), start + path)}: it needs "
+            f"{standing[joint]:.6g}, and tau_max is {limit[joint]:.6g}"
+        )
 
     def _member(self, flat: int) -> str:
         place = np.unravel_index(flat, self.path.batch) if self.path.batch else ()
@@ -313,15 +341,7 @@ class _Problem:
         path = int(np.argmax(np.isnan(sets[:, 0, 1])))
         k = int(np.flatnonzero(np.isnan(sets[path, :, 1]))[-1])
         where = self._where(float(pieces.s[path, k]), start + path)
-        if dynamics is not None and "tau_max" in self.limits:
-            standing = np.abs(dynamics.rest[path, k]).max(axis=0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                joint = int(np.argmax(standing / self.limits["tau_max"]))
-            if standing[joint] > self.limits["tau_max"][joint]:
-                raise ArgumentError(
-                    f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {standing[joint]:.6g}, "
-                    f"and tau_max is {self.limits['tau_max'][joint]:.6g}"
-                )
+        self._check_standing(pieces, dynamics, path, k, start)
         low, high = lines[path, k, :, 1, :].max(axis=-1), lines[path, k, :, 2, :].min(axis=-1)
         least, most = int(np.argmax(low)), int(np.argmin(high))
         raise ArgumentError(

@@ -123,7 +123,9 @@ def _followed(mechanism: Any, s: FloatArray, targets: FloatArray, start: FloatAr
     steps = np.abs(np.diff(q, axis=0)).max(axis=1)
     if np.any(steps > 1.0):
         k = int(np.argmax(steps))
-        raise ArgumentError(f"a joint jumps by {steps[k]:.3g} {_where(s, k)}: the path passes a singularity, or needs more pieces")
+        raise ArgumentError(
+            f"a joint jumps by {steps[k]:.3g} {_where(s, k)}: the path passes a singularity, or needs more pieces"
+        )
     return q
 
 
@@ -156,7 +158,9 @@ class _Route:
         for k, value in points.items():
             point = numbers(f"arcs[{k}]", value, "a point (3,)")
             if k not in range(len(lengths)) or point.shape != (3,):
-                raise ArgumentError(f"arcs has {shown(value)} for leg {k!r}; expected points (3,) for legs 0 to {len(lengths) - 1}")
+                raise ArgumentError(
+                    f"arcs has {shown(value)} for leg {k!r}; expected points (3,) for legs 0 to {len(lengths) - 1}"
+                )
             arcs[k] = _arc(stations[k, :3, 3], point, stations[k + 1, :3, 3], k)
             lengths[k] = np.linalg.norm(arcs[k][0]) * np.linalg.norm(arcs[k][1])
         lengths = np.where(lengths > 0.0, lengths, angles)
@@ -174,7 +178,9 @@ class _Route:
             return
         ends = np.concatenate(([0.0], np.cumsum(self.lengths)))
         for k, corner in enumerate(ends[1:-1]):
-            before, after = (self._state(np.array([corner]), middle)[1] for middle in (ends[k : k + 2].mean(), ends[k + 1 : k + 3].mean()))
+            before, after = (
+                self._state(np.array([corner]), middle)[1] for middle in (ends[k : k + 2].mean(), ends[k + 1 : k + 3].mean())
+            )
             if np.abs(after - before).max() > STRAIGHT:
                 raise ArgumentError(f"legs {k} and {k + 1} meet in a corner at pose {k + 1}; expected a blend > 0, m")
 

@@ -19,9 +19,7 @@ LOWERING = "1"
 VECTOR = f"<{LANES} x double>"
 NAN = "0x7FF8000000000000"
 
-FACE = Face(
-    "profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)}
-)
+FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
 
 
 @cache
@@ -42,11 +40,7 @@ def parts() -> list[str]:
 def _bounds() -> str:
     """Least upper and greatest lower bound of u at x, their slopes and their values at x = 0: six numbers."""
     fused = llvm.host().has_fma
-    line = (
-        "call {v} @llvm.fma.v{n}f64({v} %slope, {v} %xs, {v} %{side})"
-        if fused
-        else "fadd {v} %slope.x, %{side}"
-    )
+    line = "call {v} @llvm.fma.v{n}f64({v} %slope, {v} %xs, {v} %{side})" if fused else "fadd {v} %slope.x, %{side}"
     lows, highs = (line.format(v=VECTOR, n=LANES, side=side) for side in ("low", "high"))
     product = "" if fused else f"  %slope.x = fmul {VECTOR} %slope, %xs\n"
     return f"""
