@@ -26,7 +26,7 @@ def test_any_state_to_any_state_within_limits() -> None:
     for k in range(4):
         one = many.member(k)
         end = float(one.evaluate.durations)
-        q, qd, qdd = one.at(end)
+        q, qd, _ = one.at(end)
         assert np.allclose(q, states["q1"][k], atol=1e-9)
         assert np.allclose(qd, states["qd1"][k], atol=1e-9)
         until = one.t <= end

@@ -157,7 +157,7 @@ def test_effort_alone_is_bang_bang() -> None:
     loss = np.array(slower) / exact - 1.0
     print(loss)
     assert np.all(loss > 0.0)
-    # in an interval u is constant and friction grows: what the end of it allows is less by the growth, which is of first order
+    # in an interval u is constant and friction grows: its end allows less, by what is of first order
     assert np.all(loss[1:] < 0.6 * loss[:-1])
     assert loss[-1] < 2e-3
 

@@ -15,7 +15,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory, planned
-from linkwise.trajectory.validation import configuration, count, ends, position_bounds, positive, scalar, schedule
+from linkwise.trajectory.validation import configuration, count, ends, positive, scalar, schedule
 
 #: How joints are kept together, and what Ruckig calls it.
 SYNCHRONIZATIONS = {"time": "Time", "phase": "Phase", "none": "No"}

@@ -120,7 +120,8 @@ class OptimalMotion(Trajectory):
         for begin, end in zip(starts, [*starts[1:], greatest.size], strict=True):
             which, t, s = int(greatest[begin]), profile.times, profile.pieces.s
             share = float(usage[begin:end, which].min())
-            parts.append(Binding(self.limit_names[which], *(float(v) for v in (t[begin], t[end], s[begin], s[end])), share))
+            ends = float(t[begin]), float(t[end]), float(s[begin]), float(s[end])
+            parts.append(Binding(self.limit_names[which], *ends, share))
         return parts
 
     def plot_binding(self, title: str = "") -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,8 +105,8 @@ class Path:
     def divided(self, intervals: int, stops: npt.ArrayLike = ()) -> FloatArray:
         """Nodes (N + 1,) that hold all knots and stops and cut the path into N intervals of nearly the same length in s.
 
-        There are more than `intervals` only where there are more pieces. With 20 intervals or more, those beside stops and
-        ends are cut again, for the first and last moments of a motion take less way.
+        There are more than `intervals` only where there are more pieces. With 20 or more, those beside stops and ends are
+        cut again, for the first and last moments of a motion take less way.
         """
         rests = np.unique(np.concatenate((self.s[[0, -1]], np.asarray(stops, dtype=float))))
         marks = np.union1d(self.s, rests)
@@ -127,7 +126,7 @@ class Path:
         return np.unique(np.concatenate((nodes, after.ravel(), before.ravel())))
 
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
-        """What gives q, dq and ddq where intervals between nodes begin, and where they end, each (b, 3, N, n), of some paths.
+        """What gives q, dq and ddq where intervals begin, and where they end, each (b, 3, N, n), of some paths.
 
         They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix.
         """

@@ -114,7 +114,7 @@ class PathDynamics:
         return cap
 
     def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Friction as constant + growing x at `SHARES`, and, where a joint turns back, its greatest value in either direction."""
+        """Friction as constant + growing x at `SHARES`; where a joint turns back, its greatest value either way."""
         if retimed is None:
             speed = np.full(self.slope.shape[:-1], 1e-6)
         else:
@@ -132,7 +132,7 @@ class PathDynamics:
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
-        """The greatest share of each limit that a motion takes in each interval: (B, N, n) of efforts, (B, N) of the tool."""
+        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of the tool."""
         at, u, x = along(retimed, shares)
         q, qd, qdd = retimed.pieces.motion(at, u, x)
         result: dict[str, FloatArray] = {}

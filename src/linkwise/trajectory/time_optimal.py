@@ -180,8 +180,8 @@ class _Problem:
         s = pieces.s[path, k] + SHARES[share] * pieces.steps[path, k]
         bounds = [float(self.mechanism.q_min[joint]), float(self.mechanism.q_max[joint])]
         raise ArgumentError(
-            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self._where(s, start + path)}, and by "
-            f"{beyond[path, ..., joint].max():.6g} at most"
+            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self._where(s, start + path)}, and "
+            f"by {beyond[path, ..., joint].max():.6g} at most"
         )
 
     def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
@@ -308,8 +308,8 @@ class _Problem:
             path = int(np.argmax(outside))
             self._check_standing(pieces, dynamics, path, 0, start)
             raise ArgumentError(
-                f"sd0 is {np.sqrt(ends[path, 0]):.6g}{self._member(start + path)}; from there on the limits can be kept from "
-                f"{np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}"
+                f"sd0 is {np.sqrt(ends[path, 0]):.6g}{self._member(start + path)}; from there on the limits can be kept "
+                f"from {np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}"
             )
         x = sets[..., 2]
         if np.any(x > 1e-2 * UNLIMITED):

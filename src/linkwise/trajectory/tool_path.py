@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from linkwise.trajectory.cartesian import Legs, turned
 from linkwise.trajectory.path import Path, path_through
 from linkwise.trajectory.validation import configuration, scalar
 
-#: Below this ratio of the Jacobian's least to its greatest singular value a path passes a singularity: no speed is slow enough.
+#: Below this ratio of the Jacobian's least to its greatest singular value a path passes a singularity.
 SINGULAR = 1e-6
 
 #: Three points are on one line, and legs in one direction, when the sine of the angle between them is below this.
@@ -190,7 +191,7 @@ class _Route:
         inner = ends[1:-1, None] + (0.5 * self.blend * np.array([-1.0, 1.0]) if self.blend else np.zeros(1))
         marks = np.unique(np.concatenate((ends[[0, -1]], inner.ravel())).round(12))
         parts = []
-        for begin, end in zip(marks[:-1], marks[1:], strict=True):
+        for begin, end in pairwise(marks.tolist()):
             places = np.linspace(begin, end, max(1, round(pieces * (end - begin) / ends[-1]), 4 * (len(marks) > 2)) + 1)
             parts.append((places, *self._state(places, 0.5 * (begin + end))))
         return parts

@@ -43,6 +43,9 @@ def _bounds() -> str:
     line = "call {v} @llvm.fma.v{n}f64({v} %slope, {v} %xs, {v} %{side})" if fused else "fadd {v} %slope.x, %{side}"
     lows, highs = (line.format(v=VECTOR, n=LANES, side=side) for side in ("low", "high"))
     product = "" if fused else f"  %slope.x = fmul {VECTOR} %slope, %xs\n"
+    sources = {"low.first": "low.begin", "high.first": "high.begin", "slope.first": "slope.begin", "x": "xs"}
+    sources |= {"low.ahead": "low.set", "high.ahead": "high.set"}
+    spread = "".join(_spread(source, target) for source, target in sources.items())
     return f"""
 define internal void @bounds(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %out) #0 {{
 entry:
@@ -56,7 +59,7 @@ entry:
   %slope.first = fneg double %rate
   %low.ahead = fmul double %next.low, %rate
   %high.ahead = fmul double %next.high, %rate
-{_spread("low.first", "low.begin")}{_spread("high.first", "high.begin")}{_spread("slope.first", "slope.begin")}{_spread("x", "xs")}{_spread("low.ahead", "low.set")}{_spread("high.ahead", "high.set")}
+{spread}
   br label %test
 test:
   %k = phi i64 [ 0, %entry ], [ %k1, %act ]
