@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -108,22 +108,7 @@ class Path:
         There are more than `intervals` only where there are more pieces. With 20 or more, those beside stops and ends are
         cut again, for the first and last moments of a motion take less way.
         """
-        rests = np.unique(np.concatenate((self.s[[0, -1]], np.asarray(stops, dtype=float))))
-        marks = np.union1d(self.s, rests)
-        lengths = np.diff(marks)
-        extra = 2 * len(GRADED) * (rests.size - 1)
-        counts = np.maximum(np.floor(max(1, intervals - extra) * lengths / lengths.sum() * (1.0 + 1e-12)).astype(int), 1)
-        graded = intervals >= 20 and intervals - int(counts.sum()) >= extra
-        for _ in range(max(0, intervals - extra * graded - int(counts.sum()))):
-            counts[np.argmax(lengths / counts)] += 1
-        pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
-        nodes = np.concatenate((*pieces, marks[-1:]))
-        if not graded:
-            return nodes
-        at, steps = np.searchsorted(nodes, rests), np.diff(nodes)
-        after = nodes[at[:-1], None] + steps[at[:-1], None] * GRADED
-        before = nodes[at[1:], None] - steps[at[1:] - 1, None] * GRADED
-        return np.unique(np.concatenate((nodes, after.ravel(), before.ravel())))
+        return _divided(self.s.tobytes(), intervals, np.asarray(stops, dtype=float).tobytes())
 
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
         """What gives q, dq and ddq where intervals begin, and where they end, each (b, 3, N, n), of some paths.
@@ -134,9 +119,7 @@ class Path:
         values = [part.reshape(-1, *part.shape[-2:]) for part in (self.q, self.dq, self.ddq, before)]
         if self.s.size > FEW_KNOTS:
             return lambda part: _ends(self.s, nodes, *(value[part] for value in values))
-        m, n = self.s.size, self.n
-        units = np.split(np.eye(4 * m - 1)[None], [m, 2 * m, 3 * m], axis=-2)
-        matrix = np.concatenate([part.reshape(-1, 4 * m - 1) for part in _ends(self.s, nodes, *units)])
+        matrix, n = _matrix(self.s.tobytes(), nodes.tobytes()), self.n
         columns = np.moveaxis(np.concatenate(values, axis=-2), 0, 1)  # (4 m - 1, B, n)
 
         def product(part: slice) -> tuple[FloatArray, FloatArray]:
@@ -152,6 +135,41 @@ GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 
 #: Up to so many knots all paths of a batch are evaluated by products with one matrix.
 FEW_KNOTS = 40
+
+
+def _kept(values: FloatArray) -> FloatArray:
+    values.setflags(write=False)
+    return values
+
+
+@lru_cache(maxsize=32)
+def _divided(knots: bytes, intervals: int, stops: bytes) -> FloatArray:
+    """See `Path.divided`: paths over the same knots have the same nodes."""
+    s = np.frombuffer(knots)
+    rests = np.unique(np.concatenate((s[[0, -1]], np.frombuffer(stops))))
+    marks = np.union1d(s, rests)
+    lengths = np.diff(marks)
+    extra = 2 * len(GRADED) * (rests.size - 1)
+    counts = np.maximum(np.floor(max(1, intervals - extra) * lengths / lengths.sum() * (1.0 + 1e-12)).astype(int), 1)
+    graded = intervals >= 20 and intervals - int(counts.sum()) >= extra
+    for _ in range(max(0, intervals - extra * graded - int(counts.sum()))):
+        counts[np.argmax(lengths / counts)] += 1
+    pieces = [a + d * np.arange(k) / k for a, d, k in zip(marks[:-1], lengths, counts, strict=True)]
+    nodes = np.concatenate((*pieces, marks[-1:]))
+    if not graded:
+        return _kept(nodes)
+    at, steps = np.searchsorted(nodes, rests), np.diff(nodes)
+    after = nodes[at[:-1], None] + steps[at[:-1], None] * GRADED
+    before = nodes[at[1:], None] - steps[at[1:] - 1, None] * GRADED
+    return _kept(np.unique(np.concatenate((nodes, after.ravel(), before.ravel()))))
+
+
+@lru_cache(maxsize=32)
+def _matrix(knots: bytes, nodes: bytes) -> FloatArray:
+    """What gives `Path.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
+    s = np.frombuffer(knots)
+    units = np.split(np.eye(4 * s.size - 1)[None], [s.size, 2 * s.size, 3 * s.size], axis=-2)
+    return _kept(np.concatenate([part.reshape(-1, 4 * s.size - 1) for part in _ends(s, np.frombuffer(nodes), *units)]))
 
 
 def _ends(

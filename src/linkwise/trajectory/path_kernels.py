@@ -151,7 +151,7 @@ def sampled_cap(p: Array, limit: Any) -> Array:
 
 
 def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:
-    """Position, velocity and acceleration at a share of an interval, for the squared speed x and the acceleration u there."""
+    """Position, velocity and acceleration at a share of an interval, for squared speed x and acceleration u."""
     c = controls(q0, v0, a0, q1, v1, a1, step)
     rises = [5.0 * (c[k + 1] - c[k]) / step for k in range(5)]
     bends = [4.0 * (rises[k + 1] - rises[k]) / step for k in range(4)]

@@ -198,30 +198,17 @@ class _Problem:
 
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
-        ends, at = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes)
-        shape = (len(ends), 3, nodes.size - 1, self.path.n)
-        s, x, first, last = (
-            np.empty((len(ends), nodes.size)),
-            np.empty((len(ends), nodes.size)),
-            np.empty(shape),
-            np.empty(shape),
-        )
-        stretch = np.ones(len(ends))
+        ends, at, batch = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes), self.path.batch
+        results = []
         for k in range(0, len(ends), CHUNK):
-            part = slice(k, k + CHUNK)
-            begin, end = at(part)
+            begin, end = at(slice(k, k + CHUNK))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
             self._check(pieces, k)
-            retimed, stretch[part] = self._chunk(pieces, ends[part], refinements, k)
-            s[part], x[part], first[part], last[part] = (
-                retimed.pieces.s,
-                retimed.x,
-                retimed.pieces.first,
-                retimed.pieces.last,
-            )
-        batch = self.path.batch
-        whole = Pieces(*(part.reshape(*batch, *part.shape[1:]) for part in (s, first, last)))
-        return Retimed(whole, x.reshape(*batch, -1)), stretch.reshape(batch)
+            results.append(self._chunk(pieces, ends[k : k + CHUNK], refinements, k))
+        parts = [(part.pieces.s, part.pieces.first, part.pieces.last, part.x, stretch) for part, stretch in results]
+        columns = parts[0] if len(parts) == 1 else [np.concatenate(rows) for rows in zip(*parts, strict=True)]
+        s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
+        return Retimed(Pieces(s, first, last), x), stretch
 
     def _chunk(self, pieces: Pieces, ends: FloatArray, refinements: int, start: int) -> tuple[Retimed, FloatArray]:
         fixed = np.isin(pieces.s[0], self.path.s) | self.stops
