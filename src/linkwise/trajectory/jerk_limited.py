@@ -254,7 +254,10 @@ class OnlineTrajectory:
                 f"velocity is {goal['velocity'][k]:g} for joint {k}; qd_max is {self._limits['qd_max'][k]:g}"
             )
         self._request.target_position, self._request.target_velocity = goal["target"].tolist(), goal["velocity"].tolist()
-        result = self._ruckig.update(self._request, self._output)
+        try:
+            result = self._ruckig.update(self._request, self._output)
+        except Exception as error:  # (its own class of error, which has no public base)
+            raise ArgumentError(f"Ruckig finds no motion to the target {goal['target'].tolist()}: {error}") from error
         if result not in self._failures:
             raise ArgumentError(f"Ruckig finds no motion to the target {goal['target'].tolist()}: {result.name}")
         self.arrived = result == self._finished

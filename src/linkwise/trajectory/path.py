@@ -240,28 +240,21 @@ def path_through(
 
 
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Derivatives at the knots of the cubic spline with no second derivative at its ends (de Boor 1978, chapter IV).
+    """Derivatives at the knots of the cubic spline through points (..., K, n) with no second derivative at its ends."""
+    first, second = _natural_matrices(s.tobytes())
+    return first @ q, second @ q
 
-    The spline is linear in the points, and this is the one that is stationary in the slopes at its ends: two splines with
-    unit slopes there are added to that without slopes until the second derivatives vanish.
-    """
-    zero = 0.0 * q[..., 0, :]
-    h = np.diff(s)
 
-    def bends(v: FloatArray, y: FloatArray) -> FloatArray:
-        slope = np.diff(y, axis=-2) / h[:, None]
-        a = np.empty_like(v)
-        a[..., :-1, :] = (6.0 * slope - 4.0 * v[..., :-1, :] - 2.0 * v[..., 1:, :]) / h[:, None]
-        a[..., -1, :] = (2.0 * v[..., -2, :] + 4.0 * v[..., -1, :] - 6.0 * slope[..., -1, :]) / h[-1]
-        return a
-
-    v = spline_nodes(s, q, (zero, zero))[..., 1, :]
-    flat, one = np.zeros((s.size, 1)), np.ones(1)
-    units = [spline_nodes(s, flat, ends)[..., 1, :] for ends in ((one, 0.0 * one), (0.0 * one, one))]
-    system = np.array([[bends(unit, flat)[k, 0] for unit in units] for k in (0, -1)])
-    wanted = -bends(v, q)[..., [0, -1], :]
-    slopes = np.linalg.solve(system, wanted)
-    v = v + sum(unit * slopes[..., k : k + 1, :] for k, unit in enumerate(units))
-    a = bends(v, q)
-    a[..., [0, -1], :] = 0.0
-    return v, a
+@lru_cache(maxsize=32)
+def _natural_matrices(knots: bytes) -> tuple[FloatArray, FloatArray]:
+    """What gives both derivatives at K knots from the points, each (K, K) (de Boor 1978, chapter IV, eq. 14 and 15)."""
+    h = np.diff(np.frombuffer(knots))
+    k, inner = np.arange(h.size), np.arange(1, h.size)
+    rises, system, right = np.zeros((h.size, h.size + 1)), np.eye(h.size + 1), np.zeros((h.size + 1, h.size + 1))
+    rises[k, k], rises[k, k + 1] = -1.0 / h, 1.0 / h
+    system[inner, inner - 1], system[inner, inner], system[inner, inner + 1] = h[:-1], 2.0 * (h[:-1] + h[1:]), h[1:]
+    right[inner] = 6.0 * np.diff(rises, axis=0)
+    second = np.linalg.solve(system, right)
+    slopes = rises - h[:, None] * (2.0 * second[:-1] + second[1:]) / 6.0
+    last = rises[-1:] + h[-1] * (second[-2:-1] + 2.0 * second[-1:]) / 6.0
+    return _kept(np.concatenate((slopes, last))), _kept(second)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path_kernels import SHARES, kernel, sampled_cap, sampled_limits
 from linkwise.trajectory.retimed import Pieces, Retimed
 
-#: Shares of an interval at which limits are checked.
-CHECKED = np.linspace(0.0, 1.0, 9)
+#: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
+CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
 #: The root of x at which friction at rest has the sign of the motion that ends there.
 CREEPING = 1e-100
@@ -56,14 +55,16 @@ class PathDynamics:
         q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
         size, self.has_friction = q.shape[:-2], False
         if "tau_max" in self.limits:
-            free: Tree = mechanism.without_friction()
+            self.has_friction = bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+            free: Any = mechanism
+            if self.has_friction:
+                free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
             zero = np.zeros_like(q)
-            rest = free.inverse_dynamics(q, zero, zero)  # type: ignore[attr-defined]
-            self.effort_u = free.inverse_dynamics(q, zero, v) - rest  # type: ignore[attr-defined]
-            self.effort_x = free.inverse_dynamics(q, v, a) - rest  # type: ignore[attr-defined]
+            rest = free.inverse_dynamics(q, zero, zero)
+            self.effort_u = free.inverse_dynamics(q, zero, v) - rest
+            self.effort_x = free.inverse_dynamics(q, v, a) - rest
             self.rest, self.slope = rest, v
             self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
-            self.has_friction = bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
             turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
             self.reverses = turns & (np.abs(v).max(axis=-2) > 0.0)
         if "tool_speed" in self.limits or "tool_acceleration" in self.limits:

@@ -51,7 +51,7 @@ def time_optimal(
     path is cut into intervals in which u is constant, and the greatest x are found by reachability analysis (H. Pham and
     Q.-C. Pham, IEEE Transactions on Robotics 34(3), 2018). Limits hold between the nodes too: of velocities and
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
-    polynomial of degree four through five points, and by a check at nine points of each interval, after which limits are
+    polynomial of degree four through five points, and by a check at six points of each interval, after which limits are
     tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
 
     Parameters
@@ -238,7 +238,7 @@ class _Problem:
             if change <= NEARLY:
                 dynamics.tighten(motion, used)
         assert motion is not None
-        return self._slowed(motion, dynamics)
+        return (motion, np.ones(len(ends))) if excess <= TOLERANCE else self._slowed(motion, dynamics)
 
     def _slowed(self, motion: Retimed, dynamics: PathDynamics) -> tuple[Retimed, FloatArray]:
         """The motion so slow that no limit is exceeded, and the factors of its time."""
