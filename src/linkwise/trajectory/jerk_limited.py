@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.extras import optional
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice
+from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.trajectory import Trajectory, planned
 from linkwise.trajectory.validation import configuration, count, ends, positive, scalar, schedule
@@ -243,23 +243,21 @@ class OnlineTrajectory:
         ArgumentError
             Where shapes do not fit or the velocity exceeds its limit; the state stays as it was.
         """
-        wanted = configuration("target", target)
-        if wanted.shape != (self.n,):
-            raise ArgumentError(f"target has the shape {wanted.shape}; expected ({self.n},)")
-        goal = ends(target=wanted, q=wanted, velocity=velocity)
-        over = np.abs(goal["velocity"]) > self._limits["qd_max"]
-        if over.any():
-            k = int(np.argmax(over))
-            raise ArgumentError(
-                f"velocity is {goal['velocity'][k]:g} for joint {k}; qd_max is {self._limits['qd_max'][k]:g}"
-            )
-        self._request.target_position, self._request.target_velocity = goal["target"].tolist(), goal["velocity"].tolist()
+        wanted, rate = configuration("target", target), numbers("velocity", velocity, "finite numbers, one or (n,)")
+        for name, array in (("target", wanted), ("velocity", rate)):
+            if array.shape != (self.n,) and (name == "target" or array.ndim):
+                raise ArgumentError(f"{name} has the shape {array.shape}; expected ({self.n},)")
+        rates = rate.tolist() if rate.ndim else [float(rate)] * self.n
+        for k, (value, most) in enumerate(zip(rates, self._limits["qd_max"].tolist(), strict=True)):
+            if abs(value) > most:
+                raise ArgumentError(f"velocity is {value:g} for joint {k}; qd_max is {most:g}")
+        self._request.target_position, self._request.target_velocity = wanted.tolist(), rates
         try:
             result = self._ruckig.update(self._request, self._output)
         except Exception as error:  # (its own class of error, which has no public base)
-            raise ArgumentError(f"Ruckig finds no motion to the target {goal['target'].tolist()}: {error}") from error
+            raise ArgumentError(f"Ruckig finds no motion to the target {wanted.tolist()}: {error}") from error
         if result not in self._failures:
-            raise ArgumentError(f"Ruckig finds no motion to the target {goal['target'].tolist()}: {result.name}")
+            raise ArgumentError(f"Ruckig finds no motion to the target {wanted.tolist()}: {result.name}")
         self.arrived = result == self._finished
         self._output.pass_to_input(self._request)
         out = self._output

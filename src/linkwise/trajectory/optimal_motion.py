@@ -19,6 +19,9 @@ from linkwise.trajectory.trajectory import Trajectory
 JOINT_WORDS = {"qd_max": "velocity", "qdd_max": "acceleration", "tau_max": "effort"}
 TOOL_WORDS = {"tool_speed": "speed of the tool", "tool_acceleration": "acceleration of the tool"}
 
+#: Of limits whose shares differ by less than this the one that bound before is taken to bind.
+EQUAL = 1e-4
+
 
 class Binding(NamedTuple):
     """A limit that binds in a part of a motion.
@@ -115,6 +118,9 @@ class OptimalMotion(Trajectory):
             raise ArgumentError(f"binding is of one motion, not of a batch of shape {self.batch}; take a member(...)")
         usage, profile = self.usage, self.profile
         greatest = np.argmax(usage, axis=-1)
+        for k in range(1, greatest.size):
+            if usage[k, greatest[k - 1]] >= usage[k, greatest[k]] - EQUAL:
+                greatest[k] = greatest[k - 1]
         starts = np.flatnonzero(np.diff(greatest, prepend=-1))
         parts = []
         for begin, end in zip(starts, [*starts[1:], greatest.size], strict=True):
