@@ -32,9 +32,11 @@ def draw_binding(motion: Any, title: str = "") -> Any:
         handles += shares.plot(middles, np.repeat(usage[:, k], 2), **look)
     shares.set_ylabel("share of limit")
     shares.set_ylim(0.0, 1.05)
-    colours = {motion.limit_names[k]: colour(place) for place, k in enumerate(shown)}
+    places = {motion.limit_names[k]: place for place, k in enumerate(shown)}
     for part in parts:
-        bars.axvspan(part.begin, part.end, color=colours[part.name], linewidth=0)
+        place = places[part.name]
+        hatch = "" if style(place) == style(0) else "////"
+        bars.axvspan(part.begin, part.end, facecolor=colour(place), edgecolor="white", hatch=hatch, linewidth=0)
     bars.set_yticks([])
     bars.set_ylabel("binds", rotation=0, ha="right", va="center")
     bars.set_xlabel("t [s]")
