@@ -92,7 +92,7 @@ CLASSES = (
     inverse_kinematics.DragSolution,
     trajectory.Event,
     trajectory.MotionLimits,
-    trajectory.Path,
+    trajectory.JointPath,
     trajectory.OptimalMotion,
     trajectory.Binding,
     trajectory.OnlineTrajectory,

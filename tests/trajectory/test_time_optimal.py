@@ -7,7 +7,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.trajectory import MotionLimits, OptimalMotion, Path, path_through, time_optimal
+from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, path_through, time_optimal
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.uniform(-1.5, 1.5, (5, 3))
@@ -215,6 +215,6 @@ def test_path_derivatives_and_nodes() -> None:
     for k in (0, 1):
         assert np.abs((path.at(s + h)[k] - path.at(s - h)[k]) / (2 * h) - path.at(s)[k + 1]).max() < 1e-8
     assert np.array_equal(path.at(path.s)[0], POINTS)
-    nodes = Path([0.0, 0.1, 3.0], np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1))).divided(10, [2.0])
+    nodes = JointPath([0.0, 0.1, 3.0], np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1))).divided(10, [2.0])
     assert nodes.size == 11
     assert {0.0, 0.1, 2.0, 3.0} <= set(nodes.tolist())

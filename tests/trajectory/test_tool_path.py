@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import rotation_z
-from linkwise.trajectory import MotionLimits, Path, time_optimal, tool_path
+from linkwise.trajectory import JointPath, MotionLimits, time_optimal, tool_path
 
 Q0 = np.array([0.1, 0.2, -0.3, 0.2, 0.5, 0.1])
 
@@ -31,11 +31,11 @@ def stations(arm: lw.Mechanism) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def path(arm: lw.Mechanism, stations: list[np.ndarray]) -> Path:
+def path(arm: lw.Mechanism, stations: list[np.ndarray]) -> JointPath:
     return tool_path(arm, stations, Q0, blend=0.05, arcs={1: stations[0][:3, 3] + [-0.02, 0.27, -0.02]}, pieces=60)
 
 
-def test_the_path_is_smooth_and_the_parameter_is_length(arm: lw.Mechanism, path: Path) -> None:
+def test_the_path_is_smooth_and_the_parameter_is_length(arm: lw.Mechanism, path: JointPath) -> None:
     s, h = np.linspace(0.0, path.s[-1], 301)[1:-1] + 1e-5, 1e-6
     q, dq, ddq = path.at(s)
     for value, before, after in ((dq, path.at(s - h)[0], path.at(s + h)[0]), (ddq, path.at(s - h)[1], path.at(s + h)[1])):
@@ -48,7 +48,7 @@ def test_the_path_is_smooth_and_the_parameter_is_length(arm: lw.Mechanism, path:
 
 
 def test_lines_are_straight_and_corners_are_cut_by_a_quarter_of_the_blend(
-    arm: lw.Mechanism, path: Path, stations: list
+    arm: lw.Mechanism, path: JointPath, stations: list
 ) -> None:
     points = arm.forward_kinematics(path.at(np.linspace(0.0, path.s[-1], 2001))[0])[:, :3, 3]
     line = points[: int(2000 * 0.17 / path.s[-1])]
@@ -68,7 +68,7 @@ def test_an_arc_passes_its_point(arm: lw.Mechanism, stations: list) -> None:
     assert np.allclose(middle, point, atol=1e-8)
 
 
-def test_it_runs_within_limits(arm: lw.Mechanism, path: Path) -> None:
+def test_it_runs_within_limits(arm: lw.Mechanism, path: JointPath) -> None:
     limits = MotionLimits(tau_max=[97.6, 186.4, 89.4, 24.2, 20.1, 21.3], tool_speed=0.8)
     move = time_optimal(path, arm, limits, intervals=120)
     q, qd, qdd = move.at(np.arange(0.0, move.duration, 1e-3))

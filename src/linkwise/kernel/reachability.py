@@ -29,7 +29,7 @@ STEPS = 100
 ROUNDING = 1e-12
 
 
-class Bounds(NamedTuple):
+class LineBounds(NamedTuple):
     """The bounds of u at some x, how fast they change with x, and the values of the same lines at x = 0, each (B,)."""
 
     low: FloatArray
@@ -94,7 +94,7 @@ def plain(lines: FloatArray, cap: FloatArray, rate: FloatArray, ends: FloatArray
     return result.reshape(*batch, *result.shape[1:])
 
 
-def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: FloatArray) -> Bounds:
+def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: FloatArray) -> LineBounds:
     """The bounds of u by all limits (B, b, 3, 8) and by the next node's set."""
     slope, low, high = (lines[:, :, k].reshape(len(x), -1) for k in range(3))
     slope = np.concatenate((slope, -rate[:, None]), axis=1)
@@ -102,7 +102,7 @@ def _bounds(lines: FloatArray, rate: FloatArray, following: FloatArray, x: Float
     starts = [np.concatenate((part, sets[:, k : k + 1]), axis=1) for k, part in enumerate((low, high))]
     values = [start + slope * x[:, None] for start in starts]
     places = np.argmax(values[0], axis=1)[:, None], np.argmin(values[1], axis=1)[:, None]
-    return Bounds(*(
+    return LineBounds(*(
         np.take_along_axis(part, place, axis=1)[:, 0]
         for place, value, start in zip(places, values, starts, strict=True)
         for part in (value, slope, start)

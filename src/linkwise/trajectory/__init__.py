@@ -9,7 +9,7 @@ from linkwise.trajectory.motion import Event as Event
 from linkwise.trajectory.motion_limits import MotionLimits as MotionLimits
 from linkwise.trajectory.optimal_motion import Binding as Binding
 from linkwise.trajectory.optimal_motion import OptimalMotion as OptimalMotion
-from linkwise.trajectory.path import Path as Path
+from linkwise.trajectory.path import JointPath as JointPath
 from linkwise.trajectory.path import path_through as path_through
 from linkwise.trajectory.time_optimal import time_optimal as time_optimal
 from linkwise.trajectory.tool_path import tool_path as tool_path

@@ -19,7 +19,7 @@ from linkwise.trajectory.waypoints import spline_nodes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class JointPath:
     """A curve q(s) of n joints: between knots the polynomials of degree five that have these values and derivatives there.
 
     `path_through` and `tool_path` make them. Leading axes ``...`` are a batch of paths over the same knots.
@@ -37,7 +37,7 @@ class Path:
 
     Examples
     --------
-    >>> line = Path([0.0, 1.0], [[0.0], [2.0]], [[2.0], [2.0]], [[0.0], [0.0]])
+    >>> line = JointPath([0.0, 1.0], [[0.0], [2.0]], [[2.0], [2.0]], [[0.0], [0.0]])
     >>> [value.tolist() for value in line.at(0.25)]
     [[0.5], [2.0], [0.0]]
     """
@@ -65,8 +65,8 @@ class Path:
             raise ArgumentError(f"there are {len(self.names)} names for {shape[-1]} joints")
 
     def __repr__(self) -> str:
-        batch = f", batch {self.batch}" if self.batch else ""
-        return f"<Path: {self.s.size} knots from {self.s[0]:g} to {self.s[-1]:g}, {self.n} joint{'s'[: self.n != 1]}{batch}>"
+        joints = f"{self.n} joint{'' if self.n == 1 else 's'}{f', batch {self.batch}' if self.batch else ''}"
+        return f"<JointPath: {self.s.size} knots from {self.s[0]:g} to {self.s[-1]:g}, {joints}>"
 
     @property
     def n(self) -> int:
@@ -97,7 +97,7 @@ class Path:
         q, dq, ddq = (values[..., 0, :] for values in state)
         return q, dq, ddq
 
-    def member(self, index: int | tuple[int, ...]) -> Path:
+    def member(self, index: int | tuple[int, ...]) -> JointPath:
         """Return one path, or a smaller batch, of a batch."""
         before = None if self.before is None else self.before[index]
         return replace(self, q=self.q[index], dq=self.dq[index], ddq=self.ddq[index], before=before)
@@ -144,7 +144,7 @@ def _kept(values: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=32)
 def _divided(knots: bytes, intervals: int, stops: bytes) -> FloatArray:
-    """See `Path.divided`: paths over the same knots have the same nodes."""
+    """See `JointPath.divided`: paths over the same knots have the same nodes."""
     s = np.frombuffer(knots)
     rests = np.unique(np.concatenate((s[[0, -1]], np.frombuffer(stops))))
     marks = np.union1d(s, rests)
@@ -166,7 +166,7 @@ def _divided(knots: bytes, intervals: int, stops: bytes) -> FloatArray:
 
 @lru_cache(maxsize=32)
 def _matrix(knots: bytes, nodes: bytes) -> FloatArray:
-    """What gives `Path.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
+    """What gives `JointPath.ends` from q, dq, ddq and the last second derivatives at m knots: (6 N, 4 m - 1)."""
     s = np.frombuffer(knots)
     units = np.split(np.eye(4 * s.size - 1)[None], [s.size, 2 * s.size, 3 * s.size], axis=-2)
     return _kept(np.concatenate([part.reshape(-1, 4 * s.size - 1) for part in _ends(s, np.frombuffer(nodes), *units)]))
@@ -175,7 +175,7 @@ def _matrix(knots: bytes, nodes: bytes) -> FloatArray:
 def _ends(
     s: FloatArray, nodes: FloatArray, q: FloatArray, dq: FloatArray, ddq: FloatArray, before: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """See `Path.ends`: of the values (B, m, n) at the knots, and (B, m - 1, n) of the last second derivatives."""
+    """See `JointPath.ends`: of the values (B, m, n) at the knots, and (B, m - 1, n) of the last second derivatives."""
     values = np.stack(PiecewisePolynomial(s, q, dq, ddq, before)(nodes), axis=-3)
     begin, end = values[..., :-1, :], values[..., 1:, :].copy()
     end[..., 2, np.isin(nodes[1:], s[1:]), :] = before
@@ -191,7 +191,7 @@ def path_through(
     *,
     kind: str = "cubic",
     names: Sequence[str] = (),
-) -> Path:
+) -> JointPath:
     """Make the path through points: a spline; through two points a straight line.
 
     Parameters
@@ -207,7 +207,7 @@ def path_through(
 
     Returns
     -------
-    Path
+    JointPath
 
     Raises
     ------
@@ -217,7 +217,7 @@ def path_through(
     Examples
     --------
     >>> path_through([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])
-    <Path: 3 knots from 0 to 2, 2 joints>
+    <JointPath: 3 knots from 0 to 2, 2 joints>
     """
     choice("kind", kind, KINDS)
     q = numbers("points", points, "finite points (..., K, n), K >= 2")
@@ -234,9 +234,9 @@ def path_through(
     if kind == "quintic":
         ends = [x for side in (0, -1) for x in (steps[..., side, :] / np.diff(places)[side],)]
         nodes = spline_nodes(places, q, [*ends, 0.0 * q[..., 0, :], 0.0 * q[..., 0, :]])
-        return Path(places, q, nodes[..., 1, :], nodes[..., 2, :], names=tuple(names))
+        return JointPath(places, q, nodes[..., 1, :], nodes[..., 2, :], names=tuple(names))
     dq, ddq = _natural(places, q)
-    return Path(places, q, dq, ddq, names=tuple(names))
+    return JointPath(places, q, dq, ddq, names=tuple(names))
 
 
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -60,10 +60,10 @@ class PathDynamics:
             if self.has_friction:
                 free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
             zero = np.zeros_like(q)
-            rest = free.inverse_dynamics(q, zero, zero)
-            self.effort_u = free.inverse_dynamics(q, zero, v) - rest
-            self.effort_x = free.inverse_dynamics(q, v, a) - rest
-            self.rest, self.slope = rest, v
+            standing = free.inverse_dynamics(q, zero, zero)
+            self.effort_u = free.inverse_dynamics(q, zero, v) - standing
+            self.effort_x = free.inverse_dynamics(q, v, a) - standing
+            self.standing, self.slope = standing, v
             self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
             turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
             self.reverses = turns & (np.abs(v).max(axis=-2) > 0.0)
@@ -88,7 +88,7 @@ class PathDynamics:
         """Blocks of lines (B, N, b, 3, 8), friction linear about a motion; without one, only its part that does not grow."""
         step, blocks = self.pieces.steps[..., None], []
         if "tau_max" in self.limits:
-            a, b, c = self.effort_u, self.effort_x, self.rest
+            a, b, c = self.effort_u, self.effort_x, self.standing
             high = self.limits["tau_max"] * (1.0 - self.margins["tau_max"])
             low = -high
             if self.has_friction:

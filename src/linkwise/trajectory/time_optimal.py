@@ -17,7 +17,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
-from linkwise.trajectory.path import Path, path_through
+from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.path_dynamics import PathDynamics, spread
 from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, Pieces, Retimed
@@ -32,7 +32,7 @@ SETTLED, NEARLY = 1e-8, 1e-4
 
 
 def time_optimal(
-    path: Path | npt.ArrayLike,
+    path: JointPath | npt.ArrayLike,
     mechanism: Tree | None = None,
     limits: MotionLimits | None = None,
     *,
@@ -56,7 +56,7 @@ def time_optimal(
 
     Parameters
     ----------
-    path : Path or (..., K, n) array_like
+    path : JointPath or (..., K, n) array_like
         Where to go: `path_through`, `tool_path`, or points for `path_through`. Paths of a batch share knots and limits.
     mechanism : Mechanism, optional
         It has the limits, where none are given, and gives efforts and the motion of the tool. Joints must stay in theirs.
@@ -95,7 +95,7 @@ def time_optimal(
     >>> [limit.name for limit in move.binding]
     ['acceleration of q1', 'velocity of q1', 'acceleration of q1']
     """
-    route = path if isinstance(path, Path) else path_through(path, names=() if mechanism is None else mechanism.names)
+    route = path if isinstance(path, JointPath) else path_through(path, names=() if mechanism is None else mechanism.names)
     if not isinstance(limits, MotionLimits | None):
         raise ArgumentError(f"limits is {shown(limits)}; expected a MotionLimits")
     if mechanism is not None:
@@ -117,7 +117,7 @@ def time_optimal(
     )  # fmt: skip
 
 
-def _nodes(path: Path, intervals: int, rests: Sequence[float]) -> FloatArray:
+def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
     """Nodes (N + 1,): knots, rests, and what cuts the path evenly between them."""
     stops = numbers("rests", list(rests), "parameters of the path")
     outside = stops[(stops < path.s[0]) | (stops > path.s[-1])]
@@ -133,7 +133,7 @@ def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray:
     return np.broadcast_to(speed, batch)
 
 
-def _check_mechanism(mechanism: Tree, path: Path) -> None:
+def _check_mechanism(mechanism: Tree, path: JointPath) -> None:
     if mechanism.floating or mechanism.manifold_joints or mechanism.loops:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, quaternions or closed loops, which time_optimal does not take"
@@ -144,7 +144,7 @@ def _check_mechanism(mechanism: Tree, path: Path) -> None:
 
 @dataclass(eq=False)
 class _Problem:
-    path: Path
+    path: JointPath
     mechanism: Tree | None
     limits: dict[str, FloatArray]
     stops: npt.NDArray[np.bool_]
@@ -307,7 +307,7 @@ class _Problem:
         """Raise where an effort is too small to stand in interval k of a path: which, and how much it needs."""
         if dynamics is None or "tau_max" not in self.limits:
             return
-        limit, standing = self.limits["tau_max"], np.abs(dynamics.rest[path, k]).max(axis=0)
+        limit, standing = self.limits["tau_max"], np.abs(dynamics.standing[path, k]).max(axis=0)
         if np.all(standing <= limit):
             return
         joint = int(np.argmax(standing - limit))

@@ -15,7 +15,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import numbers, rigid_poses, whole
 from linkwise.trajectory.cartesian import Legs, turned
-from linkwise.trajectory.path import Path, path_through
+from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.validation import configuration, scalar
 
 #: Below this ratio of the Jacobian's least to its greatest singular value a path passes a singularity.
@@ -36,7 +36,7 @@ def tool_path(
     blend: float = 0.0,
     arcs: Mapping[int, npt.ArrayLike] | None = None,
     pieces: int = 100,
-) -> Path:
+) -> JointPath:
     """Make the path of the joints whose tool goes through poses on straight lines and arcs.
 
     The parameter s is the length of the tool's way, m (of a leg that only turns, its angle, rad). The orientation turns
@@ -63,7 +63,7 @@ def tool_path(
 
     Returns
     -------
-    Path
+    JointPath
 
     Raises
     ------
@@ -78,7 +78,7 @@ def tool_path(
     >>> end = start.copy()
     >>> end[:3, 3] += [0.0, 0.1, -0.1]
     >>> tool_path(arm, [start, end], [0.1, 0.2, -0.3, 0.2, 0.5, 0.1], pieces=20)
-    <Path: 21 knots from 0 to 0.141421, 6 joints>
+    <JointPath: 21 knots from 0 to 0.141421, 6 joints>
     """
     stations = rigid_poses("poses", poses)
     if stations.ndim != 3 or len(stations) < 2:
@@ -102,7 +102,7 @@ def tool_path(
         done += len(places) - 1
     dq = np.concatenate([firsts[0][:1], *(part[1:] for part in firsts)])
     ddq = np.concatenate([*(part[:-1] for part in seconds), seconds[-1][-1:]])
-    return Path(s, q, dq, ddq, np.concatenate([part[1:] for part in seconds]), names=mechanism.names)
+    return JointPath(s, q, dq, ddq, np.concatenate([part[1:] for part in seconds]), names=mechanism.names)
 
 
 def _followed(mechanism: Any, s: FloatArray, targets: FloatArray, start: FloatArray) -> FloatArray:
