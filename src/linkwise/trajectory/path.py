@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -137,7 +138,8 @@ GRADED = np.array([1.0, 4.0, 16.0]) / 64.0
 FEW_KNOTS = 40
 
 
-def _kept(values: FloatArray) -> FloatArray:
+def _kept(values: npt.NDArray[Any]) -> FloatArray:
+    """The same array, closed to writing: it is handed out again."""
     values.setflags(write=False)
     return values
 
