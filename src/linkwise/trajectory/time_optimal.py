@@ -69,8 +69,8 @@ def time_optimal(
     intervals : int
         Into how many the path is cut; knots and rests are nodes.
     refinements : int
-        How often nodes are moved to where u jumps, and the motion is computed again. With none, the duration is too long
-        by about one part in ten thousand; corners of x(s) then need not be at nodes.
+        How often nodes are moved to where u jumps, and the motion is computed again. With none, a
+        bang-bang motion lasts longer than it need by some parts in a hundred thousand.
     t : (T,) array_like, optional
         Instants of the result, from 0; they must last as long as the motion.
     samples, rate : int, float, optional
