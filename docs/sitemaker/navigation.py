@@ -22,6 +22,7 @@ GROUPS = {
         "solving",
         "inverse-kinematics",
         "velocities",
+        "motion",
         "control",
         "identification",
         "equations",

@@ -151,6 +151,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "planar": ("shapely>=2.0",),
     "plot": ("matplotlib>=3.8",),
     "qp": ("daqp>=0.8",),
+    "ruckig": ("ruckig>=0.15",),
     "scipy": ("scipy>=1.11",),
     "sympy": ("sympy>=1.12",),
     "torch": ("torch>=2.4",),

@@ -56,6 +56,10 @@ class Backend(ABC):
         """Compile the steps of a `linkwise.kernel.sequence.Sequence`, which keeps what is put into `held`."""
         return None
 
+    def reachability(self) -> Callable[..., Any] | None:
+        """The passes of `linkwise.kernel.reachability` as a gufunc."""
+        return None
+
 
 def backend(kind: type[Backend]) -> type[Backend]:
     """Register a back end."""

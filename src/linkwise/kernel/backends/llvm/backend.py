@@ -10,7 +10,7 @@ from typing import Any
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
-from linkwise.kernel.backends.llvm import iteration, loaders, rollout, sequence
+from linkwise.kernel.backends.llvm import iteration, loaders, reachability, rollout, sequence
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
@@ -61,6 +61,10 @@ class Llvm(Backend):
     def sequence(self, steps: Any, held: list[Any]) -> Callable[[], Any] | None:
         """A loop over a table of the calls and copies."""
         return sequence.compiled(steps, held) if self.available() else None
+
+    def reachability(self) -> Callable[..., Any]:
+        """Both passes of all paths in one call, limits in vector lanes."""
+        return reachability.compiled()
 
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:

@@ -1,0 +1,296 @@
+"""The two passes of `linkwise.kernel.reachability` over the nodes of a path, as LLVM text; limits in vector lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.llvm.loading import load_made
+from linkwise.kernel.backends.llvm.processor import machine_key
+from linkwise.kernel.backends.llvm.text import scalar
+from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
+
+#: Counts the changes of this text, so that object code of an older one is not used.
+LOWERING = "1"
+
+VECTOR = f"<{LANES} x double>"
+NAN = "0x7FF8000000000000"
+
+FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
+
+
+@cache
+def compiled() -> Callable[..., Any]:
+    """The passes as a gufunc."""
+    code = load_made(machine_key(f"reachability {LOWERING}", "float64"), lambda: llvm.compiled(llvm.module(parts())))
+    memory = Memory(FACE, [("float64", LOOP(code.address("loop_double")))], "")
+    memory.held.append(code)
+    gufunc: Callable[..., Any] = make(memory, 4, 1)
+    return gufunc
+
+
+def parts() -> list[str]:
+    """Emit ``@bounds``, the two searches, and ``@loop_double``."""
+    return [_bounds(), _search("downward"), _search("upward"), _main()]
+
+
+def _bounds() -> str:
+    """Least upper and greatest lower bound of u at x, their slopes and their values at x = 0: six numbers."""
+    fused = llvm.host().has_fma
+    line = "call {v} @llvm.fma.v{n}f64({v} %slope, {v} %xs, {v} %{side})" if fused else "fadd {v} %slope.x, %{side}"
+    lows, highs = (line.format(v=VECTOR, n=LANES, side=side) for side in ("low", "high"))
+    product = "" if fused else f"  %slope.x = fmul {VECTOR} %slope, %xs\n"
+    sources = {"low.first": "low.begin", "high.first": "high.begin", "slope.first": "slope.begin", "x": "xs"}
+    sources |= {"low.ahead": "low.set", "high.ahead": "high.set"}
+    spread = "".join(_spread(source, target) for source, target in sources.items())
+    return f"""
+define internal void @bounds(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %out) #0 {{
+entry:
+  %next.low = load double, ptr %next
+  %next.high.at = getelementptr double, ptr %next, i64 1
+  %next.high = load double, ptr %next.high.at
+  %low.gap = fsub double %next.low, %x
+  %high.gap = fsub double %next.high, %x
+  %low.first = fmul double %low.gap, %rate
+  %high.first = fmul double %high.gap, %rate
+  %slope.first = fneg double %rate
+  %low.ahead = fmul double %next.low, %rate
+  %high.ahead = fmul double %next.high, %rate
+{spread}
+  br label %test
+test:
+  %k = phi i64 [ 0, %entry ], [ %k1, %act ]
+  %low.best = phi {VECTOR} [ %low.begin, %entry ], [ %low.better, %act ]
+  %low.slope = phi {VECTOR} [ %slope.begin, %entry ], [ %low.slope1, %act ]
+  %low.start = phi {VECTOR} [ %low.set, %entry ], [ %low.start1, %act ]
+  %high.best = phi {VECTOR} [ %high.begin, %entry ], [ %high.better, %act ]
+  %high.slope = phi {VECTOR} [ %slope.begin, %entry ], [ %high.slope1, %act ]
+  %high.start = phi {VECTOR} [ %high.set, %entry ], [ %high.start1, %act ]
+  %more = icmp ult i64 %k, %blocks
+  br i1 %more, label %act, label %done
+act:
+  %skip = mul i64 %k, 3
+  %block = getelementptr {VECTOR}, ptr %lines, i64 %skip
+  %low.at = getelementptr {VECTOR}, ptr %block, i64 1
+  %high.at = getelementptr {VECTOR}, ptr %block, i64 2
+  %slope = load {VECTOR}, ptr %block, align 8
+  %low = load {VECTOR}, ptr %low.at, align 8
+  %high = load {VECTOR}, ptr %high.at, align 8
+{product}  %low.value = {lows}
+  %high.value = {highs}
+  %low.is = fcmp ogt {VECTOR} %low.value, %low.best
+  %high.is = fcmp olt {VECTOR} %high.value, %high.best
+  %low.better = select <{LANES} x i1> %low.is, {VECTOR} %low.value, {VECTOR} %low.best
+  %low.slope1 = select <{LANES} x i1> %low.is, {VECTOR} %slope, {VECTOR} %low.slope
+  %low.start1 = select <{LANES} x i1> %low.is, {VECTOR} %low, {VECTOR} %low.start
+  %high.better = select <{LANES} x i1> %high.is, {VECTOR} %high.value, {VECTOR} %high.best
+  %high.slope1 = select <{LANES} x i1> %high.is, {VECTOR} %slope, {VECTOR} %high.slope
+  %high.start1 = select <{LANES} x i1> %high.is, {VECTOR} %high, {VECTOR} %high.start
+  %k1 = add i64 %k, 1
+  br label %test
+done:
+{_reduced("low", "ogt", 0)}{_reduced("high", "olt", 3)}
+  ret void
+}}
+"""
+
+
+def _spread(source: str, target: str) -> str:
+    """One number in all lanes."""
+    return (
+        f"  %{target}.one = insertelement {VECTOR} undef, double %{source}, i32 0\n"
+        f"  %{target} = shufflevector {VECTOR} %{target}.one, {VECTOR} undef, <{LANES} x i32> zeroinitializer\n"
+    )
+
+
+def _reduced(side: str, order: str, place: int) -> str:
+    """The best of all lanes, its slope and its value at x = 0, by halves, written to three places of ``%out``."""
+    lines, half = [], LANES // 2
+    values = [f"%{side}.{word}" for word in ("best", "slope", "start")]
+    while half:
+        mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
+        others = [f"{value}.other{half}" for value in values]
+        for other, value in zip(others, values, strict=True):
+            lines.append(f"  {other} = shufflevector {VECTOR} {value}, {VECTOR} undef, {mask}")
+        lines.append(f"  %{side}.test{half} = fcmp {order} {VECTOR} {others[0]}, {values[0]}")
+        for other, value in zip(others, values, strict=True):
+            lines.append(f"  {value}.{half} = select <{LANES} x i1> %{side}.test{half}, {VECTOR} {other}, {VECTOR} {value}")
+        values, half = [f"{value}.{half}" for value in values], half // 2
+    for k, value in enumerate(values):
+        lines.append(f"  {value}.one = extractelement {VECTOR} {value}, i32 0")
+        lines.append(f"  {value}.place = getelementptr double, ptr %out, i64 {place + k}")
+        lines.append(f"  store double {value}.one, ptr {value}.place")
+    return "\n".join(lines) + "\n"
+
+
+def _loaded(prefix: str = "") -> str:
+    """The six numbers that ``@bounds`` has written."""
+    names = [f"{prefix}{name}" for name in ("low", "low.slope", "low.start", "high", "high.slope", "high.start")]
+    return "\n".join(
+        f"  %{name}.from = getelementptr double, ptr %space, i64 {k}\n  %{name} = load double, ptr %{name}.from"
+        for k, name in enumerate(names)
+    )
+
+
+def _search(direction: str) -> str:
+    """From x on, downward or upward, the first at which there is room for u; NaN where there is none."""
+    towards, onward = ("olt", "olt") if direction == "downward" else ("ogt", "ogt")
+    return f"""
+define internal double @{direction}(ptr %lines, i64 %blocks, double %rate, ptr %next, double %start, ptr %space) #0 {{
+entry:
+  %next.high.at = getelementptr double, ptr %next, i64 1
+  %next.high = load double, ptr %next.high.at
+  %size = fadd double %start, %next.high
+  %room = fmul double %size, {scalar(-ROUNDING, "double").split()[-1]}
+  br label %step
+step:
+  %x = phi double [ %start, %entry ], [ %kept, %again ]
+  %k = phi i64 [ 0, %entry ], [ %k1, %again ]
+  call void @bounds(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %space)
+{_loaded()}
+  %gap = fsub double %high, %low
+  %open = fcmp oge double %gap, 0.0
+  br i1 %open, label %stay, label %newton
+newton:
+  %slope = fsub double %high.slope, %low.slope
+  %right = fcmp {towards} double %slope, 0.0
+  br i1 %right, label %move, label %empty
+move:
+  %apart = fsub double %low.start, %high.start
+  %moved = fdiv double %apart, %slope
+  %negative = fcmp olt double %moved, %room
+  br i1 %negative, label %empty, label %keep
+keep:
+  %below = fcmp olt double %moved, 0.0
+  %kept = select i1 %below, double 0.0, double %moved
+  %progress = fcmp {onward} double %kept, %x
+  br i1 %progress, label %again, label %stay
+again:
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, {STEPS}
+  br i1 %more, label %step, label %stay.last
+stay.last:
+  ret double %kept
+stay:
+  ret double %x
+empty:
+  ret double {NAN}
+}}
+"""
+
+
+def _main() -> str:
+    names = ("lines", "cap", "rate", "ends", "sets")
+    rows = "\n".join(
+        f"  %{name}.arg = getelementptr ptr, ptr %args, i64 {k}\n  %{name}.data = load ptr, ptr %{name}.arg\n"
+        f"  %{name}.step.at = getelementptr i64, ptr %steps, i64 {k}\n  %{name}.step = load i64, ptr %{name}.step.at"
+        for k, name in enumerate(names)
+    )
+    places = "\n".join(
+        f"  %{name}.skip = mul i64 %j, %{name}.step\n  %{name} = getelementptr i8, ptr %{name}.data, i64 %{name}.skip"
+        for name in names
+    )
+    return f"""
+define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
+entry:
+  %space = alloca [6 x double], align 8
+  %count = load i64, ptr %dimensions
+  %n.at = getelementptr i64, ptr %dimensions, i64 1
+  %n = load i64, ptr %n.at
+  %blocks.at = getelementptr i64, ptr %dimensions, i64 2
+  %blocks = load i64, ptr %blocks.at
+  %size = mul i64 %blocks, {3 * LANES}
+{rows}
+  %none = icmp sle i64 %count, 0
+  br i1 %none, label %end, label %path
+path:
+  %j = phi i64 [ 0, %entry ], [ %j1, %path.done ]
+{places}
+  %x.first = load double, ptr %ends
+  %end.at = getelementptr double, ptr %ends, i64 1
+  %x.last = load double, ptr %end.at
+  %last.row = mul i64 %n, 3
+  %last = getelementptr double, ptr %sets, i64 %last.row
+  %last.high = getelementptr double, ptr %last, i64 1
+  store double %x.last, ptr %last
+  store double %x.last, ptr %last.high
+  br label %back
+back:
+  %i = phi i64 [ %n, %path ], [ %i1, %back.done ]
+  %back.over = icmp eq i64 %i, 0
+  br i1 %back.over, label %forth, label %back.act
+back.act:
+  %i1 = sub i64 %i, 1
+  %here.row = mul i64 %i1, 3
+  %here = getelementptr double, ptr %sets, i64 %here.row
+  %here.high = getelementptr double, ptr %here, i64 1
+  %next = getelementptr double, ptr %here, i64 3
+  %next.high.at = getelementptr double, ptr %here, i64 4
+  %next.high = load double, ptr %next.high.at
+  %lost = fcmp uno double %next.high, 0.0
+  br i1 %lost, label %back.lost, label %back.high
+back.lost:
+  store double {NAN}, ptr %here
+  store double {NAN}, ptr %here.high
+  br label %back.done
+back.high:
+  %lines.skip1 = mul i64 %i1, %size
+  %lines.here = getelementptr double, ptr %lines, i64 %lines.skip1
+  %rate.at = getelementptr double, ptr %rate, i64 %i1
+  %rate.here = load double, ptr %rate.at
+  %cap.at = getelementptr double, ptr %cap, i64 %i1
+  %cap.here = load double, ptr %cap.at
+  %high = call double @downward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double %cap.here, ptr %space)
+  %low = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
+  %low.less = fcmp olt double %low, %high
+  %low.kept = select i1 %low.less, double %low, double %high
+  store double %low.kept, ptr %here
+  store double %high, ptr %here.high
+  br label %back.done
+back.done:
+  br label %back
+forth:
+  %f = phi i64 [ 0, %back ], [ %f1, %forth.act ]
+  %x = phi double [ %x.first, %back ], [ %x.next, %forth.act ]
+  %f.row = mul i64 %f, 3
+  %f.here = getelementptr double, ptr %sets, i64 %f.row
+  %x.at = getelementptr double, ptr %f.here, i64 2
+  store double %x, ptr %x.at
+  %forth.over = icmp eq i64 %f, %n
+  br i1 %forth.over, label %path.done, label %forth.act
+forth.act:
+  %f.next = getelementptr double, ptr %f.here, i64 3
+  %f.lines.skip = mul i64 %f, %size
+  %f.lines = getelementptr double, ptr %lines, i64 %f.lines.skip
+  %f.rate.at = getelementptr double, ptr %rate, i64 %f
+  %f.rate = load double, ptr %f.rate.at
+  call void @bounds(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x, ptr %space)
+{_loaded("f.")}
+  %f.room = fcmp ole double %f.low, %f.high
+  %f.low.steep = call double @llvm.fabs.f64(double %f.low.slope)
+  %f.high.steep = call double @llvm.fabs.f64(double %f.high.slope)
+  %f.flat = fcmp olt double %f.high.steep, %f.low.steep
+  %f.flatter = select i1 %f.flat, double %f.high, double %f.low
+  %u = select i1 %f.room, double %f.high, double %f.flatter
+  %x.change = fdiv double %u, %f.rate
+  %x.free = fadd double %x, %x.change
+  %next.least = load double, ptr %f.next
+  %f.next.high = getelementptr double, ptr %f.next, i64 1
+  %next.most = load double, ptr %f.next.high
+  %x.under = fcmp olt double %x.free, %next.least
+  %x.raised = select i1 %x.under, double %next.least, double %x.free
+  %x.over = fcmp ogt double %x.raised, %next.most
+  %x.next = select i1 %x.over, double %next.most, double %x.raised
+  %f1 = add i64 %f, 1
+  br label %forth
+path.done:
+  %j1 = add i64 %j, 1
+  %more.path = icmp ult i64 %j1, %count
+  br i1 %more.path, label %path, label %end
+end:
+  ret void
+}}
+"""

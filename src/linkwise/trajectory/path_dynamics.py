@@ -1,0 +1,171 @@
+"""Limits of joint efforts and of the tool along a path, for `time_optimal`: linear in u and x but for friction and norms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.path_kernels import SHARES, kernel, sampled_cap, sampled_limits
+from linkwise.trajectory.retimed import Pieces, Retimed
+
+#: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
+CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
+
+#: The root of x at which friction at rest has the sign of the motion that ends there.
+CREEPING = 1e-100
+
+
+def spread(shares: FloatArray, pieces: Pieces, u: Any, x: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The same shares of all intervals, and u and x (..., N, K) there."""
+    shape = (*pieces.batch, pieces.steps.shape[-1], shares.size)
+    return tuple(np.broadcast_to(part, shape) for part in (shares, u, x))  # type: ignore[return-value]
+
+
+def along(retimed: Retimed, shares: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Shares, u and x (..., N, K) of a motion."""
+    x = retimed.x[..., :-1, None] + np.diff(retimed.x, axis=-1)[..., None] * shares
+    return spread(shares, retimed.pieces, retimed.u[..., None], np.maximum(x, 0.0))
+
+
+@dataclass(eq=False)
+class PathDynamics:
+    """What efforts and tool take along the intervals of B paths.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The paths (B,).
+    mechanism : Mechanism
+        It moves along them.
+    limits : mapping of str to ndarray
+        ``tau_max`` (n,), ``tool_speed`` and ``tool_acceleration`` (), those that there are.
+    """
+
+    pieces: Pieces
+    mechanism: Any
+    limits: dict[str, FloatArray]
+    margins: dict[str, FloatArray] = field(default_factory=dict)
+    directions: list[FloatArray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        pieces, mechanism = self.pieces, self.mechanism
+        q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
+        size, self.has_friction = q.shape[:-2], False
+        if "tau_max" in self.limits:
+            self.has_friction = bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+            free: Any = mechanism
+            if self.has_friction:
+                free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
+            zero = np.zeros_like(q)
+            standing = free.inverse_dynamics(q, zero, zero)
+            self.effort_u = free.inverse_dynamics(q, zero, v) - standing
+            self.effort_x = free.inverse_dynamics(q, v, a) - standing
+            self.standing, self.slope = standing, v
+            self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
+            turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
+            self.reverses = turns & (np.abs(v).max(axis=-2) > 0.0)
+        if "tool_speed" in self.limits or "tool_acceleration" in self.limits:
+            jacobian = mechanism.jacobian(q)[..., :3, :]
+            self.tool_u = (jacobian @ v[..., None])[..., 0]
+            turning = mechanism.jacobian_dot(q, v)[..., :3, :] @ v[..., None]
+            self.tool_x = (turning + jacobian @ a[..., None])[..., 0]
+            for name in ("tool_speed", "tool_acceleration"):
+                if name in self.limits:
+                    self.margins[name] = np.zeros(size)
+        if "tool_acceleration" in self.limits:
+            self.directions = [np.broadcast_to(axis, (*size, 3)) for axis in np.eye(3)]
+
+    @property
+    def names(self) -> list[str]:
+        """What the blocks of `lines` limit."""
+        joints = [f"effort of {name}" for name in self.mechanism.names] if "tau_max" in self.limits else []
+        return joints + ["acceleration of the tool"] * len(self.directions)
+
+    def lines(self, retimed: Retimed | None) -> FloatArray:
+        """Blocks of lines (B, N, b, 3, 8), friction linear about a motion; without one, only its part that does not grow."""
+        step, blocks = self.pieces.steps[..., None], []
+        if "tau_max" in self.limits:
+            a, b, c = self.effort_u, self.effort_x, self.standing
+            high = self.limits["tau_max"] * (1.0 - self.margins["tau_max"])
+            low = -high
+            if self.has_friction:
+                constant, growing, either = self._friction(retimed)
+                b, c = b + growing, c + constant
+                high, low = high - either, low + either
+            bounds = np.minimum(np.maximum(np.stack((low, high), axis=-1), -1e100), 1e100)
+            blocks.append(kernel(sampled_limits)(*(np.swapaxes(part, -1, -2) for part in (a, b, c)), step, bounds))
+        if self.directions:
+            d = np.stack(self.directions, axis=-2)  # (B, N, D, 3)
+            a, b = (d @ np.swapaxes(part, -1, -2) for part in (self.tool_u, self.tool_x))
+            most = np.broadcast_to(
+                (self.limits["tool_acceleration"] * (1.0 - self.margins["tool_acceleration"]))[..., None], d.shape[:-1]
+            )
+            blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, np.stack((-most, most), axis=-1)))
+        return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
+
+    def cap(self) -> FloatArray | None:
+        """Greatest x at both ends (B, N, 2) for the speed of the tool."""
+        if "tool_speed" not in self.limits:
+            return None
+        speed = np.linalg.norm(self.tool_u, axis=-1)
+        cap: FloatArray = kernel(sampled_cap)(speed, self.limits["tool_speed"] * (1.0 - self.margins["tool_speed"]))
+        return cap
+
+    def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Friction as constant + growing x at `SHARES`; where a joint turns back, its greatest value either way."""
+        if retimed is None:
+            speed = np.full(self.slope.shape[:-1], 1e-6)
+        else:
+            x = along(retimed, SHARES)[2]
+            speed = np.sqrt(np.maximum(x, 1e-6 * x.max(axis=(-1, -2), keepdims=True) + 1e-60))
+        velocity = self.slope * speed[..., None]
+        constant = self.mechanism.friction_torque(velocity)
+        growing = 0.0 * constant
+        if retimed is not None:  # the tangent of what grows with the root of x
+            rise = self.mechanism.friction_torque(2.0 * velocity) - constant
+            growing = 0.5 * rise / np.square(speed)[..., None]
+            constant = constant - 0.5 * rise
+        most = np.abs(self.mechanism.friction_torque(velocity)).max(axis=-2)
+        turning = self.reverses[..., None, :]
+        return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
+
+    def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
+        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of the tool."""
+        at, u, x = along(retimed, shares)
+        q, qd, qdd = retimed.pieces.motion(at, u, x)
+        result: dict[str, FloatArray] = {}
+        if "tau_max" in self.limits:
+            slope = self.slope[..., -1:, :]
+            creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
+            tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                result["tau_max"] = np.nan_to_num(np.abs(tau) / self.limits["tau_max"], nan=0.0).max(axis=-2)
+        for name, value in self._tool(q, qd, qdd).items():
+            result[name] = (np.linalg.norm(value, axis=-1) / self.limits[name]).max(axis=-1)
+        return result
+
+    def _tool(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> dict[str, FloatArray]:
+        """Velocity and acceleration of the tool (..., 3), those that are limited."""
+        wanted = [name for name in ("tool_speed", "tool_acceleration") if name in self.limits]
+        values = {}
+        if wanted:
+            jacobian = self.mechanism.jacobian(q)[..., :3, :]
+            values["tool_speed"] = (jacobian @ qd[..., None])[..., 0]
+        if "tool_acceleration" in wanted:
+            turning = self.mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
+            values["tool_acceleration"] = (turning + jacobian @ qdd[..., None])[..., 0]
+        return {name: values[name] for name in wanted}
+
+    def tighten(self, retimed: Retimed, used: dict[str, FloatArray]) -> None:
+        """Take back by how much each limit is exceeded in each interval; for the tool, cut along its acceleration."""
+        if "tool_acceleration" in used and len(self.directions) < 8:
+            u, x = retimed.u[..., None], 0.5 * (retimed.x[..., :-1] + retimed.x[..., 1:])[..., None]
+            middle = self.tool_u[..., 2, :] * u + self.tool_x[..., 2, :] * x
+            size = np.linalg.norm(middle, axis=-1, keepdims=True)
+            self.directions.append(np.where(size > 0.0, middle / np.where(size > 0.0, size, 1.0), self.directions[0]))
+            used = {name: value for name, value in used.items() if name != "tool_acceleration"}
+        for name, value in used.items():
+            self.margins[name] = self.margins[name] + np.maximum(value - 1.0, 0.0)

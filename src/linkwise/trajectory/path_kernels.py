@@ -1,0 +1,190 @@
+"""Limits along one interval of a path as pairs of lines in (x, u), and the motion within it: functions over scalars.
+
+Within an interval of length D, at share z of it, x(z) = x + 2 D u z, and what is limited is a polynomial in z whose
+coefficients are linear in u and x. A polynomial lies between its least and its greatest Bernstein coefficient (G. Farin,
+*Curves and Surfaces for CAGD*, 5th edition, 2002, section 5.1), so that limits of these hold between the nodes as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from linkwise.kernel import Kernel
+from linkwise.kernel.reachability import LANES
+from linkwise.kernel.tape import trace
+from linkwise.spatial.scalar import Array, FloatArray, root, select
+
+#: Degree of what is limited: the acceleration of pieces of degree five with x linear in s.
+DEGREE = 4
+
+#: Shares of an interval at which what is no polynomial is evaluated.
+SHARES = np.arange(DEGREE + 1) / DEGREE
+
+#: In the place of no limit: its square and the quotient of both are finite.
+UNLIMITED = 1e100
+
+#: The coefficient of u is not less than this share of the slope, so that lines are not too steep for their rounding.
+LEAST_SHARE, LEAST = 1e-10, 1e-60
+
+
+def bernstein_values(z: FloatArray, degree: int = DEGREE) -> FloatArray:
+    """The Bernstein polynomials (..., degree + 1) at shares z."""
+    k = np.arange(degree + 1)
+    binomials = np.array([comb(degree, j) for j in k], dtype=float)
+    return np.asarray(binomials * z[..., None] ** k * (1.0 - z[..., None]) ** (degree - k))
+
+
+#: From values at `SHARES` to Bernstein coefficients.
+COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
+
+
+def _lines(a: Any, b: Any, low: Any, high: Any, scale: Any) -> list[Any]:
+    """Slope, lower and upper line in x of u where low <= a u + b x <= high."""
+    size = abs(a)
+    floor = LEAST_SHARE * scale + LEAST
+    share = 1.0 / select(size - floor, size, floor)
+    below, above, slope = low * share, high * share, b * share
+    return [select(a, -slope, slope), select(a, below, -above), select(a, above, -below)]
+
+
+def _block(lines: list[list[Any]]) -> Array:
+    block = np.full((3, LANES), 0.0, dtype=object)
+    block[1], block[2] = -UNLIMITED, UNLIMITED
+    for k, row in enumerate(lines):
+        block[:, k] = row
+    return block
+
+
+def _greatest(values: Any) -> Any:
+    first, *others = values
+    for value in others:
+        first = select(value - first, value, first)
+    return first
+
+
+def _caps(first: Any, last: Any, deviation: Any, limit: Any) -> Array:
+    """Greatest x at both ends where speed is at most a line from first to last plus a deviation, times the root of x.
+
+    What the limit allows, (limit / speed)^2, is convex along the interval; its tangent at the tighter end lies below it.
+    """
+    p0, p1 = (abs(p) + deviation + LEAST for p in (first, last))
+    most = select(p0 - p1, p0, p1)
+    allowed = (limit / most) * (limit / most)
+    return np.array([allowed * (1.0 + 2.0 * (most - p) / most) for p in (p0, p1)], dtype=object)
+
+
+def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, limits: Array) -> tuple[Array, Array]:
+    """Lines (3, 8) for the acceleration of a joint, and greatest x (2,) for its velocity, on a piece of degree five.
+
+    Parameters
+    ----------
+    q0, v0, a0, q1, v1, a1 : scalar
+        The coordinate and its derivatives by s at both ends.
+    step : scalar
+        Length of the interval.
+    limits : (2,) array
+        Of velocity and acceleration.
+    """
+    d = slopes(q0, v0, a0, q1, v1, a1, step)
+    rises = [0.0, *(d[k + 1] - d[k] for k in range(DEGREE)), 0.0]
+    scale = _greatest([abs(x) for x in d])
+    rows = []
+    for k in range(DEGREE + 1):
+        a = d[k] + 2.0 * k * rises[k]
+        b = (k * rises[k] + (DEGREE - k) * rises[k + 1]) / step
+        rows.append(_lines(a, b, -limits[1], limits[1], scale))
+    chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
+    deviation = _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)])
+    return _block(rows), _caps(d[0], d[-1], deviation, limits[0])
+
+
+def slopes(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:
+    """The five Bernstein coefficients of the derivative by s of the piece of degree five between two ends."""
+    c = controls(q0, v0, a0, q1, v1, a1, step)
+    return [5.0 * (c[k + 1] - c[k]) / step for k in range(DEGREE + 1)]
+
+
+def controls(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:
+    """The six Bernstein coefficients of the piece of degree five between two ends."""
+    h, k = step / 5.0, step * step / 20.0
+    return [q0, q0 + h * v0, q0 + 2.0 * h * v0 + k * a0, q1 - 2.0 * h * v1 + k * a1, q1 - h * v1, q1]
+
+
+def sampled_limits(a: Array, b: Array, c: Array, step: Any, limits: Array) -> Array:
+    """Lines (3, 8) for a quantity a u + b x + c of which the three are known at the five `SHARES` of an interval.
+
+    It is taken as the polynomial of degree four through its values there.
+
+    Parameters
+    ----------
+    a, b, c : (5,) array
+        What multiplies u and x, and the rest.
+    step : scalar
+        Length of the interval.
+    limits : (2,) array
+        Least and greatest value.
+    """
+    by_u = [a[k] + 2.0 * step * share * b[k] for k, share in enumerate(SHARES.tolist())]
+    by_u, by_x, rest = ([_combined(row, values) for row in COEFFICIENTS] for values in (by_u, b, c))
+    scale = _greatest([abs(x) for x in by_u])
+    rows = zip(by_u, by_x, rest, strict=True)
+    return _block([_lines(p, q, limits[0] - r, limits[1] - r, scale) for p, q, r in rows])
+
+
+def _combined(weights: FloatArray, values: Any) -> Any:
+    total = 0.0
+    for weight, value in zip(weights.tolist(), values, strict=True):
+        total = total + weight * value
+    return total
+
+
+def sampled_cap(p: Array, limit: Any) -> Array:
+    """Greatest x (2,) at the ends for a speed whose ratio to the root of x is known at the five `SHARES`."""
+    d = [_combined(row, p) for row in COEFFICIENTS]
+    chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
+    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)]), limit)
+
+
+def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:
+    """Position, velocity and acceleration at a share of an interval, for squared speed x and acceleration u."""
+    c = controls(q0, v0, a0, q1, v1, a1, step)
+    rises = [5.0 * (c[k + 1] - c[k]) / step for k in range(5)]
+    bends = [4.0 * (rises[k + 1] - rises[k]) / step for k in range(4)]
+    powers, others = [1.0, share], [1.0, 1.0 - share]
+    for _ in range(4):
+        powers.append(powers[-1] * powers[1])
+        others.append(others[-1] * others[1])
+
+    def value(coefficients: list[Any]) -> Any:
+        n = len(coefficients) - 1
+        terms = [comb(n, k) * powers[k] * others[n - k] * y for k, y in enumerate(coefficients)]
+        return sum(terms[1:], terms[0])
+
+    slope = value(rises)
+    return value(c), slope * root(x), slope * u + value(bends) * x
+
+
+_PIECE = dict.fromkeys(("q0", "v0", "a0", "q1", "v1", "a1", "step"), ())
+
+_FUNCTIONS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, Any]]] = {
+    joint_limits: ({**_PIECE, "limits": (2,)}, {"lines": (3, LANES), "cap": (2,)}),
+    sampled_limits: ({"a": (5,), "b": (5,), "c": (5,), "step": (), "limits": (2,)}, {"lines": (3, LANES)}),
+    sampled_cap: ({"p": (5,), "limit": ()}, {"cap": (2,)}),
+    motion_within: ({**_PIECE, "share": (), "u": (), "x": ()}, {"q": (), "qd": (), "qdd": ()}),
+}
+
+
+@cache
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """One of the functions of this file as a gufunc."""
+    inputs, outputs = _FUNCTIONS[function]
+
+    def scalars(*values: Any) -> Any:
+        return function(*(value if value.ndim else value.item() for value in values))
+
+    return Kernel(trace(scalars, function.__name__, inputs, outputs))

@@ -1,0 +1,130 @@
+"""Motion along a path whose squared speed is linear in the path parameter between nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.motion import State
+from linkwise.trajectory.path_kernels import kernel, motion_within
+
+#: Paths that are worked on at a time: what they need stays in the caches.
+CHUNK = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The intervals of a path between nodes.
+
+    Attributes
+    ----------
+    s : ndarray (..., N + 1)
+        The nodes.
+    first, last : ndarray (..., 3, N, n)
+        q and its derivatives by s where an interval begins, and where it ends.
+    """
+
+    s: FloatArray
+    first: FloatArray
+    last: FloatArray
+
+    @property
+    def steps(self) -> FloatArray:
+        """Lengths (..., N)."""
+        return np.diff(self.s, axis=-1)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch shape."""
+        return tuple(self.first.shape[:-3])
+
+    def member(self, place: Any) -> Pieces:
+        """Those of one path, or of some of a batch."""
+        return Pieces(self.s[place], self.first[place], self.last[place])
+
+    @property
+    def ends(self) -> list[FloatArray]:
+        """q, dq and ddq at the beginning, then at the end: six arrays (..., N, n)."""
+        return [part[..., k, :, :] for part in (self.first, self.last) for k in range(3)]
+
+    def motion(self, share: FloatArray, u: FloatArray, x: FloatArray) -> State:
+        """Q, qd and qdd (..., N, K, n) at shares of each interval, for u and x there: all (..., N, K)."""
+        ends = [part[..., None, :] for part in self.ends]
+        step, share, u, x = self.steps[..., None, None], share[..., None], u[..., None], x[..., None]
+        q, qd, qdd = kernel(motion_within)(*ends, step, share, u, x)
+        return q, qd, qdd
+
+
+@dataclass(frozen=True, eq=False)
+class Retimed:
+    """An evaluator: takes times (K,), returns q, qd and qdd (..., K, n); at rest after the end.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The path.
+    x : ndarray (..., N + 1)
+        (ds/dt)^2 at the nodes.
+    """
+
+    pieces: Pieces
+    x: FloatArray
+
+    @cached_property
+    def speed(self) -> FloatArray:
+        """Ds/dt at the nodes (..., N + 1)."""
+        return np.sqrt(self.x)
+
+    @cached_property
+    def u(self) -> FloatArray:
+        """d2s/dt2 in each interval (..., N)."""
+        return np.asarray(0.5 * np.diff(self.x, axis=-1) / self.pieces.steps)
+
+    @cached_property
+    def times(self) -> FloatArray:
+        """When the nodes are passed (..., N + 1), s."""
+        pace = self.speed[..., 1:] + self.speed[..., :-1]
+        with np.errstate(divide="ignore"):
+            spent = 2.0 * self.pieces.steps / pace
+        return np.concatenate((np.zeros((*spent.shape[:-1], 1)), np.cumsum(spent, axis=-1)), axis=-1)
+
+    def stretched(self, factor: FloatArray) -> Retimed:
+        """The same, slower by factors (...)."""
+        return Retimed(self.pieces, self.x / np.square(factor)[..., None])
+
+    def member(self, place: Any) -> Retimed:
+        """One motion, or some, of a batch."""
+        return Retimed(self.pieces.member(place), self.x[place])
+
+    def __call__(self, time: FloatArray) -> State:
+        """Q, qd and qdd at times (K,)."""
+        batch, n = self.pieces.batch, self.pieces.first.shape[-1]
+        nodes = self.times.reshape(-1, self.x.shape[-1])
+        x, speed, s = (part.reshape(nodes.shape) for part in (self.x, self.speed, self.pieces.s))
+        first, last = (part.reshape(-1, *part.shape[-3:]) for part in (self.pieces.first, self.pieces.last))
+        results = [np.empty((len(nodes), time.size, n)) for _ in range(3)]
+        for k in range(0, len(nodes), CHUNK):
+            part = slice(k, k + CHUNK)
+            rows = nodes[part]
+            at = np.stack([row.searchsorted(time, side="right") for row in rows])
+            at = np.minimum(at - 1, nodes.shape[1] - 2)
+            path = np.arange(len(rows))[:, None]
+            step = s[part][path, at + 1] - s[part][path, at]
+            x0 = x[part][path, at]
+            u = 0.5 * (x[part][path, at + 1] - x0) / step
+            end = rows[:, -1:]
+            since = np.minimum(time, end) - rows[path, at]
+            share = np.minimum(np.maximum((speed[part][path, at] + 0.5 * u * since) * since / step, 0.0), 1.0)
+            over = (time > end) | ((time >= end) & (x[part][:, -1:] == 0.0))
+            share[time >= end] = 1.0
+            here = np.maximum(x0 + 2.0 * u * step * share, 0.0)
+            here[over] = u[over] = 0.0
+            ends = [half[part][path, :, at][:, :, j] for half in (first, last) for j in range(3)]
+            columns = [value[..., None] for value in (step, share, u, here)]
+            kernel(motion_within)(*ends, *columns, out=tuple(result[part] for result in results))
+        q, qd, qdd = (result.reshape(*batch, time.size, n) for result in results)
+        return q, qd, qdd

@@ -1,0 +1,220 @@
+"""Motion along paths as fast as limits allow: analytic cases, limits at any instant, messages, agreement with toppra."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.errors import ArgumentError
+from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, path_through, time_optimal
+
+RNG = np.random.default_rng(5)
+POINTS = RNG.uniform(-1.5, 1.5, (5, 3))
+RATES = MotionLimits(qd_max=[1.0, 1.5, 2.0], qdd_max=[4.0, 3.0, 5.0])
+
+
+def dense(move: OptimalMotion) -> np.ndarray:
+    """Instants at 10 kHz, and the nodes."""
+    return np.union1d(np.arange(0.0, move.duration, 1e-4), np.minimum(move.profile.times, move.duration))
+
+
+@pytest.fixture(scope="module")
+def arm() -> lw.Mechanism:
+    base = lw.robots.planar_2r().replace(gravity=(0.0, -9.81, 0.0))
+    motor = lw.Motor(inertia=1e-3, gear_ratio=10.0, viscous=0.02, coulomb=0.1)
+    return base.replace(links=[link.replace(motor=motor) for link in base.links])
+
+
+@pytest.fixture(scope="module")
+def swing(arm: lw.Mechanism) -> OptimalMotion:
+    limits = MotionLimits(qd_max=4.0, tau_max=[80.0, 25.0], tool_speed=3.0, tool_acceleration=14.0)
+    return time_optimal(path_through([[0.2, -0.4], [0.8, 0.9], [1.4, 0.1]], names=arm.names), arm, limits, intervals=120)
+
+
+@pytest.mark.parametrize(("way", "speed", "acceleration"), [(2.0, 1.1, 2.0), (1.0, 50.0, 3.0), (-3.0, 0.7, 9.0)])
+def test_bang_bang_and_trapezoid(way: float, speed: float, acceleration: float) -> None:
+    """From rest to rest: 2 sqrt(d / a), or d / v + v / a where the greatest velocity is reached."""
+    d = abs(way)
+    exact = 2.0 * np.sqrt(d / acceleration) if d <= speed**2 / acceleration else d / speed + speed / acceleration
+    move = time_optimal([[0.0], [way]], limits=MotionLimits(qd_max=speed, qdd_max=acceleration), intervals=51, refinements=1)
+    print(f"error {move.duration / exact - 1.0:.1e}")
+    assert (
+        abs(move.duration / exact - 1.0) < 1e-10
+    )  # the profile is a polygon whose corners are nodes; only rounding is left
+    assert np.abs(move.at(move.duration)[0] - way) <= 1e-15 * d
+
+
+def test_velocities_at_the_ends() -> None:
+    """Up from v0 with a, then down to v1: the top is sqrt(a d + (v0^2 + v1^2) / 2)."""
+    v0, v1, a = 0.3, 0.5, 2.0
+    top = np.sqrt(a + 0.5 * (v0**2 + v1**2))
+    move = time_optimal([[0.0], [1.0]], limits=MotionLimits(qdd_max=a), sd0=v0, sd1=v1, intervals=50, refinements=1)
+    assert abs(move.duration - (2.0 * top - v0 - v1) / a) < 1e-10
+    assert np.allclose([move.qd[0, 0], move.qd[-1, 0]], [v0, v1], rtol=1e-12)
+
+
+def test_rates_stay_within_limits_at_any_instant() -> None:
+    for kind, intervals in (("cubic", 40), ("quintic", 40), ("cubic", 200)):
+        move = time_optimal(path_through(POINTS, kind=kind), limits=RATES, intervals=intervals, refinements=1)
+        _, qd, qdd = move.at(dense(move))
+        excess = [float((np.abs(part) / limit).max() - 1.0) for part, limit in ((qd, RATES.qd_max), (qdd, RATES.qdd_max))]
+        print(kind, intervals, move.duration, excess)
+        assert max(excess) < 1e-10  # Bernstein coefficients bound what is a polynomial; lines are bent by 1e-10 at most
+
+
+def test_velocity_and_acceleration_are_derivatives() -> None:
+    move = time_optimal(POINTS, limits=RATES, intervals=60)
+    nodes = move.profile.times
+    t, h = 0.5 * (nodes[1:] + nodes[:-1]), 1e-6
+    for k in (0, 1):
+        error = np.abs((move.at(t + h)[k] - move.at(t - h)[k]) / (2.0 * h) - move.at(t)[k + 1]).max()
+        print(f"derivative {k + 1}: {error:.1e}")
+        assert error < 2e-8  # rounding of 3 in q over h
+
+
+def test_finer_grids_are_faster_and_converge() -> None:
+    durations = [time_optimal(POINTS, limits=RATES, intervals=n).duration for n in (50, 100, 200, 400, 800)]
+    losses = np.diff(durations)
+    print(durations)
+    assert np.all(losses < 0.0)
+    assert durations[2] / durations[4] < 1.005
+    assert losses[-1] > 0.6 * losses[-2]  # the loss falls faster than the length of an interval
+
+
+def test_agrees_with_toppra() -> None:
+    ta = pytest.importorskip("toppra")
+    logging.getLogger("toppra").setLevel(logging.ERROR)
+    path = ta.SplineInterpolator(np.arange(5.0), POINTS, bc_type="natural")
+    bounds = [np.outer(limit, [-1.0, 1.0]) for limit in (RATES.qd_max, RATES.qdd_max)]
+    limits = [ta.constraint.JointVelocityConstraint(bounds[0]), ta.constraint.JointAccelerationConstraint(bounds[1])]
+    peer = ta.algorithm.TOPPRA(limits, path, gridpoints=np.linspace(0, 4, 401), parametrizer="ParametrizeConstAccel")
+    theirs, ours = peer.compute_trajectory(0, 0).duration, time_optimal(POINTS, limits=RATES, intervals=400).duration
+    print(theirs, ours)
+    assert abs(ours / theirs - 1.0) < 1e-3  # what 100 intervals between points leave open in both
+
+
+def test_a_batch_equals_a_loop() -> None:
+    points = RNG.uniform(-1.5, 1.5, (2, 17, 5, 3))
+    many = time_optimal(points, limits=RATES, intervals=40, refinements=1)
+    assert many.batch == (2, 17)
+    for place in ((0, 0), (1, 16)):
+        one = time_optimal(points[place], limits=RATES, intervals=40, refinements=1)
+        assert abs(many.durations[place] - one.duration) < 1e-9 * one.duration
+        assert np.allclose(many.member(place).at(one.t)[0], one.q, atol=1e-9)
+        assert many.member(place).binding[0].name == one.binding[0].name
+
+
+def test_limits_of_efforts_and_of_the_tool(arm: lw.Mechanism, swing: OptimalMotion) -> None:
+    t = dense(swing)
+    q, qd, qdd = swing.at(t)
+    taken = {
+        "effort": np.abs(arm.inverse_dynamics(q, qd, qdd)) / [80.0, 25.0],
+        "speed": np.linalg.norm((arm.jacobian(q)[:, :3] @ qd[..., None])[..., 0], axis=1) / 3.0,
+        "velocity": np.abs(qd) / 4.0,
+    }
+    linear = arm.jacobian(q)[:, :3] @ qdd[..., None] + arm.jacobian_dot(q, qd)[:, :3] @ qd[..., None]
+    taken["acceleration"] = np.linalg.norm(linear[..., 0], axis=1) / 14.0
+    for name, share in taken.items():
+        print(name, share.max() - 1.0)
+        assert share.max() < 1.0 + 1e-9
+    assert max(share.max() for share in taken.values()) > 1.0 - 1e-3
+    assert 1.0 <= swing.stretch < 1.0 + 1e-6
+
+
+def test_binding_covers_the_motion(swing: OptimalMotion) -> None:
+    parts = swing.binding
+    assert [part.begin for part in parts[1:]] == [part.end for part in parts[:-1]]
+    assert parts[0].begin == 0.0
+    assert np.isclose(parts[-1].end, swing.duration, rtol=1e-12)
+    assert {part.name for part in parts} <= set(swing.limit_names)
+    assert swing.usage.max() < 1.0 + 1e-9
+    pytest.importorskip("matplotlib")
+    assert len(swing.plot_binding("a swing").axes) == 3
+
+
+def test_effort_alone_is_bang_bang() -> None:
+    """One joint with inertia I and efforts up to T takes 2 sqrt(d I / T); with viscous friction it is slower."""
+    wheel = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, inertia=(0.5, 0.5, 0.5))], gravity=(0, 0, 0))
+    move = time_optimal([[0.0], [2.0]], wheel, MotionLimits(tau_max=3.0), intervals=50)
+    assert abs(move.duration - 2.0 * np.sqrt(2.0 * 0.5 / 3.0)) < 1e-9
+    damped = wheel.replace(links=[wheel.links[0].replace(motor=lw.Motor(viscous=0.5))])
+    slower = [time_optimal([[0.0], [2.0]], damped, MotionLimits(tau_max=3.0), intervals=n).duration for n in (100, 200, 400)]
+    # qdd = (T - b v) / I up to t1, then (-T - b v) / I: t1 by bisection of the way, in closed form
+    b, inertia, effort = 0.5, 0.5, 3.0
+    rate, limit = b / inertia, effort / b
+
+    def way(t1: float) -> tuple[float, float]:
+        v1 = limit * (1.0 - np.exp(-rate * t1))
+        t2 = np.log((v1 + limit) / limit) / rate
+        return limit * t1 - v1 / rate - limit * t2 + v1 / rate, t1 + t2
+
+    low, high = 0.0, 10.0
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if way(middle)[0] < 2.0 else (low, middle)
+    exact = way(low)[1]
+    loss = np.array(slower) / exact - 1.0
+    print(loss)
+    assert np.all(loss > 0.0)
+    # in an interval u is constant and friction grows: its end allows less, by what is of first order
+    assert np.all(loss[1:] < 0.6 * loss[:-1])
+    assert loss[-1] < 2e-3
+
+
+def test_rests_and_zero_limits() -> None:
+    move = time_optimal(
+        [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], limits=MotionLimits(qd_max=[1.0, 0.0], qdd_max=2.0), rests=[1.0]
+    )
+    k = int(np.flatnonzero(move.profile.pieces.s == 1.0)[0])
+    assert move.profile.x[k] == 0.0
+    with pytest.raises(
+        ArgumentError, match=r"qd_max of joint 'q2' is 0, and the path moves it by 0\.5 in all, beginning at s = 0"
+    ):
+        time_optimal([[0.0, 0.0], [1.0, 0.5]], limits=MotionLimits(qd_max=[1.0, 0.0], qdd_max=2.0))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"limits": MotionLimits()}, "there is no limit"),
+        ({"limits": MotionLimits(qd_max=-1.0)}, "qd_max is -1.0; expected numbers >= 0"),
+        ({"limits": MotionLimits(tau_max=1.0)}, "tau_max needs the mechanism"),
+        ({"limits": MotionLimits(tool_speed=0.0)}, "tool_speed is 0.0; expected a number > 0"),
+        ({"limits": None}, "give a mechanism whose joints have limits"),
+        ({"sd0": 100.0}, "sd0 is 100; limits of velocity allow at most"),
+        ({"sd0": 0.9, "limits": MotionLimits(qd_max=10.0, qdd_max=0.1)}, "sd0 is 0.9; from there on the limits can be kept"),
+        ({"sd1": -1.0}, "sd1 is -1.0; expected a number >= 0"),
+        ({"rests": [9.0]}, "rests holds 9; the path goes from 0 to 1"),
+        ({"limits": MotionLimits(qd_max=[1.0, np.inf], qdd_max=[np.inf, 1.0])}, None),
+        ({"path": [[0.0, 0.0], [0.0, 0.0]]}, "points 0 and 1 are the same"),
+    ],
+)
+def test_messages(change: dict, message: str | None) -> None:
+    call = {"path": [[0.0, 0.0], [1.0, 1.0]], "limits": MotionLimits(qd_max=1.0, qdd_max=1.0)} | change
+    if message is None:
+        assert time_optimal(call.pop("path"), **call).duration > 0.0
+        return
+    with pytest.raises(ArgumentError, match=message):
+        time_optimal(call.pop("path"), **call)
+
+
+def test_paths_that_leave_limits_or_cannot_stand(arm: lw.Mechanism) -> None:
+    narrow = arm.replace(links=[link.replace(limits=(-1.0, 1.0)) for link in arm.links])
+    with pytest.raises(
+        ArgumentError, match=r"leaves the limits \[-1\.0, 1\.0\] of joint .* at s = 0\.5.* % of the way\), and by 1 at"
+    ):
+        time_optimal([[0.0, 0.0], [0.5, 2.0]], narrow, MotionLimits(qd_max=1.0, qdd_max=1.0))
+    with pytest.raises(ArgumentError, match=r"cannot stand at s = .*: it needs .*, and tau_max is 5"):
+        time_optimal([[0.0, 0.0], [0.5, 0.5]], arm, MotionLimits(tau_max=5.0))
+
+
+def test_path_derivatives_and_nodes() -> None:
+    path = path_through(POINTS)
+    s, h = np.linspace(0.1, 3.9, 30) + 1e-3, 1e-5
+    for k in (0, 1):
+        assert np.abs((path.at(s + h)[k] - path.at(s - h)[k]) / (2 * h) - path.at(s)[k + 1]).max() < 1e-8
+    assert np.array_equal(path.at(path.s)[0], POINTS)
+    nodes = JointPath([0.0, 0.1, 3.0], np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1))).divided(10, [2.0])
+    assert nodes.size == 11
+    assert {0.0, 0.1, 2.0, 3.0} <= set(nodes.tolist())
