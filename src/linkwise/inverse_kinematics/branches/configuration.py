@@ -271,8 +271,8 @@ class ConfigurationLabels:
         self._kernel: Kernel | None = None
 
     def values(self, q: npt.ArrayLike) -> FloatArray:
-        """The factors (..., F) at coordinates q (..., n), lengths in shares of the arm's size; zero on a singular surface."""
-        q = vectors("q", q, self.mechanism.n)
+        """The factors (..., F) at coordinates q (..., n), lengths in shares of the arm's size: zero on singular surfaces."""
+        q = vectors("q", q, self.mechanism.n, finite=False)
         if not self._factors:
             if not self.names:
                 return np.zeros((*q.shape[:-1], 0))
