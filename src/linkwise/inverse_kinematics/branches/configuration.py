@@ -330,8 +330,9 @@ class ConfigurationLabels:
 
 def labels_of(mechanism: Tree, link: int | str = "tool", fixed: int | None = None) -> ConfigurationLabels:
     """The names of the configurations of a frame, made once for each mechanism."""
-    key = ("labels", link_given(link), fixed)
-    return mechanism.memo("configuration_labels", key, lambda: ConfigurationLabels(mechanism, link, fixed))
+    return mechanism.memo(
+        "configuration_labels", (link_given(link), fixed), lambda: ConfigurationLabels(mechanism, link, fixed)
+    )
 
 
 def configuration_labels(

@@ -105,7 +105,9 @@ class SelfMotion(Solutions):
         assert self.form.fixed is not None
         return self.form.fixed
 
-    def best(self, criterion: Criterion = "manipulability", q0: npt.ArrayLike | None = None, metric: Metric = None) -> FloatArray:
+    def best(
+        self, criterion: Criterion = "manipulability", q0: npt.ArrayLike | None = None, metric: Metric = None
+    ) -> FloatArray:
         """The best solution (..., n) of each pose over all values, NaN where a pose has none.
 
         Parameters
@@ -207,7 +209,7 @@ class _Curves:
         return np.where(self.ranges.turning, away - TURN * np.rint(away / TURN), away)
 
     def _tangents(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The change of coordinates (M, n) for a unit of the redundant joint at q (M, n), and the sign of the determinant."""
+        """The change of coordinates (M, n) for a unit of the redundant joint, and the sign of the others' determinant."""
         rates = np.array(kernel_of(self.form.mechanism, "jacobian", None, {"link": self.form.link})(q))
         held = rates[..., self.columns]
         tangents = np.ones_like(q)

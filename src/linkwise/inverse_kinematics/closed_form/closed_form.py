@@ -18,7 +18,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, shown, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
-from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family, values_at
 from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH, ClosedFormProgram
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.kernel import Kernel
@@ -279,7 +279,7 @@ class Compiled:
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None = None) -> None:
         self.mechanism, self.fixed = mechanism, fixed
         self._parts: _Parts | None = None
-        self._program = link, chain, family
+        self.program = link, chain, family
 
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
@@ -349,8 +349,8 @@ class Compiled:
         return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
-        make_parts = partial(_Parts, self.mechanism, *self._program, self.fixed)
-        self._parts = self.mechanism.memo("closed_form", self._program, make_parts)
+        make_parts = partial(_Parts, self.mechanism, *self.program, self.fixed)
+        self._parts = self.mechanism.memo("closed_form", self.program, make_parts)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -430,7 +430,7 @@ Metric = npt.ArrayLike | str | Callable[[FloatArray], npt.ArrayLike] | None
 
 
 def distances(away: FloatArray, metric: Metric = None) -> FloatArray:
-    """Distances (...) for differences (..., n) of joint coordinates, in a metric of `Solutions.nearest`; some are squared."""
+    """Distances (...) for differences (..., n) of joint coordinates, or their squares; see `Solutions.nearest`."""
     if callable(metric):
         return np.asarray(metric(away), dtype=float)
     if isinstance(metric, str):
@@ -527,7 +527,7 @@ class Solutions:
     def __iter__(self) -> Iterator[FloatArray]:
         if not self.count.ndim:
             return iter(self.q)
-        rows = self.q.reshape(-1, *self.q.shape[-2:])
+        rows = self.q.reshape(self.count.size, *self.q.shape[-2:])
         return (row[:count] for row, count in zip(rows, self.count.ravel(), strict=True))
 
     def __getitem__(self, which: Any) -> FloatArray:
@@ -638,6 +638,18 @@ class ClosedForm:
         """
         _, count, q, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
         return q, count > 0, errors[..., 0], errors[..., 1]
+
+    @property
+    def branches(self) -> int:
+        """How many solutions a pose has at most."""
+        _, chain, family = (self._solver or self.refuse()).program
+        return len(family.solve(np.eye(4, dtype=object), values_at(chain)))
+
+    @property
+    def misfit(self) -> float:
+        """How far the arm is from the special one whose equations are solved, rad or shares of its size."""
+        near = (self._solver or self.refuse()).program[2].near
+        return 0.0 if near is None else near.misfit
 
     def holding(self, value: npt.ArrayLike) -> ClosedForm:
         """The same with another value of the fixed joint, rad or m, of any batch shape; nothing is compiled again."""
