@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.branches.self_motion import SelfMotion
 from linkwise.inverse_kinematics.closed_form import Solutions
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
@@ -32,6 +32,9 @@ STRAIGHT = 0.1
 
 #: A continuous path is sampled again where no branch goes on, until samples are this share of the first distance apart.
 FINEST = 1.0 / 64.0
+
+#: A Jacobian with a singular value below this is one of a singular position.
+SINGULAR = 1e-6
 
 #: What a leap weighs against joint travel: fewer leaps come first.
 LEAP_COST = 1e6
@@ -208,7 +211,9 @@ def follow_path(
     mechanism.require_numbers("follow_path")
     margin = numbers("limit_margin", limit_margin, "at least 0, rad or m")
     if margin.shape not in {(), (mechanism.n,)} or (margin < 0.0).any():
-        raise ArgumentError(f"limit_margin is {limit_margin}; expected at least 0, for all joints or ({mechanism.n},)")
+        raise ArgumentError(
+            f"limit_margin is {shown(limit_margin)}; expected at least 0, for all joints or ({mechanism.n},)"
+        )
     weight = np.ones(mechanism.n) if weights is None else vectors("weights", weights, mechanism.n)
     singular = positive("singularity_margin", singularity_margin, zero=True)
     pose_at, at = _sampled(T, s, samples)
@@ -280,21 +285,38 @@ class _Graph:
         """The nodes of samples (S,) with poses (S, 4, 4)."""
         solve = partial(all_inverse_kinematics, self.mechanism, poses, **self.options)
         solutions = solve(limits=self.limits, configuration=self.configuration, turns=self.limits)
+        rows = _by_pose(solutions, len(at))
+        found = [self._allowed(part) for part in rows]
+        for k, (inside, rates) in enumerate(found):
+            if self.singular or not len(inside) or np.linalg.svd(rates, compute_uv=False)[:, -1].min() > SINGULAR:
+                continue
+            # (one row stands for a continuum: those nearest to the solutions beside)
+            others = [part[0] for part in found[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
+            if self.options["redundancy"] is None and others:
+                near = partial(all_inverse_kinematics, self.mechanism, poses[k], **self.options, limits=self.limits)
+                more = list(near(q0=np.concatenate(others), configuration=self.configuration))
+                _, first = np.unique(np.concatenate([rows[k], *more]).round(6), axis=0, return_index=True)
+                found[k] = self._allowed(np.concatenate([rows[k], *more])[first])
         unlimited: Solutions | None = None
-        for k, rows in enumerate(_by_pose(solutions, len(at))):
-            low, high = self.ranges.low + self.margin, self.ranges.high - self.margin
-            inside = rows[((rows >= low) & (rows <= high)).all(axis=1)]
-            rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.options["link"]})(inside))
-            rates = rates.reshape(len(inside), 6, self.mechanism.n)
-            rates[:, :3] /= self.size
-            keep = np.ones(len(inside), dtype=bool)
-            if self.singular and len(inside):
-                keep = np.linalg.svd(rates, compute_uv=False)[:, -1] >= self.singular
-            why = "singularity"
+        for k, (inside, rates) in enumerate(found):
+            why = ""
             if not len(inside):
                 unlimited = unlimited or solve(limits=False)
-                why = "limits" if len(_by_pose(unlimited, len(at))[k]) else "unreachable"
-            self.nodes[float(at[k])] = _Nodes(poses[k], inside[keep], rates[keep], "" if keep.any() else why)
+                within = len(rows[k]) and len(self._allowed(rows[k], singular=0.0)[0])
+                why = "singularity" if within else "limits" if len(_by_pose(unlimited, len(at))[k]) else "unreachable"
+            self.nodes[float(at[k])] = _Nodes(poses[k], inside, rates, why)
+
+    def _allowed(self, q: FloatArray, singular: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """Those of coordinates (k, n) within both margins, and their Jacobians."""
+        least = self.singular if singular is None else singular
+        inside = q[((q >= self.ranges.low + self.margin) & (q <= self.ranges.high - self.margin)).all(axis=1)]
+        rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.options["link"]})(inside))
+        rates = rates.reshape(len(inside), 6, self.mechanism.n)
+        rates[:, :3] /= self.size
+        if not least or not len(inside):
+            return inside, rates
+        keep = np.linalg.svd(rates, compute_uv=False)[:, -1] >= least
+        return inside[keep], rates[keep]
 
     def step(self, start: float, end: float) -> _Step:
         """From one sample to another, computed once."""

@@ -32,7 +32,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import (
     parallel,
     with_points,
 )
-from linkwise.inverse_kinematics.closed_form.problem import ROWS, axes_of
+from linkwise.inverse_kinematics.closed_form.problem import axes_of
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
@@ -278,7 +278,7 @@ class ConfigurationLabels:
                 return np.zeros((*q.shape[:-1], 0))
             rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q))[..., self._columns]
             rates[..., :3, :] /= self.chain.size
-            return np.linalg.det(rates[..., ROWS["pose"], :])[..., None]
+            return np.asarray(np.linalg.det(rates)[..., None])
         if self._kernel is None:
             outputs = {"values": (len(self.names),)}
             self._kernel = Kernel(trace(self._run, "configuration", {"q": (self.mechanism.n,)}, outputs))

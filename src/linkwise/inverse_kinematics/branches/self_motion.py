@@ -29,6 +29,10 @@ from linkwise.spatial.validation import choice, numbers, vectors, whole
 #: Neighbours of one curve differ from what the null space foretells by at most this share of their difference.
 STRAIGHT = 0.25
 
+#: Beside a turning point they leave the direction of the null space by at most this share, and are between one and two times
+#: as long as it foretells, by at most this much more or less than one and a half.
+ASIDE, WIDE = 0.5, 0.7
+
 #: Halvings of the interval in which a curve ends.
 HALVINGS = 32
 
@@ -233,10 +237,14 @@ class _Curves:
             (part.reshape(*q.shape[:-1], *part.shape[1:]) for part in self._tangents(rows.reshape(-1, q.shape[-1])))
             for rows in (q, after)
         )
-        away = self._between(q, after)
-        miss = np.linalg.norm(away - 0.5 * np.asarray(step)[..., None] * (t + u), axis=-1)
-        good = (miss <= STRAIGHT * np.linalg.norm(away, axis=-1)) & (sign == other)
-        return np.where(good, miss, np.inf)
+        away, steps = self._between(q, after), np.broadcast_to(np.asarray(step)[..., None], q.shape)
+        miss = np.linalg.norm(away - 0.5 * steps * (t + u), axis=-1)
+        size = np.linalg.norm(away, axis=-1)
+        # beside a turning point the difference is between one and two times what the flatter tangent foretells
+        flat = steps * np.where((np.linalg.norm(t, axis=-1) < np.linalg.norm(u, axis=-1))[..., None], t, u)
+        share = np.sum(away * flat, axis=-1) / np.sum(flat * flat, axis=-1)
+        turns = (np.linalg.norm(away - share[..., None] * flat, axis=-1) <= ASIDE * size) & (np.abs(share - 1.5) <= WIDE)
+        return np.where((sign == other) & ((miss <= STRAIGHT * size) | turns), miss, np.inf)
 
     def _within_limits(self, first: int, chain: FloatArray) -> list[tuple[int, FloatArray]]:
         """The parts of a curve (m, n) that are within the limits after whole turns, with the index of their first value."""
@@ -281,7 +289,7 @@ class _Curves:
             trial = q[some] + self._between(q[some], trial)
             outside = (trial < self.ranges.low) | (trial > self.ranges.high)
             further = follows & ~outside.any(axis=1)
-            for place, continues, beyond in zip(some, follows, outside, strict=True):
+            for place, continues, beyond in zip(some.tolist(), follows, outside, strict=True):
                 if not continues:
                     reasons[place] = "turning point"
                 elif beyond.any():

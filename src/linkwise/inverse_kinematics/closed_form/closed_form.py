@@ -435,7 +435,7 @@ def distances(away: FloatArray, metric: Metric = None) -> FloatArray:
         return np.asarray(metric(away), dtype=float)
     if isinstance(metric, str):
         choice("metric", metric, ("greatest",))
-        return np.abs(away).max(axis=-1, initial=0.0)
+        return np.asarray(np.abs(away).max(axis=-1))
     n = away.shape[-1]
     weights = np.ones(n) if metric is None else numbers("metric", metric, f"weights ({n},) or a matrix ({n}, {n})")
     if weights.shape not in {(n,), (n, n)}:
