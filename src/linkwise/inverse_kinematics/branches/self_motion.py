@@ -93,7 +93,7 @@ class SelfMotion(Solutions):
     >>> motion
     <SelfMotion: link7 at 64 values, 48 solutions>
     >>> [curve.ends for curve in motion.curves()][0]
-    ('link2', 'link5')
+    ('turning point', 'link1')
     >>> bool(abs(arm.forward_kinematics(motion.best("manipulability")) - T).max() < 1e-12)
     True
     """
@@ -381,7 +381,7 @@ def redundant_joint(mechanism: Tree, link: int | str = "tool") -> int:
     --------
     >>> from linkwise import robots
     >>> redundant_joint(robots.panda())
-    6
+    4
     """
 
     def make() -> int:
