@@ -290,14 +290,15 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
         why = form.why.replace("fixed={joint: value}", "--fix JOINT=VALUE")
         hint = "without --all one solution is found numerically"
         raise ArgumentError(f"{model.name!r} has no closed form for this: {why}; {hint}")
-    solutions = form.all(asked.poses, options.q0, options.limits)
     joint = None if not fixed_joints else next(iter(fixed_joints))
-    if asks == "pose" and (options.turns or options.configuration):
+    if asks == "pose":
         chosen = {"turns": options.turns, "configuration": _configuration(options.configuration)}
         sought: dict[str, Any] = {"q0": options.q0, "limits": options.limits, "fixed": fixed_joints or None}
         solutions = model.all_inverse_kinematics(asked.poses, link=_link(options), **sought, **chosen)
     elif options.turns or options.configuration:
         raise click.UsageError("--turns and --configuration are for whole poses")
+    else:
+        solutions = form.all(asked.poses, options.q0, options.limits)
     answers = []
     for k, branches in enumerate(solutions):
         poses = model.forward_kinematics(branches, link=_link(options))
