@@ -829,6 +829,9 @@ class Mechanism(Tree):
     if TYPE_CHECKING:
         inverse_kinematics = linkwise.inverse_kinematics.inverse_kinematics
         all_inverse_kinematics = linkwise.inverse_kinematics.all_inverse_kinematics
+        configuration_labels = linkwise.inverse_kinematics.configuration_labels
+        explain_solver = linkwise.inverse_kinematics.explain_solver
+        follow_path = linkwise.inverse_kinematics.follow_path
         joint_velocities = linkwise.inverse_kinematics.joint_velocities
         joint_accelerations = linkwise.inverse_kinematics.joint_accelerations
         solve = linkwise.solve.solve
@@ -839,6 +842,7 @@ class Mechanism(Tree):
         browse = linkwise.view.browse
     else:
         inverse_kinematics = all_inverse_kinematics = LazyMethod("linkwise.inverse_kinematics")
+        configuration_labels = explain_solver = follow_path = LazyMethod("linkwise.inverse_kinematics")
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
         solve = LazyMethod("linkwise.solve")
         mobility = workspace = LazyMethod("linkwise.loops")

@@ -304,3 +304,22 @@ def test_all_of_an_arm_without_a_closed_form_come_by_elimination(linkwise: Calla
     )
     assert len(told["answers"]) == len(arm.all_inverse_kinematics(reached(arm, told["answers"][0]))) > 0
     assert "elimination" in told["answers"][0]["explanation"]
+
+
+def test_all_of_a_configuration_and_with_turns(linkwise: Callable, puma: lw.Mechanism) -> None:
+    where = ("ik", "puma560", "--position", "0.4,0.2,0.3", "--rpy", "0,180deg,0")
+    every = json.loads(linkwise(*where, "--all", "--no-limits", "--json").out)["answers"]
+    up = json.loads(linkwise(*where, "--all", "--no-limits", "--configuration", "elbow=up,wrist=flip", "--json").out)[
+        "answers"
+    ]
+    assert [answer["q"] for answer in up] == [
+        answer["q"] for answer in every if {"elbow": "up", "wrist": "flip"}.items() <= answer["configuration"].items()
+    ]
+    turns = json.loads(linkwise(*where, "--all", "--turns", "--json").out)["answers"]
+    T = puma.forward_kinematics(turns[0]["q"])
+    assert len(turns) == len(puma.all_inverse_kinematics(T, turns=True)) > 0
+    for words, message in (("elbow=left", "expected 'up' or 'down'"), ("elbow", "is not NAME=WORD")):
+        wrong = linkwise(*where, "--all", "--configuration", words)
+        assert wrong.status == 2
+        assert message in wrong.err
+    assert "--turns is for --all" in linkwise(*where, "--turns").err

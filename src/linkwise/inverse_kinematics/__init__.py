@@ -1,5 +1,9 @@
 """Inverse kinematics: joint coordinates for poses, in closed form and by iteration, and joint velocities for velocities."""
 
+from linkwise.inverse_kinematics.branches import SelfMotion as SelfMotion
+from linkwise.inverse_kinematics.branches import SelfMotionCurve as SelfMotionCurve
+from linkwise.inverse_kinematics.branches import configuration_labels as configuration_labels
+from linkwise.inverse_kinematics.branches import redundant_joint as redundant_joint
 from linkwise.inverse_kinematics.closed_form import ClosedForm as ClosedForm
 from linkwise.inverse_kinematics.closed_form import NoClosedFormError as NoClosedFormError
 from linkwise.inverse_kinematics.closed_form import Solutions as Solutions
@@ -9,6 +13,10 @@ from linkwise.inverse_kinematics.interactive import TargetFollower as TargetFoll
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics as all_inverse_kinematics
 from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from linkwise.inverse_kinematics.inverse_kinematics import numeric_solutions as numeric_solutions
+from linkwise.inverse_kinematics.path_branches import PathBranches as PathBranches
+from linkwise.inverse_kinematics.path_branches import PathBreak as PathBreak
+from linkwise.inverse_kinematics.path_branches import follow_path as follow_path
+from linkwise.inverse_kinematics.solver_explanation import explain_solver as explain_solver
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson as newton_raphson
 from linkwise.inverse_kinematics.textbook_methods import steepest_descent as steepest_descent
 from linkwise.inverse_kinematics.velocity import VELOCITY_REASONS as VELOCITY_REASONS

@@ -11,16 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.branches.configuration import labels_of
+from linkwise.inverse_kinematics.branches.self_motion import self_motion
+from linkwise.inverse_kinematics.branches.turns import chosen, with_turns
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
-from linkwise.solve.joint_limits import JointRanges
+from linkwise.solve.joint_limits import JointRanges, beside, start_position
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
-from linkwise.solve.validation import link_given, positive
+from linkwise.solve.validation import link_given, positive, settle
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, common_batch, flag, mask_of, unmasked, whole
 
@@ -387,6 +390,9 @@ def all_inverse_kinematics(
     tol: float = 1e-9,
     seed: int = 0,
     starts: int = 200,
+    turns: bool = False,
+    configuration: Mapping[str, str] | None = None,
+    redundancy: Mapping[int | str, npt.ArrayLike] | int | None = None,
 ) -> Solutions:
     """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
@@ -427,10 +433,19 @@ def all_inverse_kinematics(
         With the closed form of seven joints, one that is held: see `closed_form`.
     mask, tol, seed, starts
         With the numeric method: see `numeric_solutions`.
+    turns : bool
+        Whether to list each solution with all whole turns of its joints within the limits: of six joints with two turns
+        each up to 64 times as many. Joints without limits keep the one turn.
+    configuration : mapping of str to str, optional
+        Only solutions with these words, such as ``{"shoulder": "left", "elbow": "up"}``: see `configuration_labels`.
+    redundancy : mapping of a joint to its values, or int, optional
+        For arms with one joint more than a pose determines: values (G,) of one joint, or how many of them between its
+        limits; a number alone leaves the choice of the joint to `redundant_joint`.
 
     Returns
     -------
     Solutions
+        With `redundancy` a `SelfMotion`, whose q is (..., G, K, n).
 
     Raises
     ------
@@ -452,27 +467,63 @@ def all_inverse_kinematics(
     """
     mechanism.require_numbers("all_inverse_kinematics")
     choice("method", method, ALL_METHODS)
-    if method != "numeric" and mask is not None:
-        raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
-    if fixed is not None and method not in {"auto", "closed_form"}:
-        raise ArgumentError("fixed goes with method='closed_form'")
-    held = None
-    if method == "numeric":
+    _options_agree(method, mask, fixed, redundancy)
+    solutions: Solutions
+    held: int | None = None
+    if redundancy is not None:
+        motion = self_motion(mechanism, T, redundancy, q0=q0, link=link, limits=limits)
+        solutions, held = motion, motion.joint
+    elif method == "numeric":
         sought: dict[str, Any] = {"link": link, "mask": mask, "limits": limits, "tol": tol, "seed": seed, "starts": starts}
         solutions = numeric_solutions(mechanism, T, q0=q0, **sought)
     else:
-        form = closed_form(mechanism, link, fixed=fixed)
-        wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
-        general = elimination(mechanism, link) if wanted else None
-        if general is None and method == "elimination":
-            raise ArgumentError(f"{mechanism.name!r}: method is 'elimination', for frames that six revolute joints move")
-        solutions, held = (general or form).all(T, q0, limits), form.fixed
-    if q0 is not None:
+        solutions, held = _by_form(mechanism, T, q0, link, limits, method, fixed)
+    if q0 is None:
+        turned = JointRanges.of(mechanism, limits=limits).principal(solutions.q)
+        if held is not None:
+            turned[..., held] = solutions.q[..., held]
+        solutions = replace(solutions, q=turned)
+    if mask is None and not (mechanism.loops or mechanism.manifold_joints):
+        settle(solutions, labels=labels_of(mechanism, link, held))  # (nobody else has these solutions yet)
+    if configuration is not None:
+        if solutions.labels is None:
+            raise ArgumentError("configuration goes with whole poses of a tree on a fixed base; expected it to be left out")
+        solutions = chosen(solutions, labels_of(mechanism, link, held).fits(solutions.q, configuration))
+    if turns is False or not flag("turns", turns):
         return solutions
-    turned = JointRanges.of(mechanism, limits=limits).principal(solutions.q)
-    if held is not None:
-        turned[..., held] = solutions.q[..., held]
-    return replace(solutions, q=turned)
+    if not limits:
+        raise ArgumentError("turns=True goes with limits=True; without limits there is no end of turns")
+    start = start_position(mechanism, beside(mechanism, link)) if q0 is None else np.asarray(q0, dtype=float)
+    away = start[..., None, :] if redundancy is not None else start
+    return with_turns(solutions, JointRanges.of(mechanism, limits=limits), away, held)
+
+
+def _options_agree(method: str, mask: Any, fixed: Any, redundancy: Any) -> None:
+    """Raise where options of `all_inverse_kinematics` exclude each other."""
+    if method != "numeric" and mask is not None:
+        raise ArgumentError("mask goes with method='numeric'; of closed forms see closed_form(asks=)")
+    if method not in {"auto", "closed_form"} and not (fixed is None and redundancy is None):
+        raise ArgumentError("fixed and redundancy go with method='closed_form'")
+    if fixed is not None and redundancy is not None:
+        raise ArgumentError("fixed and redundancy both say which joint is held; expected one of them")
+
+
+def _by_form(
+    mechanism: Tree,
+    T: npt.ArrayLike,
+    q0: npt.ArrayLike | None,
+    link: int | str,
+    limits: bool,
+    method: str,
+    fixed: Mapping[int | str, npt.ArrayLike] | None,
+) -> tuple[Solutions, int | None]:
+    """The solutions by closed form or elimination, and the coordinate that is held."""
+    form = closed_form(mechanism, link, fixed=fixed)
+    wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
+    general = elimination(mechanism, link) if wanted else None
+    if general is None and method == "elimination":
+        raise ArgumentError(f"{mechanism.name!r}: method is 'elimination', for frames that six revolute joints move")
+    return (general or form).all(T, q0, limits), form.fixed
 
 
 def _of_some(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -140,6 +140,8 @@ class Answer:
         How far it is from the target, m and rad, over what counts.
     q : ndarray (nq,)
         Coordinates, rad or m.
+    configuration : dict
+        Words by name, of every solution that ``--all`` gives.
     """
 
     target: int
@@ -149,6 +151,7 @@ class Answer:
     position_error: float
     rotation_error: float
     q: FloatArray
+    configuration: dict[str, str] = field(default_factory=dict)
 
 
 @command(
@@ -175,6 +178,12 @@ class Answer:
     option("--all", "every", is_flag=True, help="Give every solution that a closed form has."),
     option(
         "--fix", type=OfJoint("JOINT=VALUE"), help="With --all: a joint that is not solved for, as of seven one must be."
+    ),
+    option("--turns", is_flag=True, help="With --all: every whole turn of the joints within their limits."),
+    option(
+        "--configuration",
+        metavar="NAME=WORD,...",
+        help="With --all: only these, such as shoulder=left,elbow=up,wrist=flip.",
     ),
     option("--method", type=click.Choice(METHODS), default="auto", help="How to solve."),
     option("--follow", is_flag=True, help="Start each pose of a file from the solution of the one before it."),
@@ -210,8 +219,9 @@ def ik(description: Description, options: Options) -> Output:
             raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
         answers, family = _every(model, asked, options)
         parts = _all_parts(model, asked, answers, family)
-    elif options.fix:
-        raise click.UsageError("--fix is for --all, which is not asked for")
+    elif options.fix or options.turns or options.configuration:
+        name = "--fix" if options.fix else "--turns" if options.turns else "--configuration"
+        raise click.UsageError(f"{name} is for --all, which is not asked for")
     else:
         answers = _solve(model, asked, options)
         alone = len(asked.poses) == 1
@@ -280,18 +290,39 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
         why = form.why.replace("fixed={joint: value}", "--fix JOINT=VALUE")
         hint = "without --all one solution is found numerically"
         raise ArgumentError(f"{model.name!r} has no closed form for this: {why}; {hint}")
-    solutions = form.all(asked.poses, options.q0, options.limits)
+    joint = None if not fixed_joints else next(iter(fixed_joints))
+    if asks == "pose":
+        chosen = {"turns": options.turns, "configuration": _configuration(options.configuration)}
+        sought: dict[str, Any] = {"q0": options.q0, "limits": options.limits, "fixed": fixed_joints or None}
+        solutions = model.all_inverse_kinematics(asked.poses, link=_link(options), **sought, **chosen)
+    elif options.turns or options.configuration:
+        raise click.UsageError("--turns and --configuration are for whole poses")
+    else:
+        solutions = form.all(asked.poses, options.q0, options.limits)
     answers = []
     for k, branches in enumerate(solutions):
         poses = model.forward_kinematics(branches, link=_link(options))
+        words = model.configuration_labels(branches, link=_link(options), fixed=joint) if asks == "pose" else {}
         explanation = f"by {form.family}" + (
             "" if solutions.complete[k] else ", which does not prove here that there are no others"
         )
-        for q, error in zip(branches, pose_error(poses, asked.poses[k]) * asked.counted, strict=True):
+        errors = pose_error(poses, asked.poses[k]) * asked.counted
+        for place, (q, error) in enumerate(zip(branches, errors, strict=True)):
+            configuration = {name: str(word[place]) for name, word in words.items()}
             off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
             exact = max(off) <= options.tol
-            answers.append(Answer(k, exact, "converged" if exact else "missed", explanation, *off, q))
+            answers.append(Answer(k, exact, "converged" if exact else "missed", explanation, *off, q, configuration))
     return answers, form.family
+
+
+def _configuration(text: str | None) -> dict[str, str] | None:
+    """Words by name."""
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    if any(not (name and equals and word) for name, equals, word in pairs):
+        refuse(f"{text!r} is not NAME=WORD,..., as shoulder=left,elbow=up", "--configuration")
+    return {name.strip(): word.strip() for name, _, word in pairs}
 
 
 def _csv(model: Mechanism, answers: Sequence[Answer], asked: Targets) -> Iterator[str]:
@@ -342,10 +373,12 @@ def _all_parts(model: Mechanism, asked: Targets, answers: Sequence[Answer], fami
     counts: Counter[int] = Counter()
     for answer in answers:
         counts[answer.target] += 1
-        rows.append((plain(asked.names[answer.target]), str(counts[answer.target]), *_values(model, answer)))
+        words = [", ".join(answer.configuration.values())] * bool(answer.configuration)
+        rows.append((plain(asked.names[answer.target]), str(counts[answer.target]), *_values(model, answer), *words))
     if answers:
         title = f"{plain(model.name)}: every solution, angles in degrees"
-        yield Table([title], ["target", "solution", *_columns(model)], rows[:ROWS], keys=2)
+        last = ["configuration"] * bool(answers[0].configuration)
+        yield Table([title], ["target", "solution", *_columns(model), *last], rows[:ROWS], keys=2)
     solutions = "1 solution" if len(answers) == 1 else f"{len(answers):,} solutions"
     yield f"{solutions} in closed form, the nearest to the start first: {plain(family)}"
     if len(answers) > ROWS:

@@ -6,10 +6,10 @@ Solutions at special poses are completed by iteration.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, shown, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
-from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
+from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family, values_at
 from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH, ClosedFormProgram
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.kernel import Kernel
@@ -279,7 +279,7 @@ class Compiled:
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None = None) -> None:
         self.mechanism, self.fixed = mechanism, fixed
         self._parts: _Parts | None = None
-        self._program = link, chain, family
+        self.program = link, chain, family
 
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
@@ -349,8 +349,8 @@ class Compiled:
         return tuple(shaped), sum(rows.added for rows in completed)
 
     def _made(self) -> _Parts:
-        make_parts = partial(_Parts, self.mechanism, *self._program, self.fixed)
-        self._parts = self.mechanism.memo("closed_form", self._program, make_parts)
+        make_parts = partial(_Parts, self.mechanism, *self.program, self.fixed)
+        self._parts = self.mechanism.memo("closed_form", self.program, make_parts)
         return self._parts
 
     def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
@@ -418,6 +418,36 @@ def _refuse(T: npt.ArrayLike, start: FloatArray) -> None:
         raise ArgumentError(f"q0 is {np.abs(start).max():g}; expected numbers up to {FARTHEST:g}")
 
 
+class Labels(Protocol):
+    """What names configurations."""
+
+    def of(self, q: npt.ArrayLike) -> dict[str, Any]:
+        """Words by name for coordinates q (..., n)."""
+
+
+#: How distances between joint coordinates are measured; see `Solutions.nearest`.
+Metric = npt.ArrayLike | str | Callable[[FloatArray], npt.ArrayLike] | None
+
+
+def distances(away: FloatArray, metric: Metric = None) -> FloatArray:
+    """Distances (...) for differences (..., n) of joint coordinates, or their squares; see `Solutions.nearest`."""
+    if callable(metric):
+        return np.asarray(metric(away), dtype=float)
+    if isinstance(metric, str):
+        choice("metric", metric, ("greatest",))
+        return np.asarray(np.abs(away).max(axis=-1))
+    n = away.shape[-1]
+    weights = np.ones(n) if metric is None else numbers("metric", metric, f"weights ({n},) or a matrix ({n}, {n})")
+    if weights.shape not in {(n,), (n, n)}:
+        raise ArgumentError(f"metric has the shape {weights.shape}; expected weights ({n},) or a matrix ({n}, {n})")
+    least = weights.min(initial=0.0) if weights.ndim == 1 else np.linalg.eigvalsh(0.5 * (weights + weights.T))[0]
+    if least < -1e-12 * np.abs(weights).max(initial=0.0):
+        raise ArgumentError(f"metric has the weight {least:g}; expected weights of at least 0, or a positive matrix")
+    if weights.ndim == 1:
+        return np.asarray((away * away) @ weights)
+    return np.asarray(np.einsum("...i,ij,...j", away, weights, away))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Solutions:
     """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
@@ -434,6 +464,8 @@ class Solutions:
     complete : ndarray (...)
         False where it is not proven that there are no other solutions: where random starts were used, and, by elimination,
         where roots are too near to each other.
+    labels : object, optional
+        What names the configurations: `linkwise.inverse_kinematics.branches.configuration.ConfigurationLabels`.
 
     Examples
     --------
@@ -451,6 +483,43 @@ class Solutions:
     q: FloatArray
     count: npt.NDArray[np.intp]
     complete: npt.NDArray[np.bool_]
+    labels: Labels | None = None
+
+    @property
+    def configuration(self) -> dict[str, npt.NDArray[np.str_]]:
+        """A word for each solution (..., K), by name, such as ``"up"`` for the elbow; empty words from `count` on.
+
+        The names are those of `configuration_labels`; there are none where the arm has none.
+        """
+        return {} if self.labels is None else self.labels.of(self.q)
+
+    def nearest(self, q0: npt.ArrayLike, metric: Metric = None) -> FloatArray:
+        """The solution (..., n) of each pose that is nearest to q0 (..., n); NaN where a pose has none.
+
+        Parameters
+        ----------
+        q0 : (..., n) array_like
+            Where distances are measured from, rad or m.
+        metric : array_like, str or callable, optional
+            Weights (n,) of the squared differences, or a matrix (n, n); ``"greatest"`` compares the greatest difference of
+            a joint; a function takes differences (..., n) and gives distances (...). Without it all joints weigh the same.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.ur5()
+        >>> solutions = arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2]))
+        >>> solutions.nearest([0.0, -1.0, 1.2, 0.2, 0.5, 0.0], metric=[1, 1, 1, 0, 0, 0]).round(6).tolist()
+        [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]
+        """
+        n = self.q.shape[-1]
+        away = self.q - vectors("q0", q0, n)[..., None, :]
+        distance = distances(away, metric)
+        if not distance.shape[-1]:
+            return np.full((*distance.shape[:-1], n), np.nan)
+        best = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=-1)
+        q = np.broadcast_to(self.q, away.shape)
+        return np.asarray(np.take_along_axis(q, best[..., None, None], axis=-2)[..., 0, :])
 
     def __len__(self) -> int:
         return int(self.count.size if self.count.ndim else self.count)
@@ -458,7 +527,7 @@ class Solutions:
     def __iter__(self) -> Iterator[FloatArray]:
         if not self.count.ndim:
             return iter(self.q)
-        rows = self.q.reshape(-1, *self.q.shape[-2:])
+        rows = self.q.reshape(self.count.size, *self.q.shape[-2:])
         return (row[:count] for row, count in zip(rows, self.count.ravel(), strict=True))
 
     def __getitem__(self, which: Any) -> FloatArray:
@@ -569,6 +638,18 @@ class ClosedForm:
         """
         _, count, q, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
         return q, count > 0, errors[..., 0], errors[..., 1]
+
+    @property
+    def branches(self) -> int:
+        """How many solutions a pose has at most."""
+        _, chain, family = (self._solver or self.refuse()).program
+        return len(family.solve(np.eye(4, dtype=object), values_at(chain)))
+
+    @property
+    def misfit(self) -> float:
+        """How far the arm is from the special one whose equations are solved, rad or shares of its size."""
+        near = (self._solver or self.refuse()).program[2].near
+        return 0.0 if near is None else near.misfit
 
     def holding(self, value: npt.ArrayLike) -> ClosedForm:
         """The same with another value of the fixed joint, rad or m, of any batch shape; nothing is compiled again."""

@@ -312,7 +312,8 @@ class ClosedFormProgram:
         spare = len(self.chain) - len(self.family.held) < rows.stop - rows.start
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
-            return select(count, 0.0, select(determined, select(nearly - best, POLISH, 0.0), SEARCH))
+            missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (what only the limits exclude is no miss)
+            return select(count, 0.0, select(determined, missed, SEARCH))
         near: Any = 0.0
         for k, miss in enumerate(worse):
             close: Any = POLISH

@@ -1,0 +1,445 @@
+"""Branches of solutions along a path of poses, and the way through them with the least joint travel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError, shown
+from linkwise.inverse_kinematics.branches.self_motion import SelfMotion
+from linkwise.inverse_kinematics.closed_form import Solutions
+from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
+from linkwise.inverse_kinematics.pose_error import pose_error
+from linkwise.model.tree import Tree
+from linkwise.solve.joint_limits import TURN, JointRanges
+from linkwise.solve.validation import positive
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import flag, numbers, rigid_poses, vectors, whole
+
+#: Joints that move farther between two samples, rad or m, leap.
+LEAP = 1.0
+
+#: Two solutions are on one branch where the frame moves as the path does, to this share of what the joints move (rad, shares
+#: of the arm's size).
+STRAIGHT = 0.1
+
+#: A continuous path is sampled again where no branch goes on, until samples are this share of the first distance apart.
+FINEST = 1.0 / 64.0
+
+#: A Jacobian with a singular value below this is one of a singular position.
+SINGULAR = 1e-6
+
+#: What a leap weighs against joint travel: fewer leaps come first.
+LEAP_COST = 1e6
+
+#: Why no branch goes on.
+REASONS = {
+    "unreachable": "no solution reaches the pose, with or without joint limits",
+    "limits": "all solutions are outside the joint limits, or nearer to them than the margin",
+    "singularity": "all solutions within the limits are nearer to a singular position than the margin",
+    "apart": "solutions on both sides are on different branches: joints would leap",
+}
+
+
+@dataclass(frozen=True)
+class PathBreak:
+    """Where no branch goes on: between two samples.
+
+    Attributes
+    ----------
+    start, end : float
+        The path parameter of the last sample before, and of the first one after.
+    reason : str
+        A key of `linkwise.inverse_kinematics.path_branches.REASONS`.
+    leap : float
+        How far a joint leaps, rad or m; infinite where the path ends before it has a solution again.
+    """
+
+    start: float
+    end: float
+    reason: str
+    leap: float
+
+    def __str__(self) -> str:
+        return f"between {self.start:.6g} and {self.end:.6g}: {REASONS[self.reason]}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathBranches:
+    """The branches of solutions along a path, and the chosen way; made by `follow_path`.
+
+    Attributes
+    ----------
+    s : ndarray (S,)
+        The path parameter of each sample.
+    q : ndarray (S, n)
+        Joint coordinates of the chosen way, rad or m; NaN where the pose has no solution that is allowed.
+    success : bool
+        Whether one branch leads from the first sample to the last.
+    breaks : tuple of PathBreak
+        Where none does.
+    travel : float
+        The length of the way in joint space without leaps, in the metric of the weights.
+    solutions : tuple of ndarray (k, n)
+        The allowed solutions of each sample.
+    branch : tuple of ndarray (k,)
+        The number of the branch of each: the same along the path as long as it goes on, from 0.
+    chosen : ndarray (S,)
+        Which of them the way takes, -1 where there is none.
+    """
+
+    s: FloatArray
+    q: FloatArray
+    success: bool
+    breaks: tuple[PathBreak, ...]
+    travel: float
+    solutions: tuple[FloatArray, ...]
+    branch: tuple[npt.NDArray[np.intp], ...]
+    chosen: npt.NDArray[np.intp]
+
+    def explain(self) -> str:
+        """The result in words."""
+        count = 1 + max((int(rows.max(initial=-1)) for rows in self.branch), default=-1)
+        if self.success:
+            return f"one branch of {count} leads along the path; the joints travel {self.travel:.4g}"
+        return f"no branch of {count} leads along the path: " + "; ".join(map(str, self.breaks))
+
+    def __repr__(self) -> str:
+        return f"<PathBranches: {self.explain()}>"
+
+
+class _Nodes(NamedTuple):
+    """What one sample allows: its pose, solutions (k, n), their Jacobians, and why there are none."""
+
+    pose: FloatArray
+    q: FloatArray
+    rates: FloatArray
+    why: str
+
+
+class _Step(NamedTuple):
+    """The moves from one sample to the next that stay on a branch: from and to which node (k,), and their lengths (k,)."""
+
+    start: npt.NDArray[np.intp]
+    end: npt.NDArray[np.intp]
+    length: FloatArray
+
+    def least(self, cost: FloatArray) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The nodes (m,) that a move leads to, and which move is the cheapest to each, by costs of moves (k,)."""
+        order = np.lexsort((cost, self.end))
+        nodes, first = np.unique(self.end[order], return_index=True)
+        return nodes, order[first]
+
+
+def follow_path(
+    mechanism: Tree,
+    T: npt.ArrayLike | Callable[[float], npt.ArrayLike],
+    *,
+    s: npt.ArrayLike | None = None,
+    samples: int = 101,
+    q0: npt.ArrayLike | None = None,
+    link: int | str = "tool",
+    limits: bool = True,
+    limit_margin: npt.ArrayLike = 0.0,
+    singularity_margin: float = 0.0,
+    weights: npt.ArrayLike | None = None,
+    configuration: Mapping[str, str] | None = None,
+    redundancy: Mapping[int | str, npt.ArrayLike] | int | None = None,
+    method: str = "auto",
+) -> PathBranches:
+    """Joint coordinates along a path of poses, on the branch with the least joint travel.
+
+    All solutions of every sample are the nodes of a graph, with all whole turns within the limits; two of neighbouring
+    samples are joined where the joints move from one to the other as the path does. The way has the fewest leaps
+    between branches and, with these, the least travel (R. Bellman's dynamic programming over samples). A leap is reported,
+    never hidden.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        On a fixed base, with a closed form or six revolute joints.
+    T : (S, 4, 4) array_like, or callable
+        Poses in the world, or the pose (4, 4) at a path parameter. A callable is sampled again, up to 64 times as closely,
+        where no branch goes on, so that coarse samples are not mistaken for a leap.
+    s : (S,) array_like, optional
+        The path parameter of each sample, rising; from 0 to 1 where it is left out.
+    samples : int
+        Of a callable without `s`.
+    q0 : (n,) array_like, optional
+        Where the joints stand before: the travel from there counts too.
+    link, configuration, redundancy, method
+        As for `all_inverse_kinematics`.
+    limits : bool
+        Whether joint limits hold.
+    limit_margin : float or (n,) array_like
+        How far joints stay from their limits, rad or m.
+    singularity_margin : float
+        Solutions whose Jacobian has a singular value below it, lengths in shares of the arm's size, are left out.
+    weights : (n,) array_like, optional
+        Of the squared joint moves; 1 each by default.
+
+    Returns
+    -------
+    PathBranches
+
+    Raises
+    ------
+    ArgumentError
+        Naming the argument at fault.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import robots
+    >>> arm = robots.ur5()
+    >>> start = arm.forward_kinematics([0.1, -1.2, 1.5, 0.3, 0.9, 0.2])
+    >>> def seam(s):
+    ...     T = start.copy()
+    ...     T[1, 3] += 0.3 * s
+    ...     return T
+    >>> way = follow_path(arm, seam, samples=21, singularity_margin=0.02)
+    >>> way.success, way.q.shape, bool(abs(np.diff(way.q, axis=0)).max() < 0.1)
+    (True, (21, 6), True)
+    """
+    mechanism.require_numbers("follow_path")
+    margin = numbers("limit_margin", limit_margin, "at least 0, rad or m")
+    if margin.shape not in {(), (mechanism.n,)} or (margin < 0.0).any():
+        raise ArgumentError(
+            f"limit_margin is {shown(limit_margin)}; expected at least 0, for all joints or ({mechanism.n},)"
+        )
+    weight = np.ones(mechanism.n) if weights is None else vectors("weights", weights, mechanism.n)
+    singular = positive("singularity_margin", singularity_margin, zero=True)
+    pose_at, at = _sampled(T, s, samples)
+    options = {"link": link, "method": method, "redundancy": redundancy}
+    graph = _Graph(mechanism, options, configuration, flag("limits", limits), margin, singular, weight)
+    start = None if q0 is None else vectors("q0", q0, mechanism.n)
+    graph.add(at, np.array([pose_at(value) for value in at]))
+    finest = FINEST * float(np.diff(at).min(initial=np.inf))
+    while callable(T):
+        way = graph.way(at, start)
+        steps = [i for i in way.open_steps if max(way.chosen[i : i + 2]) >= 0 and at[i + 1] - at[i] > 1.5 * finest]
+        middles = [0.5 * (at[i] + at[i + 1]) for i in steps]
+        if not middles:
+            break
+        graph.add(np.array(middles), np.array([pose_at(value) for value in middles]))
+        at = np.sort(np.concatenate([at, middles]))
+    return graph.result(at, start)
+
+
+def _sampled(
+    T: npt.ArrayLike | Callable[[float], npt.ArrayLike], s: npt.ArrayLike | None, samples: int
+) -> tuple[Callable[[float], FloatArray], FloatArray]:
+    """What gives the pose at a path parameter, and the parameters of the samples."""
+    poses = None if callable(T) else rigid_poses("T", T)
+    if poses is not None and poses.ndim != 3:
+        raise ArgumentError(f"T has the shape {poses.shape}; expected poses (S, 4, 4), or a function of the path parameter")
+    count = whole("samples", samples, 2) if poses is None else len(poses)
+    at = np.linspace(0.0, 1.0, count) if s is None else numbers("s", s, "path parameters (S,)")
+    if at.ndim != 1 or not len(at) or (np.diff(at) <= 0.0).any() or (poses is not None and len(at) != count):
+        raise ArgumentError(f"s has the shape {at.shape}; expected rising path parameters ({count},)")
+    if callable(T):
+        return lambda value: np.asarray(rigid_poses("T(s)", T(float(value)))), at
+    assert poses is not None
+    known = dict(zip(at.tolist(), poses, strict=True))
+    return lambda value: known[float(value)], at
+
+
+class _Way(NamedTuple):
+    """The chosen nodes by sample, -1 for none, and the steps (by the sample before) on which no branch goes on."""
+
+    chosen: npt.NDArray[np.intp]
+    open_steps: list[int]
+
+
+class _Graph:
+    """Nodes by path parameter, and the steps between neighbours."""
+
+    def __init__(
+        self,
+        mechanism: Tree,
+        options: Mapping[str, Any],
+        configuration: Mapping[str, str] | None,
+        limits: bool,
+        margin: FloatArray,
+        singular: float,
+        weight: FloatArray,
+    ) -> None:
+        self.mechanism, self.options, self.configuration = mechanism, options, configuration
+        self.limits, self.margin, self.singular, self.weight = limits, margin, singular, weight
+        self.ranges = JointRanges.of(mechanism, limits=limits)
+        endless = (self.ranges.low == -np.inf) & (self.ranges.high == np.inf)
+        self.endless = self.ranges.turning & endless
+        reach = kernel_of(mechanism, "forward_kinematics", None, {"link": options["link"]})
+        self.size = float(np.linalg.norm(np.asarray(reach(np.zeros(mechanism.n)))[:3, 3] - mechanism.base[:3, 3])) or 1.0
+        self.nodes: dict[float, _Nodes] = {}
+        self.steps: dict[tuple[float, float], _Step] = {}
+
+    def add(self, at: FloatArray, poses: FloatArray) -> None:
+        """The nodes of samples (S,) with poses (S, 4, 4)."""
+        solve = partial(all_inverse_kinematics, self.mechanism, poses, **self.options)
+        solutions = solve(limits=self.limits, configuration=self.configuration, turns=self.limits)
+        rows = _by_pose(solutions, len(at))
+        found = [self._allowed(part) for part in rows]
+        for k, (inside, rates) in enumerate(found):
+            if self.singular or not len(inside) or np.linalg.svd(rates, compute_uv=False)[:, -1].min() > SINGULAR:
+                continue
+            # (one row stands for a continuum: those nearest to the solutions beside)
+            others = [part[0] for part in found[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
+            if self.options["redundancy"] is None and others:
+                near = partial(all_inverse_kinematics, self.mechanism, poses[k], **self.options, limits=self.limits)
+                more = list(near(q0=np.concatenate(others), configuration=self.configuration))
+                _, first = np.unique(np.concatenate([rows[k], *more]).round(6), axis=0, return_index=True)
+                found[k] = self._allowed(np.concatenate([rows[k], *more])[first])
+        unlimited: Solutions | None = None
+        for k, (inside, rates) in enumerate(found):
+            why = ""
+            if not len(inside):
+                unlimited = unlimited or solve(limits=False)
+                within = len(rows[k]) and len(self._allowed(rows[k], singular=0.0)[0])
+                why = "singularity" if within else "limits" if len(_by_pose(unlimited, len(at))[k]) else "unreachable"
+            self.nodes[float(at[k])] = _Nodes(poses[k], inside, rates, why)
+
+    def _allowed(self, q: FloatArray, singular: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """Those of coordinates (k, n) within both margins, and their Jacobians."""
+        least = self.singular if singular is None else singular
+        inside = q[((q >= self.ranges.low + self.margin) & (q <= self.ranges.high - self.margin)).all(axis=1)]
+        rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.options["link"]})(inside))
+        rates = rates.reshape(len(inside), 6, self.mechanism.n)
+        rates[:, :3] /= self.size
+        if not least or not len(inside):
+            return inside, rates
+        keep = np.linalg.svd(rates, compute_uv=False)[:, -1] >= least
+        return inside[keep], rates[keep]
+
+    def step(self, start: float, end: float) -> _Step:
+        """From one sample to another, computed once."""
+        if (start, end) not in self.steps:
+            self.steps[start, end] = self._step(self.nodes[start], self.nodes[end])
+        return self.steps[start, end]
+
+    def moves(self, q: FloatArray, after: FloatArray) -> FloatArray:
+        """From coordinates q to after (..., n); joints without limits go the shorter way round."""
+        away = after - q
+        return np.where(self.endless, away - TURN * np.rint(away / TURN), away)
+
+    def _step(self, a: _Nodes, b: _Nodes) -> _Step:
+        near = np.ones((len(a.q), len(b.q)), dtype=bool)
+        for joint, endless in enumerate(self.endless):
+            away = b.q[None, :, joint] - a.q[:, None, joint]
+            near &= np.abs(away - TURN * np.rint(away / TURN) if endless else away) <= LEAP
+        start, end = np.nonzero(near)
+        moves = self.moves(a.q[start], b.q[end])
+        gap = pose_error(a.pose, b.pose)
+        gap[:3] /= self.size
+        moved = 0.5 * np.einsum("kij,kj->ki", a.rates[start] + b.rates[end], moves)
+        joined = np.linalg.norm(moved - gap, axis=1) <= STRAIGHT * np.linalg.norm(moves, axis=1)
+        return _Step(start[joined], end[joined], np.sqrt((moves[joined] ** 2) @ self.weight))
+
+    def way(self, at: FloatArray, q0: FloatArray | None) -> _Way:
+        """The nodes with the fewest leaps, each from the best node before it, then the least travel."""
+        nodes = [self.nodes[float(value)].q for value in at]
+        filled = [k for k, q in enumerate(nodes) if len(q)]
+        chosen = np.full(len(at), -1, dtype=np.intp)
+        if not filled:
+            return _Way(chosen, list(range(len(at) - 1)))
+        cost = np.zeros(len(nodes[filled[0]]))
+        if q0 is not None:
+            cost = np.sqrt(self.moves(q0, nodes[filled[0]]) ** 2 @ self.weight)
+        before: list[npt.NDArray[np.intp]] = []
+        for k, after in pairwise(filled):
+            best = int(cost.argmin())
+            previous = np.full(len(nodes[after]), best)
+            total = cost[best] + LEAP_COST + np.sqrt(self.moves(nodes[k][best], nodes[after]) ** 2 @ self.weight)
+            if after == k + 1:
+                step = self.step(float(at[k]), float(at[after]))
+                joined = cost[step.start] + step.length
+                ends, moves = step.least(joined)
+                previous[ends], total[ends] = step.start[moves], joined[moves]
+            before.append(previous)
+            cost = total
+        node = int(cost.argmin())
+        for place in range(len(filled) - 1, -1, -1):
+            chosen[filled[place]] = node
+            node = int(before[place - 1][node]) if place else node
+        return _Way(chosen, [k for k in range(len(at) - 1) if not self._joined(at[k], at[k + 1], chosen[k], chosen[k + 1])])
+
+    def _joined(self, start: float, end: float, node: int, after: int) -> bool:
+        if node < 0 or after < 0:
+            return False
+        step = self.step(float(start), float(end))
+        return bool(((step.start == node) & (step.end == after)).any())
+
+    def result(self, at: FloatArray, q0: FloatArray | None) -> PathBranches:
+        """The way, what breaks it, and the branches beside it."""
+        way, nodes = self.way(at, q0), [self.nodes[float(value)] for value in at]
+        q = np.full((len(at), self.mechanism.n), np.nan)
+        for k, node in enumerate(way.chosen):
+            if node >= 0:
+                q[k] = nodes[k].q[node]
+        done = [k for k in range(len(at)) if way.chosen[k] >= 0]
+        for k, after in pairwise(done):
+            q[after] = q[k] + np.where(self.endless, self.moves(q[k], q[after]), q[after] - q[k])
+        travel = 0.0
+        for k in range(len(at) - 1):
+            if k not in way.open_steps:
+                travel += float(np.sqrt((q[k + 1] - q[k]) ** 2 @ self.weight))
+        breaks = self._breaks(at, q, way, nodes)
+        success = bool(len(done) == len(at) and not way.open_steps)
+        rows = tuple(node.q for node in nodes)
+        return PathBranches(at, q, success, breaks, travel, rows, self._numbered(at), way.chosen)
+
+    def _breaks(self, at: FloatArray, q: FloatArray, way: _Way, nodes: list[_Nodes]) -> tuple[PathBreak, ...]:
+        """One break for each run of steps on which no branch goes on."""
+        breaks = []
+        runs = np.split(way.open_steps, np.flatnonzero(np.diff(way.open_steps) > 1) + 1) if way.open_steps else []
+        for run in runs:
+            pieces = [[int(k)] for k in run]
+            joined: list[list[int]] = []
+            for piece in pieces:  # (steps that meet in a sample without solutions are one break)
+                if joined and way.chosen[piece[0]] < 0:
+                    joined[-1] += piece
+                else:
+                    joined.append(piece)
+            for piece in joined:
+                first, last = piece[0], piece[-1] + 1
+                why = next((nodes[k].why for k in range(first, last + 1) if nodes[k].why), "apart")
+                leap = float(np.abs(q[last] - q[first]).max())
+                breaks.append(PathBreak(float(at[first]), float(at[last]), why, leap if np.isfinite(leap) else np.inf))
+        if len(at) == 1 and nodes[0].why:
+            breaks.append(PathBreak(float(at[0]), float(at[0]), nodes[0].why, np.inf))
+        return tuple(breaks)
+
+    def _numbered(self, at: FloatArray) -> tuple[npt.NDArray[np.intp], ...]:
+        """The number of the branch of each node: that of the nearest node before that it is joined with, or a new one."""
+        first = len(self.nodes[float(at[0])].q)
+        numbered, following = [np.arange(first, dtype=np.intp)], first
+        for start, end in pairwise(at.tolist()):
+            step, count = self.step(start, end), len(self.nodes[end].q)
+            numbers_here = np.full(count, -1, dtype=np.intp)
+            ends, moves = step.least(step.length)
+            back = _Step(step.end, step.start, step.length)
+            starts, returns = back.least(step.length)
+            nearest = dict(zip(starts.tolist(), back.start[returns].tolist(), strict=True))
+            for node, before in zip(ends.tolist(), step.start[moves].tolist(), strict=True):
+                if nearest[before] == node:
+                    numbers_here[node] = numbered[-1][before]
+            new = numbers_here < 0
+            numbers_here[new] = following + np.arange(new.sum())
+            following += int(new.sum())
+            numbered.append(numbers_here)
+        return tuple(numbered)
+
+
+def _by_pose(solutions: Solutions, count: int) -> list[FloatArray]:
+    """The solutions (k, n) of each pose; of a self-motion those of all values together."""
+    if not isinstance(solutions, SelfMotion):
+        return list(solutions)
+    rows = solutions.q.reshape(count, -1, solutions.q.shape[-1])
+    return [part[~np.isnan(part[:, 0])] for part in rows]
