@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
+    from linkwise.model.shape import Shape as Shape
     from linkwise.model.spring import EndStop as EndStop
     from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
     from linkwise.model.spring import Spring as Spring
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
     from linkwise.solve import Aligned as Aligned
+    from linkwise.solve import Clear as Clear
     from linkwise.solve import Closed as Closed
     from linkwise.solve import Coordinate as Coordinate
     from linkwise.solve import Follows as Follows
@@ -59,6 +61,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Aligned",
     "CartesianTrajectory",
+    "Clear",
     "Closed",
     "Coordinate",
     "EndStop",
@@ -77,6 +80,7 @@ __all__ = [
     "Pose",
     "Position",
     "Sampled",
+    "Shape",
     "Spring",
     "Trajectory",
     "Wrench",
@@ -113,6 +117,7 @@ __all__ = [
 _HOMES = {
     "Aligned": "linkwise.solve",
     "CartesianTrajectory": "linkwise.trajectory",
+    "Clear": "linkwise.solve",
     "Closed": "linkwise.solve",
     "Coordinate": "linkwise.solve",
     "Feedback": "linkwise.simulation",
@@ -132,6 +137,7 @@ _HOMES = {
     "Pose": "linkwise.solve",
     "Position": "linkwise.solve",
     "Sampled": "linkwise.simulation",
+    "Shape": "linkwise.model.shape",
     "Trajectory": "linkwise.trajectory",
     "Wrench": "linkwise.dynamics",
     "compare": "linkwise.comparison",
