@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwise import clearance as clearance
     from linkwise import control as control
     from linkwise import dynamics as dynamics
     from linkwise import errors as errors
@@ -84,6 +85,7 @@ __all__ = [
     "Spring",
     "Trajectory",
     "Wrench",
+    "clearance",
     "compare",
     "control",
     "dynamics",
@@ -140,6 +142,7 @@ _HOMES = {
     "Shape": "linkwise.model.shape",
     "Trajectory": "linkwise.trajectory",
     "Wrench": "linkwise.dynamics",
+    "clearance": "",
     "compare": "linkwise.comparison",
     "control": "",
     "dynamics": "",

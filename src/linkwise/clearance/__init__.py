@@ -1,0 +1,7 @@
+"""Clearance: signed distances of a mechanism from itself and from obstacles, and ways around them."""
+
+from linkwise.clearance.clearance import Clearance as Clearance
+from linkwise.clearance.clearance import clearance as clearance
+from linkwise.clearance.fitting import Capsule as Capsule
+from linkwise.clearance.fitting import fit_capsules as fit_capsules
+from linkwise.clearance.shapes import LeftOut as LeftOut
