@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
 from linkwise.clearance.shapes import CapsuleSet, Obstacles, collision_shapes, obstacle_set
 from linkwise.errors import ArgumentError, shown
@@ -128,8 +129,6 @@ class Clear(Constraint):
 
     def satisfied(self, mechanism: Tree, q: FloatArray) -> Any:
         """Whether configurations (..., nq) are clear by the margin."""
-        from linkwise.clearance.clearance import distances_at
-
         shapes = collision_shapes(mechanism, self.disabled, self.seed)
         return distances_at(shapes, self.obstacles, q, least=True) >= self.margin
 
