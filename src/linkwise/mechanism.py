@@ -836,6 +836,7 @@ class Mechanism(Tree):
         joint_accelerations = linkwise.inverse_kinematics.joint_accelerations
         solve = linkwise.solve.solve
         clearance = linkwise.clearance.clearance
+        plan = linkwise.clearance.plan
         mobility = linkwise.loops.mobility
         workspace = linkwise.loops.workspace
         draw = linkwise.view.draw
@@ -845,7 +846,7 @@ class Mechanism(Tree):
         inverse_kinematics = all_inverse_kinematics = LazyMethod("linkwise.inverse_kinematics")
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
         solve = LazyMethod("linkwise.solve")
-        clearance = LazyMethod("linkwise.clearance")
+        clearance = plan = LazyMethod("linkwise.clearance")
         mobility = workspace = LazyMethod("linkwise.loops")
         draw = animate = browse = LazyMethod("linkwise.view")
 

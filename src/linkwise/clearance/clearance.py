@@ -40,7 +40,7 @@ class Clearance:
     Examples
     --------
     >>> import linkwise as lw
-    >>> rods = [lw.Shape(f"link{k}", "capsule", (0.05, 1.0), role="collision") for k in (1, 2)]
+    >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> arm.clearance([0.0, 0.0], [lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="ball")])
     <Clearance: least 0.35 m between link2 and ball, 2 pairs>
@@ -211,28 +211,29 @@ def clearance(
     Examples
     --------
     >>> import linkwise as lw
-    >>> rods = [lw.Shape(f"link{k}", "capsule", (0.05, 1.0), role="collision") for k in (1, 2)]
+    >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> result = clearance(arm, [[0.0, 0.0], [0.5, 0.0]], {"ball": lw.Shape("world", "sphere", 0.1, origin=(2, 0.5, 0))})
     >>> result.distance.round(3).tolist(), result.pairs
-    ([[0.805, 0.35], [0.682, 0.381]], (('link1', 'ball'), ('link2', 'ball')))
+    ([[0.968, 0.35], [0.973, 0.37]], (('link1', 'ball'), ('link2', 'ball')))
     >>> result.gradient[0].round(3).tolist()
     [[-0.447, 0.0], [-2.0, -1.0]]
     """
-    if isinstance(obstacles, CapsuleSet):
-        others = obstacles
-    else:
-        others = obstacle_set(obstacles)
+    others = obstacle_set(obstacles)
     shapes = collision_shapes(mechanism, disabled, seed)
     at = vectors("q", q, mechanism.nq)
-    names, excess = _pairs(shapes, others)
-    if flag("exact", exact):
-        distance, points, normals = exact_pairs(shapes, others, at)
-        return Clearance(
-            at, distance, names, np.zeros(len(names)), shapes.left_out, shapes, others, exact=(points, normals)
-        )
-    distance = distances_at(shapes, others, at) if names else np.empty((*at.shape[:-1], 0))
-    return Clearance(at, distance, names, excess, shapes.left_out, shapes, others)
+    return measured(shapes, others, at, exact=flag("exact", exact))
+
+
+def measured(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray, *, exact: bool = False) -> Clearance:
+    """The distances of all pairs at configurations (..., nq)."""
+    names, excess = _pairs(shapes, obstacles)
+    if exact:
+        distance, points, normals = exact_pairs(shapes, obstacles, q)
+        none = np.zeros(len(names))
+        return Clearance(q, distance, names, none, shapes.left_out, shapes, obstacles, exact=(points, normals))
+    distance = distances_at(shapes, obstacles, q) if names else np.empty((*q.shape[:-1], 0))
+    return Clearance(q, distance, names, excess, shapes.left_out, shapes, obstacles)
 
 
 def distances_at(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray, *, least: bool = False) -> FloatArray:

@@ -193,10 +193,11 @@ def _around(points: FloatArray, axis: FloatArray) -> tuple[float, FloatArray, Fl
 
 def _circle_center(points: FloatArray) -> FloatArray:
     """The centre of about the least ball about points (M. Badoiu, K. Clarkson 2003)."""
-    center = np.asarray(points.mean(axis=0))
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    center = middle
     for k in range(1, 60):
         center = center + (points[int(((points - center) ** 2).sum(axis=1).argmax())] - center) / (k + 1)
-    return center
+    return min((middle, center), key=lambda place: float(((points - place) ** 2).sum(axis=1).max()))
 
 
 @cache

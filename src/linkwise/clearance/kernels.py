@@ -45,8 +45,9 @@ def segment_gaps(p: FloatArray, d: FloatArray, q: FloatArray, g: FloatArray) -> 
 
     Examples
     --------
-    >>> segment_gaps([0.0, 0, 0], [1.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1])[0]
-    array(1.)
+    >>> distance, apart, s, t = segment_gaps([0.0, 0, 0], [1.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1])
+    >>> float(distance), float(s), float(t)
+    (1.0, 0.0, 0.0)
     """
     return _segment_kernel()(p, d, q, g)  # type: ignore[no-any-return]
 

@@ -33,7 +33,6 @@ REASONS = {
     "disabled": "the pair is disabled",
 }
 
-Obstacles = Iterable[Shape] | Mapping[str, Shape]
 
 
 @dataclass(frozen=True)
@@ -98,6 +97,10 @@ class CapsuleSet:
         return np.repeat(np.arange(len(self.shapes)), [len(parts) for parts in self.capsules])
 
 
+#: What obstacles are given as.
+Obstacles = Iterable[Shape] | Mapping[str, Shape] | CapsuleSet
+
+
 def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
     """The capsules of obstacles, in the world frame.
 
@@ -106,6 +109,8 @@ def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
     ArgumentError
         For what is no Shape, and for names that repeat.
     """
+    if isinstance(obstacles, CapsuleSet):
+        return obstacles
     items = obstacles.items() if isinstance(obstacles, Mapping) else [(None, item) for item in _listed(obstacles)]
     shapes, names = [], []
     for k, (name, shape) in enumerate(items):

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.errors import choices
 from linkwise.model.validation import Checker, Record
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
 
@@ -107,6 +108,37 @@ class Shape(Record):
         _check_size(check, values)
         check.finish()
         self._assign(values)
+
+    @classmethod
+    def rod(cls, link: str, start: Any, end: Any, radius: Any, *, role: str = "collision", **fields: Any) -> Shape:
+        """A capsule about the segment between two points (3,), m, in the frame of the link; a sphere where they are one.
+
+        Parameters
+        ----------
+        link, role, **fields
+            As for `Shape`.
+        start, end : (3,) array_like
+            Ends of the segment, m.
+        radius : float
+            m.
+
+        Examples
+        --------
+        >>> Shape.rod("arm", (0, 0, 0), (0.4, 0, 0), 0.05).size
+        (0.05, 0.4)
+        """
+        check = Checker(f"shape of link {link!r}")
+        first, last = check.vector("start", start), check.vector("end", end)
+        check.finish()
+        length = float(np.linalg.norm(last - first))
+        if length == 0.0:
+            return cls(link, "sphere", radius, role=role, origin=first, **fields)
+        axis = (last - first) / length
+        across = np.eye(3)[int(np.abs(axis).argmin())]
+        x = cross(across, axis)
+        x = x / np.linalg.norm(x)
+        frame = transform(np.stack([x, cross(axis, x), axis], axis=1), 0.5 * (first + last))
+        return cls(link, "capsule", (radius, length), role=role, origin=frame, **fields)
 
     def moved(self, places: Mapping[str, tuple[str, Array]], prefix: str = "") -> Shape:
         """The shape where its link is called otherwise, or is a frame (4, 4) of another one."""

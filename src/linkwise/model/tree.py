@@ -829,7 +829,7 @@ class Tree(LinkTree):
         Examples
         --------
         >>> from linkwise import Shape, robots
-        >>> robots.planar_2r().with_shapes([Shape("link2", "capsule", (0.05, 1.0), role="collision")]).shapes[0].link
+        >>> robots.planar_2r().with_shapes([Shape.rod("link2", (-1, 0, 0), (0, 0, 0), 0.05)]).shapes[0].link
         'link2'
         """
         check = Checker(f"mechanism {self.name!r}")

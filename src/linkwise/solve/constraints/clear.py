@@ -56,8 +56,8 @@ class Clear(Constraint):
     Examples
     --------
     >>> import linkwise as lw
-    >>> rods = [lw.Shape(f"link{k}", "capsule", (0.05, 0.8), origin=(-0.5, 0, 0), role="collision") for k in (1, 2, 3)]
-    >>> arm = lw.robots.planar_3r().with_shapes(rods)
+    >>> arm = lw.robots.planar_3r()
+    >>> arm = arm.with_shapes([lw.Shape.rod(name, (-0.9, 0, 0), (-0.1, 0, 0), 0.05) for name in arm.link_names])
     >>> ball = lw.Shape("world", "sphere", 0.2, origin=(1.2, 0.5, 0.0))
     >>> clear = lw.Clear(0.05, [ball])
     >>> found = arm.solve([lw.Position("tool", [1.5, 1.0, 0.0], mask=[1, 1, 0]), clear], q0=[0.3, 0.3, 0.3])
@@ -74,7 +74,7 @@ class Clear(Constraint):
         self, margin: float, obstacles: Obstacles = (), *, disabled: Iterable[Any] | None = None, seed: int = 0
     ) -> None:
         pairs = None if disabled is None else tuple(tuple(pair) if not isinstance(pair, str) else pair for pair in disabled)
-        others = obstacles if isinstance(obstacles, CapsuleSet) else obstacle_set(obstacles)
+        others = obstacle_set(obstacles)
         settle(self, margin=positive("margin", margin, zero=True), obstacles=others, disabled=pairs, seed=seed)
 
     @property
