@@ -233,27 +233,32 @@ class _Space:
             parts.append(a + (b - a) * (np.arange(1, count + 1) / count)[:, None])
         return np.concatenate(parts)
 
-    def extents(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def extents(self, a: FloatArray, b: FloatArray, *, whole: bool = False) -> FloatArray:
         """How far (M,) the straight ways from a to b (M, n) are proven to be clear, from 0 to 1; a is clear.
+
+        With `whole`, 0 for all that are not clear to their ends, which is known sooner.
 
         Between two configurations with distances c and d no distance is less than (c + d - m) / 2, where no point moves
         farther than m.
         """
         count, motion = len(a), self.motion(a, b)
-        reached = np.ones(count)
+        reached, barrier = np.ones(count), np.full(count, np.inf)  # (proven so far; where one was not clear)
         edge, low, high = np.arange(count), np.zeros(count), np.ones(count)
         known = self.distance(np.concatenate([a, b]))
         at_low, at_high = known[:count], known[count:]
+        barrier[at_high < self.margin] = 1.0
+        if whole:
+            reached[at_high < self.margin] = 0.0
         cuts = np.arange(1, PARTS) / PARTS
         while True:
             span = motion[edge] * (high - low)
-            open_ = (at_low + at_high - span < 2.0 * self.margin) & (low < reached[edge])
+            open_ = (at_low + at_high - span < 2.0 * self.margin) & (low < np.minimum(reached, barrier)[edge])
             edge, low, high, at_low, at_high, span = (x[open_] for x in (edge, low, high, at_low, at_high, span))
             if not len(edge):
                 return reached
             clear = np.minimum(at_low, at_high) >= self.margin
             blocked = span < np.where(clear, self.step, COARSE * self.step)
-            np.minimum.at(reached, edge[blocked], low[blocked])
+            np.minimum.at(reached, edge[blocked], 0.0 if whole else low[blocked])
             left = ~blocked & (low < reached[edge])
             edge, low, high, at_low, at_high = (x[left] for x in (edge, low, high, at_low, at_high))
             if not len(edge):
@@ -261,6 +266,10 @@ class _Space:
             inner = low[:, None] + (high - low)[:, None] * cuts
             points = a[edge][:, None] + (b - a)[edge][:, None] * inner[..., None]
             found = self.distance(points.reshape(-1, a.shape[1])).reshape(inner.shape)
+            hit = found < self.margin
+            np.minimum.at(barrier, np.repeat(edge, PARTS - 1)[hit.ravel()], inner[hit])
+            if whole:
+                reached[barrier < np.inf] = 0.0
             places = np.concatenate([low[:, None], inner, high[:, None]], axis=1)
             values = np.concatenate([at_low[:, None], found, at_high[:, None]], axis=1)
             edge = np.repeat(edge, PARTS)
@@ -305,7 +314,7 @@ def _connect(
     space: _Space, start: FloatArray, goals: FloatArray, rng: np.random.Generator, most: int
 ) -> tuple[FloatArray | None, int]:
     """A way from the start to one of the goals, and the rounds that it took."""
-    straight = space.extents(np.broadcast_to(start, goals.shape), goals)
+    straight = space.extents(np.broadcast_to(start, goals.shape), goals, whole=True)
     if straight.max() == 1.0:
         direct = np.flatnonzero(straight == 1.0)
         goal = goals[direct[space.motion(start, goals[direct]).argmin()]]
@@ -335,7 +344,7 @@ def _shortened(space: _Space, way: FloatArray, rng: np.random.Generator) -> Floa
         ends = np.sort(rng.uniform(0.0, along[-1], (SHORTCUTS, 2)), axis=1)
         points = np.stack([np.interp(ends, along, column) for column in way.T], axis=-1)
         gain = ends[:, 1] - ends[:, 0] - space.motion(points[:, 0], points[:, 1])
-        gain[space.extents(points[:, 0], points[:, 1]) < 1.0] = 0.0
+        gain[space.extents(points[:, 0], points[:, 1], whole=True) < 1.0] = 0.0
         best = int(gain.argmax())
         idle = 0 if gain[best] > 1e-3 * along[-1] else idle + 1
         if gain[best] > 0.0:
@@ -344,7 +353,7 @@ def _shortened(space: _Space, way: FloatArray, rng: np.random.Generator) -> Floa
     corners, k = [0], 0
     while k < len(way) - 1:  # (from each corner straight to the last one to which the way is clear)
         later = way[k + 1 :]
-        clear = space.extents(np.broadcast_to(way[k], later.shape), later) == 1.0
+        clear = space.extents(np.broadcast_to(way[k], later.shape), later, whole=True) == 1.0
         k += 1 + max([0, *np.flatnonzero(clear)])
         corners.append(k)
     return way[corners]
