@@ -7,9 +7,15 @@ from pathlib import Path
 import numpy as np
 
 import linkwise as lw
+from linkwise.clearance import exact
+from linkwise.clearance.clearance import distances_at
+from linkwise.clearance.kernels import frames_at
+from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.planning import _Space
+from linkwise.clearance.shapes import obstacle_set
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.collision import panda, scattered  # noqa: E402
+from support.collision import panda, scattered
 
 PROBLEMS, COUNT = 100, 4096
 
@@ -30,14 +36,12 @@ def distances():
     for spheres in (20, 10, 0):
         obstacles = scattered(0, spheres, 20 - spheres)
         result = arm.clearance(q, obstacles)
-        from linkwise.clearance.clearance import distances_at
-
         few = 100
         own = least_time(lambda: distances_at(result.shapes, result.obstacles, q)) / COUNT  # noqa: B023
         least = least_time(lambda: distances_at(result.shapes, result.obstacles, q, least=True)) / COUNT  # noqa: B023
-        exact = arm.clearance(q[:few], obstacles, exact=True)
+        peer = arm.clearance(q[:few], obstacles, exact=True)
         coal = least_time(coal_calls(arm, result, q[:few]), 5) / few
-        apart = abs(exact.distance - result.distance[:few]).max()
+        apart = abs(peer.distance - result.distance[:few]).max()
         name = f"{spheres} spheres, {20 - spheres} capsules, {len(result.pairs)} pairs"
         print(f"{name:34}{own * 1e6:8.2f}{least * 1e6:12.2f}{coal * 1e6:16.1f}{coal / own:16.0f}{apart:16.1e}")
 
@@ -45,9 +49,6 @@ def distances():
 def coal_calls(arm, result, q):
     """Coal's distances alone: poses, shapes and results are there before."""
     import coal
-
-    from linkwise.clearance import exact
-    from linkwise.clearance.kernels import frames_at
 
     shapes, obstacles = result.shapes, result.obstacles
     own = [exact._geometry(coal, shape) for shape in shapes.own.shapes]
@@ -104,8 +105,6 @@ def ompl_time(arm, obstacles, start, goal):
         from ompl import base, geometric, util
     except ImportError:
         return None
-    from linkwise.clearance.planning import _Space
-    from linkwise.clearance.shapes import collision_shapes, obstacle_set
 
     util.setLogLevel(util.LogLevel.LOG_NONE)
     space = _Space(collision_shapes(arm), obstacle_set(obstacles), 0.0, 0.01)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.collision import panda, scattered
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.spatial.transform import transform
+from support.collision import panda, scattered
 
 RODS = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
 

@@ -49,7 +49,16 @@ def cases(kind, rng, count=60):
     return p, d, q, g
 
 
-KINDS = "general", "parallel", "nearly parallel", "crossing at small angles", "one point", "two points", "on one line", "small"
+KINDS = (
+    "general",
+    "parallel",
+    "nearly parallel",
+    "crossing at small angles",
+    "one point",
+    "two points",
+    "on one line",
+    "small",
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

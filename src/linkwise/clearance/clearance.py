@@ -12,11 +12,15 @@ import numpy.typing as npt
 
 from linkwise.clearance.exact import exact_pairs
 from linkwise.clearance.kernels import distance_kernel, frames_at, link_jacobians, segment_gaps
-from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut, Obstacles, collision_shapes, obstacle_set, placed
+from linkwise.clearance.pairs import collision_shapes, placed
+from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, vectors
+
+#: A vector from one axis to another that is shorter, m, is rounding, and has no direction.
+NO_DIRECTION = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,10 +129,9 @@ class Clearance:
             radii = own.rows[a, 6], (own.rows if is_own else rows)[b, 6]
             between, apart, u, v = segment_gaps(p, d, s, g)
             chosen = (between - radii[0] - radii[1]).argmin(axis=-1)[..., None]
-            pick = lambda x, at=chosen: np.take_along_axis(x, at, -1)[..., 0]  # noqa: E731
-            pick3 = lambda x, at=chosen: np.take_along_axis(x, at[..., None], -2)[..., 0, :]  # noqa: E731
-            normal = _normals(pick3(apart), pick3(d), pick3(g))
-            first_axis, second_axis = pick3(p + d * u[..., None]), pick3(s + g * v[..., None])
+            pick = lambda x, at=chosen: np.take_along_axis(x, at[..., None], -2)[..., 0, :]  # noqa: E731
+            normal = _normals(pick(apart), pick(d), pick(g))
+            first_axis, second_axis = pick(p + d * u[..., None]), pick(s + g * v[..., None])
             points[..., k, 0, :] = first_axis + normal * radii[0][chosen]
             points[..., k, 1, :] = second_axis - normal * radii[1][chosen]
             normals[..., k, :] = normal
@@ -144,7 +147,7 @@ class Clearance:
 
 
 def _normals(apart: FloatArray, d: FloatArray, g: FloatArray) -> FloatArray:
-    """Unit vectors along (..., 3); where those are zero, across both axes, or across one."""
+    """Unit vectors along (..., 3); where those are zero to rounding, across both axes, or across one."""
     length = np.linalg.norm(apart, axis=-1, keepdims=True)
     across = np.cross(d, g)
     other = np.linalg.norm(across, axis=-1, keepdims=True)
@@ -154,7 +157,8 @@ def _normals(apart: FloatArray, d: FloatArray, g: FloatArray) -> FloatArray:
     third = np.linalg.norm(alone, axis=-1, keepdims=True)
     fallback = np.where(other > 0, across / np.where(other > 0, other, 1.0), alone / np.where(third > 0, third, 1.0))
     fallback = np.where((other > 0) | (third > 0), fallback, np.array([0.0, 0.0, 1.0]))
-    return np.asarray(np.where(length > 0, apart / np.where(length > 0, length, 1.0), fallback))
+    known = length > NO_DIRECTION
+    return np.asarray(np.where(known, apart / np.where(known, length, 1.0), fallback))
 
 
 def _base_jacobian(tree: Tree, q: FloatArray) -> FloatArray:
@@ -248,7 +252,9 @@ def _pairs(shapes: CollisionShapes, others: CapsuleSet) -> tuple[tuple[tuple[str
     own, excess = shapes.own.names, shapes.own.excess
     for name in others.names:
         if name in own:
-            raise ArgumentError(f"the obstacle {shown(name)} has the name of a shape of {shapes.tree.name!r}; expected another")
+            raise ArgumentError(
+                f"the obstacle {shown(name)} has the name of a shape of {shapes.tree.name!r}; expected another"
+            )
     names = [(own[i], own[j]) for i, j in shapes.pairs]
     names += [(own[i], name) for i in shapes.moving for name in others.names]
     sums = [excess[i] + excess[j] for i, j in shapes.pairs]

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.clearance.fitting import hull_vertices
 from linkwise.clearance.kernels import frames_at
+from linkwise.clearance.shapes import CapsuleSet, CollisionShapes
 from linkwise.extras import optional
 from linkwise.model.shape import Shape
 from linkwise.spatial.scalar import FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.clearance.shapes import CapsuleSet, CollisionShapes
 
 #: What the iterations of coal are carried to, m: of distances, and of depths of shapes that overlap.
 TOLERANCE, DEPTH_TOLERANCE = 1e-12, 1e-8
 
 
-def exact_pairs(
-    shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def exact_pairs(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Signed distances (..., P), witness points (..., P, 2, 3) and unit vectors (..., P, 3), as `Clearance` has them."""
     coal = optional("coal", "exact distances need coal", "collision")
     request, result = coal.DistanceRequest(), coal.DistanceResult()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm import kernel_of
 from linkwise.clearance.segments import SMALLEST, gap, smallest
+from linkwise.clearance.shapes import CollisionShapes
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.deferred_tape import tape_by_name
 from linkwise.kinematics.forward_kinematics import base_poses, link_poses
@@ -17,9 +18,6 @@ from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.digest import digest, digest_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray, greatest, select
-
-if TYPE_CHECKING:
-    from linkwise.clearance.shapes import CollisionShapes
 
 #: A capsule in the world: one end, the vector to the other, 1 / its squared length, the radius.
 WorldCapsule = tuple[Array, Array, Any, Any]
@@ -76,9 +74,7 @@ def link_jacobians(tree: Tree, links: Sequence[int], q: FloatArray) -> FloatArra
     return tree.memo("clearance", ("jacobians", tuple(links)), make)(q)  # type: ignore[no-any-return]
 
 
-def distances(
-    shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Array
-) -> list[list[tuple[Any, ...]]]:
+def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Array) -> list[list[tuple[Any, ...]]]:
     """Distances of all pairs over scalars: of each pair of shapes, those of its capsules.
 
     Parameters
@@ -155,4 +151,3 @@ def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: b
         return Kernel(run() if known is None else tape_by_name((name, known, content, kinds), run))
 
     return tree.memo("clearance", (name, shapes.pairs, shapes.moving, kinds), make)
-

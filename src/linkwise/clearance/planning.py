@@ -1,9 +1,10 @@
-"""A way around obstacles: a bidirectional random tree over the compiled distances, then shortcuts."""
+"""A path around obstacles: a bidirectional random tree over the compiled distances, then shortcuts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy.typing as npt
 
 from linkwise.clearance.clearance import measured
 from linkwise.clearance.kernels import distance_kernel
+from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import levers
-from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, collision_shapes, obstacle_set
-from linkwise.errors import ArgumentError, shown
+from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
+from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within, vectors, whole
@@ -30,31 +32,31 @@ PARTS = 4
 #: An interval with a configuration that is not clear is left when it is this many times the resolution.
 COARSE = 8.0
 
-#: Pairs of points of a way between which a straight one is tried, a round, and rounds without gain that end it.
+#: Pairs of points of a path between which a straight one is tried, a round, and rounds without gain that end it.
 SHORTCUTS, ROUNDS = 16, 4
 
 REASONS = {
-    "found": "the way is clear by the margin all along",
-    "not found": "no way was found within the iterations, which does not mean that there is none",
+    "found": "the path is clear by the margin all along",
+    "not found": "no path was found within the iterations, which does not mean that there is none",
 }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
-    """A way between two configurations, straight in the coordinates between its corners.
+class PlannedPath:
+    """A path between two configurations, straight in the coordinates between its corners.
 
     Attributes
     ----------
     q : ndarray (k, n)
-        The corners, the start first; none where no way was found.
+        The corners, the start first; none where no path was found.
     success : bool
-        Whether there is a way, and it has been checked.
+        Whether there is a path, and it has been checked.
     reason : {"found", "not found"}
         See `REASONS` of `linkwise.clearance.planning`.
     margin : float
         Least distance that was asked for, m.
     least : float
-        Least distance over all configurations at which the way was checked, m; NaN without a way.
+        Least distance over all configurations at which the path was checked, m; NaN without a path.
     resolution : float
         Between two configurations that decide no point moves farther than this, m.
     iterations : int
@@ -69,7 +71,7 @@ class Plan:
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> ball = lw.Shape("world", "sphere", 0.2, origin=(0.0, 1.6, 0.0))
     >>> arm.plan([0.0, 0.0], [3.0, 0.0], [ball])
-    <Plan: found, 4 corners, least clearance 0.00451 m>
+    <PlannedPath: found, 4 corners, least clearance 0.00451 m>
     """
 
     q: FloatArray
@@ -83,13 +85,13 @@ class Plan:
 
     def __repr__(self) -> str:
         if not self.success:
-            return f"<Plan: {self.reason} after {self.iterations} iterations>"
-        return f"<Plan: found, {len(self.q)} corners, least clearance {self.least:.3g} m>"
+            return f"<PlannedPath: {self.reason} after {self.iterations} iterations>"
+        return f"<PlannedPath: found, {len(self.q)} corners, least clearance {self.least:.3g} m>"
 
     def sample(self, count: int) -> FloatArray:
-        """Configurations (count, n) evenly along the way, by the sum of the changes of the coordinates."""
+        """Configurations (count, n) evenly along the path, by the sum of the changes of the coordinates."""
         if not self.success:
-            raise ArgumentError("there is no way to sample")
+            raise ArgumentError("there is no path to sample")
         along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(self.q, axis=0)).sum(axis=1))])
         at = np.linspace(0.0, along[-1], whole("count", count, 2))
         return np.stack([np.interp(at, along, column) for column in self.q.T], axis=1)
@@ -106,11 +108,11 @@ def plan(
     disabled: Iterable[Any] | None = None,
     seed: int = 0,
     iterations: int = 2000,
-) -> Plan:
-    """A way from one configuration to another, or to one of several, clear of the mechanism and of obstacles.
+) -> PlannedPath:
+    """A path from one configuration to another, or to one of several, clear of the mechanism and of obstacles.
 
     Every piece is proven to be clear, by the distances at its ends and by how far any point moves between them. The whole
-    way is checked once more at configurations between which no point moves more than half the resolution.
+    path is checked once more at configurations between which no point moves more than half the resolution.
 
     Parameters
     ----------
@@ -123,18 +125,18 @@ def plan(
     obstacles, disabled
         As for `clearance`.
     margin : float
-        Least distance along the way, m.
+        Least distance along the path, m.
     resolution : float
         An interval in which no point moves this far, m, and that is not proven to be clear, counts as blocked.
     seed : int
-        Of random numbers: the same way for the same seed.
+        Of random numbers: the same path for the same seed.
     iterations : int
         Most rounds in which the trees grow.
 
     Returns
     -------
-    Plan
-        Without success there may be a way all the same: `Plan.reason`.
+    PlannedPath
+        Without success there may be a path all the same: `PlannedPath.reason`.
 
     Raises
     ------
@@ -144,7 +146,7 @@ def plan(
     Notes
     -----
     J. J. Kuffner, S. M. LaValle, "RRT-Connect: an efficient approach to single-query path planning", IEEE ICRA 2000, with
-    eight branches at once, each as far as it is clear. Straight shortcuts between random points of the way follow.
+    eight branches at once, each as far as it is clear. Straight shortcuts between random points of the path follow.
 
     Examples
     --------
@@ -152,8 +154,8 @@ def plan(
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> ball = lw.Shape("world", "sphere", 0.2, origin=(0.0, 1.6, 0.0))
-    >>> way = plan(arm, [0.0, 0.0], [3.0, 0.0], [ball], margin=0.05)
-    >>> way.success, bool(arm.clearance(way.sample(200), [ball]).least.min() >= 0.05)
+    >>> path = plan(arm, [0.0, 0.0], [3.0, 0.0], [ball], margin=0.05)
+    >>> path.success, bool(arm.clearance(path.sample(200), [ball]).least.min() >= 0.05)
     (True, True)
     """
     others = obstacle_set(obstacles)
@@ -167,18 +169,18 @@ def plan(
     space.require("q0", start[None])
     goals = space.require("goal", goals)
     rng = np.random.default_rng(whole("seed", seed, 0))
-    way, rounds = _connect(space, start, goals, rng, whole("iterations", iterations, 1))
-    if way is not None:
-        way = _shortened(space, way, rng)
-        fine = space.between(way, 0.5 * step)
+    path, rounds = _connect(space, start, goals, rng, whole("iterations", iterations, 1))
+    if path is not None:
+        path = _shortened(space, path, rng)
+        fine = space.between(path, 0.5 * step)
         worst = float(space.distance(fine).min())
         if worst >= least:
-            return Plan(way, True, "found", least, worst, step, rounds, len(fine))
-    return Plan(np.empty((0, mechanism.n)), False, "not found", least, np.nan, step, rounds, 0)
+            return PlannedPath(path, True, "found", least, worst, step, rounds, len(fine))
+    return PlannedPath(np.empty((0, mechanism.n)), False, "not found", least, np.nan, step, rounds, 0)
 
 
 class _Space:
-    """Configurations within the limits, and which of them, and of the straight ways between them, are clear."""
+    """Configurations within the limits, and which of them, and of the straight paths between them, are clear."""
 
     def __init__(self, shapes: CollisionShapes, obstacles: CapsuleSet, margin: float, step: float) -> None:
         self.shapes, self.obstacles, self.margin, self.step = shapes, obstacles, margin, step
@@ -225,16 +227,16 @@ class _Space:
         """How far any point moves at most between configurations (..., n), m."""
         return np.asarray(np.abs(b - a) @ self.levers)
 
-    def between(self, way: FloatArray, step: float) -> FloatArray:
-        """Configurations along a way (k, n) between which no point moves farther than the step."""
-        parts = [way[:1]]
-        for a, b in zip(way[:-1], way[1:], strict=True):
+    def between(self, path: FloatArray, step: float) -> FloatArray:
+        """Configurations along a path (k, n) between which no point moves farther than the step."""
+        parts = [path[:1]]
+        for a, b in pairwise(path):
             count = max(1, int(np.ceil(self.motion(a, b) / step)))
             parts.append(a + (b - a) * (np.arange(1, count + 1) / count)[:, None])
         return np.concatenate(parts)
 
     def extents(self, a: FloatArray, b: FloatArray, *, whole: bool = False) -> FloatArray:
-        """How far (M,) the straight ways from a to b (M, n) are proven to be clear, from 0 to 1; a is clear.
+        """How far (M,) the straight paths from a to b (M, n) are proven to be clear, from 0 to 1; a is clear.
 
         With `whole`, 0 for all that are not clear to their ends, which is known sooner.
 
@@ -278,7 +280,7 @@ class _Space:
 
 
 class _Branches:
-    """A tree of configurations, each proven to be clear on the straight way from its parent."""
+    """A tree of configurations, each proven to be clear on the straight line from its parent."""
 
     def __init__(self, roots: FloatArray) -> None:
         self.q, self.parents = roots.copy(), [-1] * len(roots)
@@ -286,7 +288,7 @@ class _Branches:
     def nearest(self, q: FloatArray, weights: FloatArray) -> npt.NDArray[np.intp]:
         """The configuration (M,) nearest to each of (M, n), measured by the levers."""
         near, far = self.q * weights, q * weights
-        return np.asarray((((near * near).sum(axis=1)[None] - 2.0 * far @ near.T)).argmin(axis=1))
+        return np.asarray(((near * near).sum(axis=1)[None] - 2.0 * far @ near.T).argmin(axis=1))
 
     def grow(self, space: _Space, targets: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Branches towards targets (M, n): the places of their ends, those too short left out, and how far they came."""
@@ -313,7 +315,7 @@ class _Branches:
 def _connect(
     space: _Space, start: FloatArray, goals: FloatArray, rng: np.random.Generator, most: int
 ) -> tuple[FloatArray | None, int]:
-    """A way from the start to one of the goals, and the rounds that it took."""
+    """A path from the start to one of the goals, and the rounds that it took."""
     straight = space.extents(np.broadcast_to(start, goals.shape), goals, whole=True)
     if straight.max() == 1.0:
         direct = np.flatnonzero(straight == 1.0)
@@ -329,32 +331,31 @@ def _connect(
             if len(met):
                 other = int(joined[met[0]])
                 one = int(ends[np.abs(targets - there.q[other]).sum(axis=1).argmin()])
-                way = np.concatenate([here.path(one), there.path(other)[::-1][1:]])
-                return (way if k % 2 else way[::-1]), k
+                path = np.concatenate([here.path(one), there.path(other)[::-1][1:]])
+                return (path if k % 2 else path[::-1]), k
         here, there = there, here
     return None, most
 
 
-def _shortened(space: _Space, way: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """The way with straight pieces in the place of detours."""
+def _shortened(space: _Space, path: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """The path with straight pieces in the place of detours."""
     idle = 0
-    while idle < ROUNDS and len(way) > 2:
-        lengths = space.motion(way[:-1], way[1:])
+    while idle < ROUNDS and len(path) > 2:
+        lengths = space.motion(path[:-1], path[1:])
         along = np.concatenate([[0.0], np.cumsum(lengths)])
         ends = np.sort(rng.uniform(0.0, along[-1], (SHORTCUTS, 2)), axis=1)
-        points = np.stack([np.interp(ends, along, column) for column in way.T], axis=-1)
+        points = np.stack([np.interp(ends, along, column) for column in path.T], axis=-1)
         gain = ends[:, 1] - ends[:, 0] - space.motion(points[:, 0], points[:, 1])
         gain[space.extents(points[:, 0], points[:, 1], whole=True) < 1.0] = 0.0
         best = int(gain.argmax())
         idle = 0 if gain[best] > 1e-3 * along[-1] else idle + 1
         if gain[best] > 0.0:
             before, after = (along < ends[best, 0]), (along > ends[best, 1])
-            way = np.concatenate([way[before], points[best], way[after]])
+            path = np.concatenate([path[before], points[best], path[after]])
     corners, k = [0], 0
-    while k < len(way) - 1:  # (from each corner straight to the last one to which the way is clear)
-        later = way[k + 1 :]
-        clear = space.extents(np.broadcast_to(way[k], later.shape), later, whole=True) == 1.0
+    while k < len(path) - 1:  # (from each corner straight to the last one to which the path is clear)
+        later = path[k + 1 :]
+        clear = space.extents(np.broadcast_to(path[k], later.shape), later, whole=True) == 1.0
         k += 1 + max([0, *np.flatnonzero(clear)])
         corners.append(k)
-    return way[corners]
-
+    return path[corners]

@@ -1,4 +1,4 @@
-"""How far the shapes of a mechanism move at most with each coordinate: what makes clearance between configurations certain."""
+"""How far the shapes of a mechanism move at most with each coordinate: what clearance between configurations follows from."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from linkwise.spatial.scalar import FloatArray
 def levers(shapes: CollisionShapes) -> FloatArray:
     """For each coordinate (n,) by how much a point of a shape moves at most, m per rad or m, wherever the joints are.
 
-    Between two configurations no point moves farther than ``levers @ abs(q1 - q0)``, and no distance changes by more: that of
-    two shapes depends only on the joints between them.
+    Between two configurations no point moves farther than ``levers @ abs(q1 - q0)``, and no distance changes by more: that
+    of two shapes depends only on the joints between them.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def levers(shapes: CollisionShapes) -> FloatArray:
     tree = shapes.tree
     if tree.loops or tree.manifold_joints:
         kind = "loops" if tree.loops else f"a {tree.manifold_joints[0].joint.kind} joint"
-        raise ArgumentError(f"{tree.name!r} has {kind}; ways are planned on trees of joints without quaternions")
+        raise ArgumentError(f"{tree.name!r} has {kind}; paths are planned on trees of joints without quaternions")
     foreign = [link.joint for link in tree.links if link.joint not in JOINTS]
     if foreign:
         raise ArgumentError(f"{tree.name!r} has a joint of the kind {foreign[0]!r}; expected one of {choices(JOINTS)}")
@@ -36,7 +36,7 @@ def levers(shapes: CollisionShapes) -> FloatArray:
         for i, part in enumerate(link.joint_model.turns_and_slides, follower.coordinate):
             result[i] += abs(follower.ratio) * (1.0 if part.is_length else turning)
     if not np.isfinite(result).all():
-        raise ArgumentError(f"{tree.name!r} has sliding joints without limits; ways are planned between limits")
+        raise ArgumentError(f"{tree.name!r} has sliding joints without limits; paths are planned between limits")
     return result
 
 

@@ -250,8 +250,8 @@ class LinkTree(Record):
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields.
 
-        They are links, loops, motors, springs, base, tool, tool_link, gravity, payload, floating, shapes and name; of a planar
-        mechanism links, loops and name.
+        They are links, loops, motors, springs, base, tool, tool_link, gravity, payload, floating, shapes and name; of a
+        planar mechanism links, loops and name.
 
         Examples
         --------

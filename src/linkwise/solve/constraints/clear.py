@@ -11,7 +11,8 @@ import numpy as np
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
-from linkwise.clearance.shapes import CapsuleSet, Obstacles, collision_shapes, obstacle_set
+from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.shapes import CapsuleSet, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
@@ -22,8 +23,8 @@ from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
 #: By how much more than the margin an iteration keeps clear, m, so that rounding does not end it short of the margin.
 BEYOND = 1e-8
 
-#: Lengths below this have no direction.
-SMALLEST = 1e-150
+#: A vector from one axis to another that is shorter, m, is rounding, and has no direction; nor is there less to lack.
+NO_DIRECTION, SMALLEST = 1e-12, 1e-150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +108,7 @@ class Clear(Constraint):
             for distance, apart, between, first, second in parts:
                 short = select(margin - distance, margin - distance, 0.0)
                 total = total + short * short
-                force = apart * (short / greatest(between, SMALLEST))
+                force = apart * (short / greatest(between, NO_DIRECTION))
                 for link, point, pull in ((i, first, -1.0), (j, second, 1.0)):
                     if link is not None:
                         sums = wrenches.setdefault(link, [np.zeros(3), np.zeros(3)])
