@@ -11,12 +11,14 @@ from linkwise.spatial.transform import transform
 URDF = """<robot name="r"><link name="world"/><link name="arm"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
 <visual><geometry><sphere radius="9"/></geometry></visual>
-<collision><origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/><geometry><cylinder radius="0.05" length="0.4"/></geometry></collision>
+<collision><origin xyz="0.2 0 0" rpy="0 1.5707963267948966 0"/>
+<geometry><cylinder radius="0.05" length="0.4"/></geometry></collision>
 <collision><geometry><mesh filename="tetrahedron.obj" scale="2 2 2"/></geometry></collision>
 </link><joint name="j" type="continuous"><parent link="world"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
 
 MJCF = """<mujoco><worldbody><geom type="box" size="1 1 0.1" pos="0 0 -0.5"/><body><joint type="hinge"/>
-<geom type="capsule" size="0.05 0.2" pos="0.3 0 0" mass="1"/><geom type="sphere" size="0.5" contype="0" conaffinity="0" mass="0"/>
+<geom type="capsule" size="0.05 0.2" pos="0.3 0 0" mass="1"/>
+<geom type="sphere" size="0.5" contype="0" conaffinity="0" mass="0"/>
 </body></worldbody></mujoco>"""
 
 SDF = """<sdf version="1.9"><model name="m"><link name="arm"><collision name="c"><pose>0.1 0 0 0 0 0</pose><geometry>

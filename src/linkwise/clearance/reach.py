@@ -1,4 +1,4 @@
-"""How far the shapes of a mechanism move at most with each coordinate: what clearance between configurations follows from."""
+"""How far the shapes of a mechanism move at most with each coordinate."""
 
 from __future__ import annotations
 

@@ -439,7 +439,7 @@ def needs_tool_frame(mechanism: Mechanism) -> bool:
     return not (is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero)
 
 
-def with_collision_shapes(reading: Reading, path: str) -> Reading:
+def with_collision_shapes(reading: Reading, path: str = "") -> Reading:
     """The same reading whose mechanism has the shapes for collisions; meshes are looked up from the path, if any."""
     description = reading.description
     shapes = [] if description is None else [shape for shape in description.shapes if shape.role == "collision"]

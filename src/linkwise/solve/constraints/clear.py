@@ -108,7 +108,7 @@ class Clear(Constraint):
             for distance, apart, between, first, second in parts:
                 short = select(margin - distance, margin - distance, 0.0)
                 total = total + short * short
-                force = apart * (short / greatest(between, NO_DIRECTION))
+                force = apart * select(between - NO_DIRECTION, short / greatest(between, SMALLEST), 0.0)
                 for link, point, pull in ((i, first, -1.0), (j, second, 1.0)):
                     if link is not None:
                         sums = wrenches.setdefault(link, [np.zeros(3), np.zeros(3)])
