@@ -12,6 +12,7 @@ from typing import Any
 
 import linkwise as lw
 from linkwise import (
+    clearance,
     control,
     errors,
     export,
@@ -82,6 +83,11 @@ CLASSES = (
     lw.Coordinate,
     lw.Follows,
     lw.Closed,
+    lw.Clear,
+    clearance.Clearance,
+    clearance.PlannedPath,
+    clearance.Capsule,
+    clearance.LeftOut,
     loops.Linkage,
     loops.LinkageSolution,
     loops.Singularities,
@@ -119,6 +125,7 @@ CLASSES = (
     planar.Link,
     planar.Loop,
     planar.Freedoms,
+    planar.PlanarClearance,
     planar.ConfigurationSpace,
     view.Animation,
     robo.Robot,
@@ -228,6 +235,7 @@ def page() -> str:
         identification,
         solve,
         inverse_kinematics,
+        clearance,
         loops,
         control,
         planar,

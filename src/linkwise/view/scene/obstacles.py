@@ -25,7 +25,7 @@ NEAREST = 3
 def obstacle_primitives(base: FloatArray, obstacles: Obstacles) -> tuple[Primitive, ...]:
     """Primitives of obstacles, carried by the base, which stands at the pose (4, 4); of a mesh the box about it."""
     to_base = inverse(np.asarray(base, dtype=float))
-    return tuple(_primitive(shape, -1, to_base, rgb(PLAIN)) for shape in obstacle_set(obstacles).shapes)
+    return tuple(_primitive(shape, -1, to_base, rgb(PLAIN), "obstacle") for shape in obstacle_set(obstacles).shapes)
 
 
 def collision_primitives(tree: Tree) -> tuple[Primitive, ...]:
@@ -34,7 +34,7 @@ def collision_primitives(tree: Tree) -> tuple[Primitive, ...]:
     return tuple(_primitive(shape, link, np.eye(4), link_colour(link)) for link, shape in links)
 
 
-def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour) -> Primitive:
+def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: str = "shape") -> Primitive:
     kind, size, frame = shape.kind, shape.size, np.asarray(pose @ shape.origin)
     if kind == "mesh":
         points = hull_vertices(shape)
@@ -42,7 +42,7 @@ def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour) -> Prim
         frame[:3, 3] += frame[:3, :3] @ (0.5 * (low + high))
         kind, size = "box", tuple((high - low).tolist())
     red, green, blue, opacity = (*plain, 1.0) if shape.colour is None else shape.colour
-    return Primitive(link, kind, "shape", size, frame, (red, green, blue), link, None, opacity)
+    return Primitive(link, kind, role, size, frame, (red, green, blue), link, None, opacity)
 
 
 def witness_lines(tree: Tree, q: Any, obstacles: Obstacles) -> tuple[FloatArray, FloatArray]:
