@@ -129,9 +129,9 @@ class Clearance:
             radii = own.rows[a, 6], (own.rows if is_own else rows)[b, 6]
             between, apart, u, v = segment_gaps(p, d, s, g)
             chosen = (between - radii[0] - radii[1]).argmin(axis=-1)[..., None]
-            pick = lambda x, at=chosen: np.take_along_axis(x, at[..., None], -2)[..., 0, :]  # noqa: E731
-            normal = _normals(pick(apart), pick(d), pick(g))
-            first_axis, second_axis = pick(p + d * u[..., None]), pick(s + g * v[..., None])
+            candidates = (apart, d, g, p + d * u[..., None], s + g * v[..., None])
+            of_axes = [np.take_along_axis(x, chosen[..., None], -2)[..., 0, :] for x in candidates]
+            normal, first_axis, second_axis = _normals(*of_axes[:3]), of_axes[3], of_axes[4]
             points[..., k, 0, :] = first_axis + normal * radii[0][chosen]
             points[..., k, 1, :] = second_axis - normal * radii[1][chosen]
             normals[..., k, :] = normal

@@ -146,8 +146,9 @@ def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: b
 
     def make() -> Kernel:
         content = digest(shapes.pairs, shapes.moving, shapes.links, shapes.own.rows, shapes.own.owners)
-        run = lambda: trace(compute, name, inputs)  # noqa: E731
         known = digest_of(tree)
-        return Kernel(run() if known is None else tape_by_name((name, known, content, kinds), run))
+        if known is None:
+            return Kernel(trace(compute, name, inputs))
+        return Kernel(tape_by_name((name, known, content, kinds), lambda: trace(compute, name, inputs)))
 
     return tree.memo("clearance", (name, shapes.pairs, shapes.moving, kinds), make)

@@ -49,7 +49,8 @@ def _collision_shapes(tree: Tree, disabled: frozenset[frozenset[str]] | None, se
     bodies = _bodies(tree)
     moved = [tree.floating or (link >= 0 and bodies[link] >= 0) for link in links]
     joined = _joined(tree, bodies)
-    pairs, left_out = [], []
+    pairs: list[tuple[int, int, str]] = []
+    left_out: list[tuple[int, int, str]] = []
     for i, j in combinations(range(len(shapes)), 2):
         both = (bodies[links[i]], bodies[links[j]])
         reason = "neighbours" if both[0] == both[1] or frozenset(both) in joined else ""
@@ -119,7 +120,8 @@ def _sampled(tree: Tree, own: CapsuleSet, links: Sequence[int], pairs: Sequence[
     starts, vectors = placed(own, links, frames_at(tree, q))
     reach = float(np.abs(starts - starts.mean(axis=(0, 1))).max()) or 1.0
     distances = pair_distances(own, pairs, starts, vectors)
-    always, never = (distances < 0.0).all(axis=0), distances.min(axis=0) > APART * reach
+    always = np.asarray((distances < 0.0).all(axis=0))
+    never = np.asarray(distances.min(axis=0) > APART * reach)
     return ["always" if a else "never" if n else "" for a, n in zip(always, never, strict=True)]
 
 

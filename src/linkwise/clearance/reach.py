@@ -57,7 +57,7 @@ def _beyond(shapes: CollisionShapes) -> FloatArray:
             if tree.parents[c] == k
         ]
         result[k] = after + max([own[k], *children])
-    return np.maximum(result, 0.0)
+    return np.asarray(np.maximum(result, 0.0))
 
 
 def _travel(tree: Tree, k: int) -> float:

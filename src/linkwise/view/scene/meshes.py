@@ -25,7 +25,7 @@ PLAIN = "#c9ccd1"
 
 
 class Visuals(NamedTuple):
-    """Shapes of a description, its file or folder, and folders of packages, both to look up the shapes' meshes; obstacles."""
+    """Shapes of a description; its file or folder and folders of packages, where meshes are looked up; obstacles."""
 
     shapes: Sequence[Shape] = ()
     folder: str | Path | None = None

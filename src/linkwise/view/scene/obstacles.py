@@ -1,4 +1,4 @@
-"""Obstacles and collision shapes as primitives of the scene, and the nearest points of the pairs that are nearest to each other."""
+"""Obstacles and collision shapes as primitives of the scene, and the nearest points of the nearest pairs."""
 
 from __future__ import annotations
 
