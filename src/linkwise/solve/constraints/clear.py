@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
 from linkwise.clearance.pairs import collision_shapes
-from linkwise.clearance.shapes import CapsuleSet, Obstacles, obstacle_set
+from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
@@ -133,12 +133,14 @@ class Clear(Constraint):
         shapes = collision_shapes(mechanism, self.disabled, self.seed)
         return distances_at(shapes, self.obstacles, q, least=True) >= self.margin
 
-    def _ends(self, shapes: Any) -> list[tuple[int | None, int | None]]:
+    def _ends(self, shapes: CollisionShapes) -> list[tuple[int | None, int | None]]:
         """The links of each pair that move with joints; None for the ground."""
-        tree, links = shapes.tree, shapes.links
-        link = lambda k: None if links[k] < 0 and not tree.floating else links[k]  # noqa: E731
-        own = [(link(i), link(j)) for i, j in shapes.pairs]
-        return [*own, *((link(i), None) for i in shapes.moving for _ in self.obstacles.names)]
+        still = not shapes.tree.floating
+        links = [None if link < 0 and still else link for link in shapes.links]
+        return [
+            *((links[i], links[j]) for i, j in shapes.pairs),
+            *((links[i], None) for i in shapes.moving for _ in self.obstacles.names),
+        ]
 
     def __repr__(self) -> str:
         count = len(self.obstacles.names)
@@ -154,4 +156,4 @@ def _rates(view: Configuration, link: int, force: Array, moment: Array) -> Array
     if link < 0:
         raise ArgumentError("Clear: a shape on a floating base; expected it on a fixed link of the base")
     jac, origin = view.jacobian(link), view.pose(link)[:3, 3]
-    return force @ jac[:3] + (moment - cross(origin, force)) @ jac[3:]
+    return np.asarray(force @ jac[:3] + (moment - cross(origin, force)) @ jac[3:])
