@@ -12,7 +12,6 @@ from typing import Any
 
 import linkwise as lw
 from linkwise import (
-    clearance,
     control,
     errors,
     export,
@@ -36,6 +35,8 @@ from linkwise.equations import Equations, HarmonicForm
 from linkwise.equations.derive import Derivation
 from linkwise.kinematics import Workspace
 from linkwise.loops import Mobility
+
+clearance = lw.clearance  # (imported behind the others: algorithms stand in the order in which they are imported)
 
 PAGE = Path(__file__).with_name("reference.md")
 
