@@ -36,6 +36,8 @@ from linkwise.equations.derive import Derivation
 from linkwise.kinematics import Workspace
 from linkwise.loops import Mobility
 
+clearance = lw.clearance  # (imported behind the others: algorithms stand in the order in which they are imported)
+
 PAGE = Path(__file__).with_name("reference.md")
 
 HEAD = """# Reference
@@ -86,6 +88,11 @@ CLASSES = (
     lw.Coordinate,
     lw.Follows,
     lw.Closed,
+    lw.Clear,
+    clearance.Clearance,
+    clearance.PlannedPath,
+    clearance.Capsule,
+    clearance.LeftOut,
     loops.Linkage,
     loops.LinkageSolution,
     loops.Singularities,
@@ -128,6 +135,7 @@ CLASSES = (
     planar.Link,
     planar.Loop,
     planar.Freedoms,
+    planar.PlanarClearance,
     planar.ConfigurationSpace,
     view.Animation,
     robo.Robot,
@@ -237,6 +245,7 @@ def page() -> str:
         identification,
         solve,
         inverse_kinematics,
+        clearance,
         loops,
         control,
         planar,

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwise import clearance as clearance
     from linkwise import control as control
     from linkwise import dynamics as dynamics
     from linkwise import errors as errors
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
+    from linkwise.model.shape import Shape as Shape
     from linkwise.model.spring import EndStop as EndStop
     from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
     from linkwise.model.spring import Spring as Spring
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
     from linkwise.solve import Aligned as Aligned
+    from linkwise.solve import Clear as Clear
     from linkwise.solve import Closed as Closed
     from linkwise.solve import Coordinate as Coordinate
     from linkwise.solve import Follows as Follows
@@ -59,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Aligned",
     "CartesianTrajectory",
+    "Clear",
     "Closed",
     "Coordinate",
     "EndStop",
@@ -77,9 +81,11 @@ __all__ = [
     "Pose",
     "Position",
     "Sampled",
+    "Shape",
     "Spring",
     "Trajectory",
     "Wrench",
+    "clearance",
     "compare",
     "control",
     "dynamics",
@@ -113,6 +119,7 @@ __all__ = [
 _HOMES = {
     "Aligned": "linkwise.solve",
     "CartesianTrajectory": "linkwise.trajectory",
+    "Clear": "linkwise.solve",
     "Closed": "linkwise.solve",
     "Coordinate": "linkwise.solve",
     "Feedback": "linkwise.simulation",
@@ -132,8 +139,10 @@ _HOMES = {
     "Pose": "linkwise.solve",
     "Position": "linkwise.solve",
     "Sampled": "linkwise.simulation",
+    "Shape": "linkwise.model.shape",
     "Trajectory": "linkwise.trajectory",
     "Wrench": "linkwise.dynamics",
+    "clearance": "",
     "compare": "linkwise.comparison",
     "control": "",
     "dynamics": "",

@@ -29,6 +29,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of
 
 if TYPE_CHECKING:
+    import linkwise.clearance
     import linkwise.solve
     from linkwise.equations import Equations
     from linkwise.equations.derive import Derivation
@@ -63,6 +64,8 @@ class Mechanism(Tree):
         Whether the base is a body that moves freely. Links on the base hang on it, and a fixed link on the base gives it its
         mass. q is then x, y, z, qw, qx, qy, qz, joints (nq), qd the velocity of its origin and its angular velocity, both in
         its own axes, then the joint speeds (nv); see `Tree`.
+    shapes : sequence of Shape
+        What links, and the base, collide with: `clearance` and `plan` look at them.
     name : str, optional
         How tables and messages call it.
 
@@ -835,6 +838,8 @@ class Mechanism(Tree):
         joint_velocities = linkwise.inverse_kinematics.joint_velocities
         joint_accelerations = linkwise.inverse_kinematics.joint_accelerations
         solve = linkwise.solve.solve
+        clearance = linkwise.clearance.clearance
+        plan = linkwise.clearance.plan
         mobility = linkwise.loops.mobility
         workspace = linkwise.loops.workspace
         draw = linkwise.view.draw
@@ -845,6 +850,7 @@ class Mechanism(Tree):
         configuration_labels = explain_solver = follow_path = LazyMethod("linkwise.inverse_kinematics")
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
         solve = LazyMethod("linkwise.solve")
+        clearance = plan = LazyMethod("linkwise.clearance")
         mobility = workspace = LazyMethod("linkwise.loops")
         draw = animate = browse = LazyMethod("linkwise.view")
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from linkwise.errors import LinkwiseError, install_hint
+from linkwise.errors import ArgumentError, LinkwiseError, install_hint
+from linkwise.files.packages import Manifests, resolve
+from linkwise.spatial.scalar import FloatArray
 
 #: Kinds of mesh files that are read: what one names further, such as textures, is left out.
 FORMATS = ("stl", "obj", "dae", "glb", "ply", "off")
@@ -44,3 +48,40 @@ def load_mesh(data: bytes, kind: str) -> Any:
     if not faces.size or not np.all(np.isfinite(vertices)):
         raise MeshError("it holds no triangles" if not faces.size else "it holds coordinates that are not finite")
     return loaded
+
+
+@dataclass(frozen=True)
+class MeshVertices:
+    """Reads the vertices (N, 3) of a mesh, m, when it is called.
+
+    Attributes
+    ----------
+    filename : str
+        The file as a description names it.
+    description : str
+        The description file, from which it is looked up.
+    """
+
+    filename: str
+    description: str
+
+    def __call__(self) -> FloatArray:
+        """The vertices.
+
+        Raises
+        ------
+        ArgumentError
+            Where the file cannot be found or read.
+        """
+        return _vertices(self.filename, self.description)
+
+
+@lru_cache(maxsize=256)
+def _vertices(filename: str, description: str) -> FloatArray:
+    try:
+        path = resolve(filename, description, (), Manifests())
+        mesh = load_mesh(path.read_bytes(), path.suffix.lower().removeprefix("."))
+    except (MeshError, OSError, ValueError) as error:
+        why = str(error).splitlines()[-1].strip()
+        raise ArgumentError(f"the mesh {filename!r} of a collision shape cannot be read: {why}") from error
+    return np.unique(np.asarray(mesh.vertices, dtype=np.float64).reshape(-1, 3), axis=0)

@@ -42,7 +42,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown, warn
 from linkwise.files.atomic import write_text
 from linkwise.files.packages import Folders
-from linkwise.files.report import Description, Reading, remarks_on
+from linkwise.files.report import Description, Reading, all_shapes, remarks_on, with_collision_shapes
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused, too_large
 from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism
@@ -638,11 +638,12 @@ def save(
     source : sequence of str
         Where the numbers come from, a line each.
     shapes : sequence of Shape
-        What the links look like and collide with, as `read` gives them. A URDF and an MJCF file hold them.
+        What the links look like and collide with, as `read` gives them, beside the shapes of the mechanism. A .toml, a URDF
+        and an MJCF file hold them.
     allow_loss : bool
         Write a .DAT even if it cannot hold the names, limits, motors, base, tool or payload, a URDF even if it cannot hold
-        the gravity or the motors, an MJCF file even if it cannot hold greatest velocities or gear ratios, and a .DAT or a
-        .toml without the shapes. What would make it a file
+        the gravity or the motors, an MJCF file even if it cannot hold greatest velocities or gear ratios, and a .DAT without
+        the shapes. What would make it a file
         of another mechanism (branches, a floating base), or one that cannot be read again, is refused all the same.
 
     Raises
@@ -662,12 +663,13 @@ def save(
     _refuse_kind(path)
     mechanism.require_numbers("a file")
     form = written_format(path)
+    shapes = all_shapes(mechanism, shapes)
     if shapes and not form.holds_shapes and not allow_loss:
         suffix = form.suffixes[0]
         message = f"would be lost in a {suffix} file: what the links look like and collide with (shapes)"
         advice = "save as .urdf, which holds them, leave them out, or allow_loss=True"
         raise refused(path, message, advice=advice)
-    description = Description(mechanism, _wrench(external), tuple(source), tuple(shapes))
+    description = Description(mechanism, _wrench(external), tuple(source), shapes)
     form.losses(description).check(path, form.name, allow_loss)
     write_text(path, form.write(description))
 
@@ -690,7 +692,7 @@ def _parse_text(path: str | Path, text: str, options: ReadOptions) -> Reading:
     """Read a text; `path` is where it comes from, or `TEXT`."""
     form = format_of(path, text, options)
     options.refuse_unused(path, form.name, form.options)
-    reading = form.read(text, path, options)
+    reading = with_collision_shapes(form.read(text, path, options), "" if path == TEXT else os.fspath(path))
     left = len(reading.problems) - MOST_PROBLEMS
     reading.problems[MOST_PROBLEMS:] = [FileProblem(0, f"and {left} problems more")] if left > 0 else []
     return reading

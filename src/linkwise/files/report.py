@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, nearest
+from linkwise.files.mesh_file import MeshVertices
 from linkwise.files.toml_text import Place, line_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.body import moving_bodies
@@ -42,7 +43,7 @@ class Description:
     source : tuple of str
         Where the numbers come from, a line each.
     shapes : tuple of Shape
-        What the links look like and collide with, where the file says so; nothing is computed from it.
+        What the links look like and collide with, where the file says so. The mechanism has those for collisions too.
 
     Examples
     --------
@@ -436,6 +437,28 @@ def needs_tool_frame(mechanism: Mechanism) -> bool:
     """Whether the tool is lost in a file that knows none: it is off its tip, on another one, or carries something."""
     is_at_tip = with_tool_at_a_tip(mechanism).tool_index == mechanism.tool_index
     return not (is_at_tip and np.array_equal(mechanism.tool, np.eye(4)) and mechanism.payload.is_zero)
+
+
+def with_collision_shapes(reading: Reading, path: str = "") -> Reading:
+    """The same reading whose mechanism has the shapes for collisions; meshes are looked up from the path, if any."""
+    description = reading.description
+    shapes = [] if description is None else [shape for shape in description.shapes if shape.role == "collision"]
+    known = ["base", *(description.mechanism.link_names if description else ())]
+    if description is None or not shapes or any(shape.link not in known for shape in shapes):
+        return reading
+    if path:
+        shapes = [
+            shape.unchecked(vertices=MeshVertices(str(shape.filename), path)) if shape.kind == "mesh" else shape
+            for shape in shapes
+        ]
+    return replace(reading, description=replace(description, mechanism=description.mechanism.with_shapes(shapes)))
+
+
+def all_shapes(mechanism: Mechanism, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """The shapes that are given, and those of the mechanism that are not among them."""
+    result = [*shapes]
+    known = {shape.unchecked(vertices=None) for shape in result}
+    return (*result, *(shape for shape in mechanism.shapes if shape.unchecked(vertices=None) not in known))
 
 
 def check_shape_links(mechanism: Mechanism, shapes: Iterable[Shape]) -> None:

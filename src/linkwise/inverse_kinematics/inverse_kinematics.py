@@ -13,12 +13,13 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
-from linkwise.inverse_kinematics.branches.turns import chosen, with_turns
+from linkwise.inverse_kinematics.branches.turns import with_turns
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
+from linkwise.solve.constraints.clear import Clear
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
 from linkwise.solve.joint_limits import JointRanges, beside, start_position
 from linkwise.solve.solution import ROWS, Solution
@@ -178,6 +179,7 @@ def inverse_kinematics(
     seed: int = 0,
     method: str = "auto",
     limits: bool = True,
+    clear: Clear | None = None,
 ) -> Solution:
     """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
 
@@ -209,6 +211,9 @@ def inverse_kinematics(
         from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.newton_raphson`.
     limits : bool
         Whether joint limits hold. They are hard: no answer that is called one is outside them.
+    clear : Clear, optional
+        What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
+        none is, or there is no closed form, the pose and this are solved for together.
 
     Returns
     -------
@@ -232,6 +237,8 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if clear is not None:
+        return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
     if method in TEXTBOOK_METHODS:
         return TEXTBOOK_METHODS[method](mechanism, T, q0, link=link, mask=mask, frame=frame, tol=tol, limits=limits)
     check_frame(frame)
@@ -250,6 +257,24 @@ def inverse_kinematics(
         if plain is not None:
             return plain
     return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+
+
+def _clear_of(
+    mechanism: Tree, goal: Pose, clear: Clear, method: str, *, q0: npt.ArrayLike | None, limits: bool, **options: Any
+) -> Solution:
+    """Solve for a pose and for clearance, from the nearest clear solution of a closed form where there is one."""
+    if method in TEXTBOOK_METHODS:
+        raise ArgumentError(f"clear goes with method 'auto', 'closed_form' or 'numeric', not {method!r}")
+    constraints = [goal, clear]
+    form = None if method == "numeric" else form_for(mechanism, goal.link, goal.mask, needed=method == "closed_form")
+    if form is not None:
+        clear.check(mechanism)
+        solutions = form.all(goal.T, q0, limits)
+        solutions = solutions.where(clear.satisfied(mechanism, solutions.q))
+        start = system_of(mechanism, constraints, limits=limits).start if q0 is None else np.asarray(q0, dtype=float)
+        first = solutions.q[..., 0, :] if solutions.q.shape[-2] else np.full_like(start, np.nan)
+        q0 = np.where(np.isnan(first), start, first)
+    return solve(mechanism, constraints, q0=q0, limits=limits, **options)
 
 
 def pose_system(mechanism: Tree, link: int | str, limits: bool) -> CompiledProblem:
@@ -393,6 +418,7 @@ def all_inverse_kinematics(
     turns: bool = False,
     configuration: Mapping[str, str] | None = None,
     redundancy: Mapping[int | str, npt.ArrayLike] | int | None = None,
+    clear: Clear | None = None,
 ) -> Solutions:
     """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
@@ -441,6 +467,8 @@ def all_inverse_kinematics(
     redundancy : mapping of a joint to its values, or int, optional
         For arms with one joint more than a pose determines: values (G,) of one joint, or how many of them between its
         limits; a number alone leaves the choice of the joint to `redundant_joint`.
+    clear : Clear, optional
+        Only the solutions that are clear are given; `Solutions.complete` says whether there are no others.
 
     Returns
     -------
@@ -488,7 +516,10 @@ def all_inverse_kinematics(
     if configuration is not None:
         if solutions.labels is None:
             raise ArgumentError("configuration goes with whole poses of a tree on a fixed base; expected it to be left out")
-        solutions = chosen(solutions, labels_of(mechanism, link, held).fits(solutions.q, configuration))
+        solutions = solutions.where(labels_of(mechanism, link, held).fits(solutions.q, configuration))
+    if clear is not None:
+        clear.check(mechanism)
+        solutions = solutions.where(clear.satisfied(mechanism, solutions.q))
     if turns is False or not flag("turns", turns):
         return solutions
     if not limits:

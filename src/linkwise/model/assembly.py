@@ -124,6 +124,8 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
         for element in held_tree.springs
         if element.terms or any(line.first in names or line.second in names for line in element.segments)
     ]
+    shapes = [shape.moved(places) for shape in held_tree.shapes]
+    ends["shapes"] = [shape for shape in shapes if shape.link == BASE or shape.link in names]
     return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
 
 
@@ -157,6 +159,7 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
         motors=[*(motor for motor, _ in _motors(tree)), *motors],
         loops=[*tree.loops, *loops],
         springs=[*tree.springs, *(element.moved(places, prefix) for element in other.springs)],
+        shapes=[*tree.shapes, *(shape.moved(places, prefix) for shape in other.shapes)],
         **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
     )
 

@@ -43,7 +43,7 @@ def digest(*values: Any) -> str | None:
 
 
 def digest_of(tree: Tree) -> str | None:
-    """The digest of a mechanism, computed once."""
+    """The digest of a mechanism but for its shapes, on which no algorithm depends; computed once."""
     return tree.memo("model", "digest", lambda: digest(tree))
 
 
@@ -91,7 +91,7 @@ def _attributes(value: Any, kind: type) -> tuple[Any, ...]:
             raise TypeError(f"{kind.__name__} is not known by its content")
         name = _names[kind] = f"{kind.__module__}.{kind.__qualname__}"
     if isinstance(value, Tree):
-        return (name, *[getattr(value, attribute) for attribute in Tree.__annotations__])
+        return (name, *[getattr(value, attribute) for attribute in Tree.__annotations__ if attribute != "shapes"])
     held = (pair for pair in vars(value).items() if not isinstance(getattr(kind, pair[0], None), cached_property))
     return (name, *sorted(held))
 

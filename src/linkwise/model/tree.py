@@ -19,6 +19,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
+from linkwise.model.shape import Shape, given_shapes
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
 from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
@@ -249,8 +250,8 @@ class LinkTree(Record):
     def replace(self, **changes: Any) -> Self:
         """The same mechanism with other values for some fields.
 
-        They are links, loops, motors, springs, base, tool, tool_link, gravity, payload, floating and name; of a planar
-        mechanism links, loops and name.
+        They are links, loops, motors, springs, base, tool, tool_link, gravity, payload, floating, shapes and name; of a
+        planar mechanism links, loops and name.
 
         Examples
         --------
@@ -447,6 +448,8 @@ class Tree(LinkTree):
         What the tool carries, in the tool's frame.
     floating : bool
         Whether the base moves freely.
+    shapes : sequence of Shape
+        What links, and the base, collide with: see `linkwise.clearance`. Kinematics and dynamics do not depend on them.
     name : str, optional
         How tables and messages call the mechanism.
 
@@ -478,6 +481,7 @@ class Tree(LinkTree):
     gravity: FloatArray
     payload: Inertia
     floating: bool
+    shapes: tuple[Shape, ...]
     name: str
     parents: tuple[int, ...]
     order: tuple[int, ...]
@@ -497,6 +501,7 @@ class Tree(LinkTree):
         gravity: Any = GRAVITY,
         payload: Inertia | None = None,
         floating: bool = False,
+        shapes: Iterable[Shape] = (),
         name: str | None = None,
     ) -> None:
         check = Checker(f"mechanism {name!r}" if isinstance(name, str) and name else "mechanism")
@@ -522,6 +527,7 @@ class Tree(LinkTree):
             "gravity": check.vector("gravity", gravity),
             "payload": NO_PAYLOAD if payload is None else payload,
             "floating": _floating(check, floating, named),
+            "shapes": given_shapes(check, shapes, [BASE, *(str(link.name) for link in named)]),
             "name": name or "mechanism",
             "parents": parents,
             "order": order_of(check, named, parents),
@@ -816,6 +822,21 @@ class Tree(LinkTree):
         pairs = zip(self.links, factors(len(self.links)), strict=True)
         perturbed = self.replace(links=[link.replace(body=link.body.scaled(*both)) for link, both in pairs])
         return perturbed._with_motors(lambda motor: motor if motor.locked.is_zero else motor.scaled(*factors(1)[0]))
+
+    def with_shapes(self, shapes: Iterable[Shape]) -> Self:
+        """The same mechanism with other shapes, the rest not checked again.
+
+        Examples
+        --------
+        >>> from linkwise import Shape, robots
+        >>> robots.planar_2r().with_shapes([Shape.rod("link2", (-1, 0, 0), (0, 0, 0), 0.05)]).shapes[0].link
+        'link2'
+        """
+        check = Checker(f"mechanism {self.name!r}")
+        result = unshared(self)
+        result.__dict__["shapes"] = given_shapes(check, shapes, [BASE, *self.link_names])
+        check.finish()
+        return result
 
     def _with_motors(self, change: Callable[[Motor], Motor]) -> Self:
         """The same mechanism with every motor changed."""

@@ -1,5 +1,7 @@
 """Planar chains, trees and loops as LaValle's *Planning Algorithms* (2006) has them, over the one model of Linkwise."""
 
+from linkwise.planar.clearance import PlanarClearance as PlanarClearance
+from linkwise.planar.clearance import clearance as clearance
 from linkwise.planar.collision import collides as collides
 from linkwise.planar.collision import distance as distance
 from linkwise.planar.collision import pairs_in_collision as pairs_in_collision

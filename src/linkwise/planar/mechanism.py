@@ -23,6 +23,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 
 if TYPE_CHECKING:
     from linkwise.mechanism import Mechanism as SpatialMechanism
+    from linkwise.planar.clearance import PlanarClearance
     from linkwise.planar.collision import BoolArray
 
 
@@ -373,6 +374,12 @@ class Mechanism(PlanarTree):
         from linkwise.planar.collision import collides
 
         return collides(self, configurations, **options)
+
+    def clearance(self, configurations: npt.ArrayLike, obstacles: Any = (), **options: Any) -> PlanarClearance:
+        """Distances between links, and from obstacles, with nearest points: see `linkwise.planar.clearance`."""
+        from linkwise.planar.clearance import clearance
+
+        return clearance(self, configurations, obstacles, **options)
 
     # ── in space, on paper ────────────────────────────────────────────────────────────────────────
 

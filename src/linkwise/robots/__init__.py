@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from linkwise.errors import ArgumentError, FileError, members
 from linkwise.files.formats.linkwise_toml import parse
-from linkwise.files.report import Description
+from linkwise.files.report import Description, with_collision_shapes
 from linkwise.mechanism import Mechanism
 
 
@@ -74,7 +74,7 @@ def describe(name: str) -> Description:
     if name not in names():
         raise ArgumentError(f"no robot {name!r}; there are {members(names())}")
     path = files(__name__).joinpath("data", f"{name}.toml")
-    reading = parse(path.read_text(encoding="utf-8"), name)
+    reading = with_collision_shapes(parse(path.read_text(encoding="utf-8"), name))
     if reading.description is None:
         raise FileError(str(path), reading.problems)
     return reading.description

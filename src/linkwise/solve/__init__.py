@@ -1,6 +1,7 @@
 """Configurations that fulfil constraints: one iteration, each solution checked by forward kinematics."""
 
 from linkwise.solve.constraints import Aligned as Aligned
+from linkwise.solve.constraints import Clear as Clear
 from linkwise.solve.constraints import Closed as Closed
 from linkwise.solve.constraints import Coordinate as Coordinate
 from linkwise.solve.constraints import Follows as Follows

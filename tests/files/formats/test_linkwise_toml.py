@@ -167,6 +167,7 @@ def test_no_field_of_the_model_is_forgotten() -> None:
         *("joint", "stiffness", "damping", "limits", "name", "restitution"),
     }
     whole = {"links", "loops", "motors", "springs", "base", "tool", "tool_link", "gravity", "payload", "floating", "name"}
+    whole |= {"shapes"}
     assert set(Mechanism([Link()])._values()) == whole, "files/formats/linkwise_toml.py must learn the new field"
 
 

@@ -42,7 +42,7 @@ def convert(description: Description, options: Options) -> Output:
     """  # noqa: D301  (\b keeps click from filling the lines)
     model, out = description.mechanism, options.out
     dialect = options.out_dialect or options.reading.dialect
-    shapes = description.shapes if out.lower().endswith(".urdf") else ()
+    shapes = description.shapes if out.lower().endswith((".urdf", ".toml")) else ()
     left_out = _left_out(description, out, dialect)
     lost, never = left_out.lost, left_out.never
     if never or (lost and not options.allow_loss):
@@ -57,7 +57,7 @@ def convert(description: Description, options: Options) -> Output:
         kept: dict[str, Any] = {"source": description.source, "shapes": shapes, "allow_loss": options.allow_loss}
         files.save(model, out, external=description.external, **kept)
     if description.shapes and not shapes:
-        lost = [*lost, "what the links look like and collide with (only a .urdf holds it)"]
+        lost = [*lost, "what the links look like and collide with (only a .urdf and a .toml hold it)"]
     return Output({"file": out, "lost": lost}, [f"wrote {plain(out)}", *(f"  lost: {plain(item)}" for item in lost)])
 
 
@@ -65,7 +65,7 @@ def _left_out(description: Description, out: str, dialect: str | None) -> Losses
     """What OUT leaves out, and what keeps it from being written."""
     if not is_table(out):
         suffix = Path(out).suffix.lower()
-        held = replace(description, shapes=description.shapes if suffix == ".urdf" else ())
+        held = replace(description, shapes=description.shapes if suffix in {".urdf", ".toml"} else ())
         return next((form.losses(held) for form in formats() if suffix in form.suffixes), Losses())
     if dialect is None:
         raise refused(out, f"a table needs its dialect named: --dialect {choices(DIALECTS)}")

@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, members
 from linkwise.files import schema
 from linkwise.files.registry import NUMERIC, XML, Format, Losses, ReadOptions, register, stem
-from linkwise.files.report import Description, Reading, attempt, some
+from linkwise.files.report import Description, Reading, all_shapes, attempt, some
 from linkwise.files.schema import Field, Kind, Schema, TableReader, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
@@ -23,6 +23,7 @@ from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.shape import ROLES, SIZES, Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
@@ -69,7 +70,8 @@ def _with_root(reading: Reading, root: str) -> Reading:
     for place, number in reading.lines.items():
         if place[:1] == ("link",) and len(place) > 1 and place[1] in kept:
             lines["link", kept[place[1]], *place[2:]] = number
-    described = replace(reading.description, mechanism=part)
+    shapes = tuple(shape for shape in reading.description.shapes if shape.link in part.link_names)
+    described = replace(reading.description, mechanism=part, shapes=shapes)
     if mechanism.link_names[mechanism.tool_index] not in part.link_names:
         if described.external.any():
             said = "what acts on the tool is left out with the tool"
@@ -79,10 +81,11 @@ def _with_root(reading: Reading, root: str) -> Reading:
 
 
 class LinkwiseToml(Format):
-    """Linkwise's own format: it holds everything but shapes."""
+    """Linkwise's own format: it holds everything."""
 
     name, title, suffixes = "a Linkwise .toml", "Linkwise .toml (keys and [tables])", (".toml",)
     options = frozenset({"root"})
+    holds_shapes = True
 
     def sniff(self, text: str, options: ReadOptions) -> bool:  # noqa: D102
         return not NUMERIC.match(text) and not XML.match(text) and _TOML.search(text) is not None
@@ -254,6 +257,18 @@ END_STOP = Schema(
     Field("restitution", schema.NUMBER, doc="of a rigid stop, 0 to 1, in the place of stiffness and damping"),
     make=EndStop,
 )
+SHAPE = Schema(
+    Field("link", schema.TEXT, doc='the link that carries it, or "base"', required=True),
+    Field("kind", word(*SIZES), doc="its geometry", required=True),
+    Field("size", schema.NUMBERS, "m", doc="edges, radius and length, half axes, or scale: see `Shape`", required=True),
+    Field("role", word(*ROLES), default="visual", doc='"visual" if missing'),
+    Field("origin", FRAME, default=np.eye(4), doc="T_link_shape"),
+    Field("filename", schema.TEXT, doc="of a mesh"),
+    Field("colour", schema.NUMBERS, doc="red, green, blue, opacity"),
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("material", schema.TEXT, doc="may be missing"),
+    make=Shape,
+)
 LINK = Schema(
     Field("name", schema.TEXT, doc="link1, link2, ... if missing"),
     Field("parent", schema.TEXT, doc='"base" or a link\'s name; the link before if missing'),
@@ -304,6 +319,7 @@ TOP = Schema(
     Field("spring", tables("spring"), doc="springs and dampers"),
     Field("linear_spring_damper", tables("linear_spring_damper"), doc="springs and dampers on lines between links"),
     Field("end_stop", tables("end_stop"), doc="end stops"),
+    Field("shape", tables("shape"), doc="what links look like and collide with"),
 )
 
 #: The schemas by what the documentation calls their tables.
@@ -316,6 +332,7 @@ TABLES = {
     "[[spring]]": SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
     "[[end_stop]]": END_STOP,
+    "[[shape]]": SHAPE,
     "[payload]": BODY,
     "[external]": EXTERNAL,
     "a frame": FRAME,
@@ -374,6 +391,10 @@ class _Reader(TableReader):
         self.joint = ""
         motors = self._parts("motor", top, SEPARATE_MOTOR)
         loops = self._parts("loop", top, LOOP)
+        shapes = self._parts("shape", top, SHAPE)
+        for k, shape in shapes.items():
+            if links and shape.link not in (known := ["base", *(str(link.name) for link in links)]):
+                self.report(("shape", k, "link"), f"shape {k + 1}: link is {shape.link!r}; expected {choices(known)}")
         self.force_elements = {kind: self._force_elements(kind, top, links) for kind in FORCE_ELEMENTS}
         external = top.get("external", {})
         wrench = np.array([external.get(key, _ZERO) for key in ("force", "moment")]).reshape(6)
@@ -381,7 +402,8 @@ class _Reader(TableReader):
         problems = sorted(self.problems, key=lambda problem: problem.line)
         if problems or mechanism is None:
             return Reading(None, problems, self.lines)
-        return Reading(Description(mechanism, frozen(wrench), top.get("source", ())), [], self.lines)
+        held = Description(mechanism, frozen(wrench), top.get("source", ()), tuple(shapes.values()))
+        return Reading(held, [], self.lines)
 
     def _parts(self, kind: str, top: Mapping[str, Any], schema: Schema) -> dict[int, Any]:
         """The motors or loops by their place; those that are wrong are left out."""
@@ -511,6 +533,8 @@ def render(description: Description) -> Iterator[str]:
     for element in mechanism.springs:
         kind, schema = next((kind, schema) for kind, (cls, schema) in FORCE_ELEMENTS.items() if type(element) is cls)
         yield from table(f"[[{kind}]]", schema, element)
+    for shape in all_shapes(mechanism, description.shapes):
+        yield from table("[[shape]]", SHAPE, shape)
 
 
 def _link_values(link: Link, mixed: bool) -> dict[str, Any]:

@@ -58,13 +58,6 @@ def with_turns(solutions: Solutions, ranges: JointRanges, q0: FloatArray, held: 
     return _listed(solutions, pose[at][order], turned[order])
 
 
-def chosen(solutions: Solutions, keep: npt.NDArray[np.bool_]) -> Solutions:
-    """Some of the solutions, by a mask (..., K), in their order."""
-    pose, q = _rows(solutions)
-    rows = keep.reshape(-1, keep.shape[-1])[_filled(solutions)]
-    return _listed(solutions, pose[rows], q[rows])
-
-
 def _filled(solutions: Solutions) -> npt.NDArray[np.bool_]:
     """Which rows (N, K) of poses hold a solution."""
     return np.arange(solutions.q.shape[-2]) < solutions.count.reshape(-1, 1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -541,6 +541,25 @@ class Solutions:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         return np.array(self.q, dtype=dtype, copy=copy)
+
+    def where(self, keep: npt.ArrayLike) -> Solutions:
+        """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.puma560()
+        >>> found = arm.all_inverse_kinematics(arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2]))
+        >>> found.where(found.q[..., 4] > 0.0)
+        <Solutions: 2 of one pose>
+        """
+        size = self.q.shape[-2]
+        kept = np.broadcast_to(np.asarray(keep, dtype=bool), self.q.shape[:-1]) & (np.arange(size) < self.count[..., None])
+        order = np.argsort(~kept, axis=-1, kind="stable")
+        q = np.take_along_axis(self.q, order[..., None], -2)
+        count = np.asarray(kept.sum(axis=-1), dtype=np.intp)
+        q[np.arange(size) >= count[..., None]] = np.nan
+        return replace(self, q=q[..., : int(count.max(initial=0)), :], count=count)
 
     def __repr__(self) -> str:
         if not self.count.ndim:

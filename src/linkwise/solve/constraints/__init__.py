@@ -2,6 +2,7 @@
 
 from linkwise.solve.constraints.axis_alignment import Aligned as Aligned
 from linkwise.solve.constraints.axis_alignment import LookAt as LookAt
+from linkwise.solve.constraints.clear import Clear as Clear
 from linkwise.solve.constraints.constraint import Configuration as Configuration
 from linkwise.solve.constraints.constraint import Constraint as Constraint
 from linkwise.solve.constraints.constraint import ConstraintEquations as ConstraintEquations

@@ -11,6 +11,7 @@ from linkwise.view.browser.server import LOOPBACK
 from linkwise.view.scene.meshes import Visuals
 
 if TYPE_CHECKING:
+    from linkwise.clearance.shapes import Obstacles
     from linkwise.files.registry import Options
     from linkwise.model.tree import Tree
     from linkwise.view.browser.viewer import Viewer
@@ -22,6 +23,7 @@ def browse(
     *,
     q: Any = None,
     physical: bool = True,
+    obstacles: Obstacles = (),
     host: str = LOOPBACK,
     port: int | None = None,
     **options: Unpack[Options],
@@ -38,6 +40,8 @@ def browse(
         Coordinates to begin with, rad or m; by default those of the motion, else zero or the limit next to it, loops closed.
     physical : bool
         Of a description file: whether inertias that no body can have are refused.
+    obstacles : sequence of Shape, or mapping of str to Shape
+        Bodies in the world; red lines join the nearest points of the three pairs of shapes that are nearest to each other.
     host : str
         Address to bind to. Anyone who reaches it can see and move the mechanism: there is no password.
     port : int, optional
@@ -68,7 +72,9 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    return Viewer(**_given(mechanism, motion, physical, options), q=q, host=host, port=port)
+    given = _given(mechanism, motion, physical, options)
+    visuals = given.pop("visuals", Visuals())._replace(obstacles=obstacles)
+    return Viewer(**given, visuals=visuals, q=q, host=host, port=port)
 
 
 def export(

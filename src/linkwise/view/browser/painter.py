@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.clearance.shapes import obstacle_set
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import resting
 from linkwise.loops import assemble
 from linkwise.loops.loop_solver import CLOSED
@@ -35,6 +37,7 @@ from linkwise.view.scene import (
 )
 from linkwise.view.scene.camera import FIELD, camera, fitted, grid
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals, visual_primitives
+from linkwise.view.scene.obstacles import obstacle_primitives, witness_lines
 from linkwise.view.scene.scene import MANY, Colour
 from linkwise.view.scene.tessellation import Surface, ball, box, merged, rod
 
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
 
 #: The node above all that belongs to the mechanism.
 ROOT = "/mechanism"
+
+#: Colour of lines between nearest points.
+WITNESS = (214, 39, 40)
 
 #: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
 THIN, NEAR = 0.035, 0.04
@@ -138,7 +144,12 @@ class BrowserPainter:
         first = coordinates(tree, start(tree) if q is None else q)
         layout = lay_out(tree, first)
         reached = _reached(layout, first, along)
-        shapes, self.remarks = visual_primitives(tree, *visuals)
+        shapes, self.remarks = visual_primitives(tree, *visuals[:3])
+        self._obstacles = obstacle_set(visuals.obstacles)
+        if self._obstacles.names and tree.floating:
+            raise ArgumentError("obstacles are shown with a base that stands; this one floats")
+        shapes = (*shapes, *obstacle_primitives(np.asarray(tree.base, dtype=float), self._obstacles))
+        self._witnesses: Any = None
         with server.atomic():
             self.grid = _set_stage(server, layout, reached)
             self._q, self._frames_on = first, True
@@ -266,6 +277,16 @@ class BrowserPainter:
         with self._lock, self._server.atomic():
             self.move(poses_at(self._tree, values))
             self._q = values.copy()
+            if self._obstacles.names:
+                self._show_witnesses(values)
+
+    def _show_witnesses(self, q: FloatArray) -> None:
+        """Join the nearest points of the pairs of shapes that are nearest to each other by red lines."""
+        points = witness_lines(self._tree, q, self._obstacles)[0].astype(np.float32)
+        if self._witnesses is None and len(points):
+            self._witnesses = self._server.scene.add_line_segments(f"{ROOT}/nearest", points, WITNESS, thickness=0.004)
+        elif len(points):
+            self._witnesses.points = points
 
     def tracks(self, q: npt.ArrayLike) -> list[Track]:
         """Return what `show` would do for each of the coordinates q (m, nq), without doing it."""

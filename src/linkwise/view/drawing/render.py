@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.clearance.shapes import Obstacles
 from linkwise.errors import ArgumentError
+from linkwise.kinematics.configuration import resting
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
@@ -19,6 +21,7 @@ from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import SceneLayout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
+from linkwise.view.scene.obstacles import collision_primitives, obstacle_primitives, witness_lines
 from linkwise.view.scene.scene import FREE, GROUND, MANY
 from linkwise.view.scene.tessellation import SIDES
 
@@ -47,6 +50,9 @@ THIN = 0.12
 #: Colour of a path.
 LINE = "#111111"
 
+#: Colour of lines between nearest points.
+WITNESS = "#d62728"
+
 #: Places of a path that are drawn at most.
 FINEST = 2000
 
@@ -58,6 +64,7 @@ def draw(
     trace: Any = None,
     frames: bool | None = None,
     names: bool | None = None,
+    obstacles: Obstacles = (),
     into: Any = None,
 ) -> Any:
     """Draw a mechanism at the joint coordinates q.
@@ -77,6 +84,9 @@ def draw(
         Whether each link has the axes of its frame; by default up to 12 links have. Base and tool always do.
     names : bool, optional
         Whether joints and tool are named; by default up to 100 links have names: more hide each other.
+    obstacles : sequence of Shape, or mapping of str to Shape
+        Bodies in the world. The collision shapes of the mechanism, if it has some, are drawn with them, and red lines join
+        the nearest points of the three pairs that are nearest to each other, with the least distance.
     into : matplotlib.figure.Figure, optional
         An empty figure to draw into; a new one by default.
 
@@ -106,11 +116,16 @@ def draw(
     axes = space(picture)
     sides = SIDES if len(mechanism.links) <= CROWD else FEW_SIDES
     painter = FigurePainter(axes, frames=len(mechanism.links) <= MANY if frames is None else frames, sides=sides)
-    scene = build(mechanism, layouts[-1])
+    bodies = obstacle_primitives(layouts[-1].poses[0], obstacles)
+    scene = build(mechanism, layouts[-1], (*bodies, *(collision_primitives(mechanism) if bodies else ())))
     paler = np.linspace(FAINT, CLEAR, len(layouts) - 1).tolist()
     painter.add(scene, [(layout.poses, strength) for layout, strength in zip(layouts, paler, strict=False)])
     draw_trace(axes, path)
-    shares = look_at(axes, layouts, path)
+    if bodies:
+        last = resting(mechanism) if q is None else np.atleast_2d(np.asarray(q, dtype=float))[-1]
+        _draw_witnesses(axes, *witness_lines(mechanism, last, obstacles))
+    around = [layouts[-1].poses[0] @ np.append(body.frame[:3, 3], 1.0) for body in bodies]
+    shares = look_at(axes, layouts, np.concatenate([path, np.array(around).reshape(-1, 4)[:, :3]]))
     if into is None:
         trim(picture, axes, shares)
     axes.apply_aspect()
@@ -118,6 +133,14 @@ def draw(
         labels.write(axes, scene)
     literal(picture.suptitle(" ", fontsize=11), plain(mechanism.name))
     return picture
+
+
+def _draw_witnesses(axes: Any, points: FloatArray, distances: FloatArray) -> None:
+    """Draw lines between nearest points (m, 2, 3), the least distance written beside."""
+    for k, (ends, distance) in enumerate(zip(points, distances, strict=True)):
+        axes.plot(*ends.T, zorder=5.0, color=WITNESS, linewidth=1.6 if k == 0 else 0.9, marker="o", markersize=3)
+        if k == 0:
+            axes.text(*ends.mean(axis=0), f" {distance:.3g} m", zorder=6.0, color=WITNESS, fontsize=9)
 
 
 def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[SceneLayout]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.clearance.shapes import Obstacles
 from linkwise.errors import FileError
 from linkwise.files.mesh_file import FORMATS, LARGEST, MeshError, load_mesh
 from linkwise.files.packages import Folders, Manifests, resolve
@@ -24,11 +25,12 @@ PLAIN = "#c9ccd1"
 
 
 class Visuals(NamedTuple):
-    """Shapes of a description, its file or folder, and folders of packages, both to look up the shapes' meshes."""
+    """Shapes of a description; its file or folder and folders of packages, where meshes are looked up; obstacles."""
 
     shapes: Sequence[Shape] = ()
     folder: str | Path | None = None
     package_dirs: Folders = ()
+    obstacles: Obstacles = ()
 
 
 NO_VISUALS = Visuals()

@@ -248,8 +248,9 @@ def test_shapes_that_cannot_be_written(tmp_path: Path) -> None:
     save(mech, tmp_path / "a.urdf", shapes=shapes, allow_loss=True)
     assert read(tmp_path / "a.urdf").shapes == ()
     with pytest.raises(FileError, match=r"links.*collide"):
-        save(mech, tmp_path / "a.toml", shapes=shapes)
-    save(mech, tmp_path / "a.toml", shapes=shapes, allow_loss=True)
+        save(mech, tmp_path / "a.dat", shapes=shapes, allow_loss=False)
+    save(mech, tmp_path / "a.toml", shapes=shapes)
+    assert read(tmp_path / "a.toml").shapes == tuple(shapes)
 
 
 # ── what it cannot hold ───────────────────────────────────────────────────────────────────────────

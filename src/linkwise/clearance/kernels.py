@@ -1,0 +1,154 @@
+"""Compiled functions of clearance: distances of all pairs of a mechanism, and nearest points of any two segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from linkwise.algorithm import kernel_of
+from linkwise.clearance.segments import SMALLEST, gap, smallest
+from linkwise.clearance.shapes import CollisionShapes
+from linkwise.kernel import Kernel, trace
+from linkwise.kernel.deferred_tape import tape_by_name
+from linkwise.kinematics.forward_kinematics import base_poses, link_poses
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.model.digest import digest, digest_of
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray, greatest, select
+
+#: A capsule in the world: one end, the vector to the other, 1 / its squared length, the radius.
+WorldCapsule = tuple[Array, Array, Any, Any]
+
+
+def frames_at(tree: Tree, q: FloatArray) -> FloatArray:
+    """Poses in the world (..., L + 1, 4, 4) of all links, then of the base."""
+    poses = kernel_of(tree, "link_poses", None, {})(q)
+    return np.concatenate([poses, base_poses(tree, q)[..., None, :, :]], axis=-3)
+
+
+def segment_gaps(p: FloatArray, d: FloatArray, q: FloatArray, g: FloatArray) -> tuple[FloatArray, ...]:
+    """Nearest points of segments p + s d and q + t g, each (..., 3).
+
+    Returns
+    -------
+    distance : ndarray (...,)
+        m.
+    apart : ndarray (..., 3)
+        From the nearest point of the first to that of the second, m.
+    s, t : ndarray (...,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> distance, apart, s, t = segment_gaps([0.0, 0, 0], [1.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1])
+    >>> float(distance), float(s), float(t)
+    (1.0, 0.0, 0.0)
+    """
+    return _segment_kernel()(p, d, q, g)  # type: ignore[no-any-return]
+
+
+@cache
+def _segment_kernel() -> Kernel:
+    def gaps(p: Array, d: Array, q: Array, g: Array) -> tuple[Any, ...]:
+        squares = d @ d, g @ g
+        e, h = (select(square, 1.0 / greatest(square, SMALLEST), 0.0) for square in squares)
+        return gap(p, d, e, q, g, h)
+
+    inputs = dict.fromkeys(("p", "d", "q", "g"), (3,))
+    outputs = {"distance": (), "apart": (3,), "s": (), "t": ()}
+    return Kernel(tape_by_name("clearance segments", lambda: trace(gaps, "segment_gaps", inputs, outputs)))
+
+
+def link_jacobians(tree: Tree, links: Sequence[int], q: FloatArray) -> FloatArray:
+    """Jacobians (..., len(links), 6, nv) of the frames of links, world axes."""
+
+    def make() -> Kernel:
+        def jacobians(q: Array) -> Array:
+            return np.stack([jacobian(tree, q, link=link) for link in links])
+
+        return Kernel(trace(jacobians, "link_jacobians", {"q": (tree.nq,)}))
+
+    return tree.memo("clearance", ("jacobians", tuple(links)), make)(q)  # type: ignore[no-any-return]
+
+
+def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Array) -> list[list[tuple[Any, ...]]]:
+    """Distances of all pairs over scalars: of each pair of shapes, those of its capsules.
+
+    Parameters
+    ----------
+    shapes : CollisionShapes
+        Of the mechanism.
+    kinds : sequence of int
+        Of each obstacle 0 for a sphere, else the number of its capsules.
+    q : ndarray (nq,)
+        Coordinates.
+    rows : ndarray (M, 8)
+        The capsules of the obstacles: see `CapsuleSet.rows`.
+
+    Returns
+    -------
+    list of list of tuple
+        Pairs of the mechanism first, then each of its moving shapes with each obstacle. Of each pair of capsules the signed
+        distance, the vector from the one axis to the other (3,), their distance, and the nearest points on them (3,).
+    """
+    own = _own_capsules(shapes, q)
+    first = 0
+    obstacles: list[list[WorldCapsule]] = []
+    for kind in kinds:
+        parts = rows[first : first + max(kind, 1)]
+        first += len(parts)
+        obstacles.append([(x[:3], np.zeros(3), 0.0, x[6]) if not kind else (x[:3], x[3:6], x[7], x[6]) for x in parts])
+    pairs = [(own[i], own[j]) for i, j in shapes.pairs]
+    pairs += [(own[i], obstacle) for i in shapes.moving for obstacle in obstacles]
+    return [[_signed(a, b) for a in one for b in other] for one, other in pairs]
+
+
+def _own_capsules(shapes: CollisionShapes, q: Array) -> list[list[WorldCapsule]]:
+    tree, needed = shapes.tree, {*shapes.moving, *(k for pair in shapes.pairs for k in pair)}
+    poses = link_poses(tree, q)
+    base: Array = np.asarray(tree.base)
+    if tree.floating:
+        at = tree.manifold_joints[0]
+        base = base @ at.joint.placement(q[at.q])
+    result = []
+    for k, (link, parts) in enumerate(zip(shapes.links, shapes.own.capsules, strict=True)):
+        pose = base if link < 0 else poses[link]
+        capsules: list[WorldCapsule] = []
+        for part in parts if k in needed else ():
+            vector = part.end - part.start
+            square = float(vector @ vector)
+            start = pose[:3, :3] @ part.start + pose[:3, 3]
+            capsules.append((start, pose[:3, :3] @ vector, 1.0 / square if square > 0.0 else 0.0, part.radius))
+        result.append(capsules)
+    return result
+
+
+def _signed(a: WorldCapsule, b: WorldCapsule) -> tuple[Any, ...]:
+    between, apart, s, t = gap(a[0], a[1], a[2], b[0], b[1], b[2])
+    return between - (a[3] + b[3]), apart, between, a[0] + a[1] * s, b[0] + b[1] * t
+
+
+def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False) -> Kernel:
+    """The compiled distances of all pairs (P,), or the least of them, of q (nq,) and obstacles (8 M,)."""
+    tree = shapes.tree
+    name = "least_clearance" if least else "clearance"
+    inputs = {"q": (tree.nq,), "obstacles": (8 * sum(max(kind, 1) for kind in kinds),)}
+    if not kinds:
+        del inputs["obstacles"]
+
+    def compute(q: Array, rows: Array | None = None) -> Any:
+        rows = np.zeros((0, 8)) if rows is None else np.reshape(rows, (-1, 8))
+        values = [smallest([part[0] for part in parts]) for parts in distances(shapes, kinds, q, rows)]
+        return smallest(values) if least else np.array(values)
+
+    def make() -> Kernel:
+        content = digest(shapes.pairs, shapes.moving, shapes.links, shapes.own.rows, shapes.own.owners)
+        known = digest_of(tree)
+        if known is None:
+            return Kernel(trace(compute, name, inputs))
+        return Kernel(tape_by_name((name, known, content, kinds), lambda: trace(compute, name, inputs)))
+
+    return tree.memo("clearance", (name, shapes.pairs, shapes.moving, kinds), make)

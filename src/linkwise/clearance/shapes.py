@@ -1,0 +1,149 @@
+"""The shapes of a mechanism and of obstacles as capsules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.clearance.fitting import Capsule, fit_capsules
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.shape import Shape
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+
+#: Why a pair of shapes is left out.
+REASONS = {
+    "neighbours": "their links are joined by a joint or a loop, or fixed to each other",
+    "always": "they touch in every sampled configuration",
+    "never": "they stay apart in every sampled configuration",
+    "disabled": "the pair is disabled",
+}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A pair of shapes that is not checked.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the shapes.
+    reason : {"neighbours", "always", "never", "disabled"}
+        See `REASONS`.
+    """
+
+    first: str
+    second: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CapsuleSet:
+    """Shapes with names, each as capsules.
+
+    Attributes
+    ----------
+    shapes : tuple of Shape
+        The shapes.
+    names : tuple of str
+        Their names.
+    capsules : tuple of tuple of Capsule
+        What contains each of them, in the frame that carries it.
+    """
+
+    shapes: tuple[Shape, ...]
+    names: tuple[str, ...]
+    capsules: tuple[tuple[Capsule, ...], ...]
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """Of each shape 0 for a sphere, else the number of its capsules."""
+        return tuple(0 if len(parts) == 1 and parts[0].is_sphere else len(parts) for parts in self.capsules)
+
+    @property
+    def excess(self) -> FloatArray:
+        """How far the capsules of each shape reach beyond it, m."""
+        return np.array([max(part.excess for part in parts) for parts in self.capsules])
+
+    @property
+    def rows(self) -> FloatArray:
+        """Of each capsule its start, its vector, the radius and 1 / the squared length, (K, 8); 0 for a point."""
+        parts = [part for parts in self.capsules for part in parts]
+        rows = np.zeros((len(parts), 8))
+        for row, part in zip(rows, parts, strict=True):
+            vector = part.end - part.start
+            square = float(vector @ vector)
+            row[:] = [*part.start, *vector, part.radius, 1.0 / square if square > 0.0 else 0.0]
+        return rows
+
+    @property
+    def owners(self) -> npt.NDArray[np.intp]:
+        """The shape of each capsule, (K,)."""
+        return np.repeat(np.arange(len(self.shapes)), [len(parts) for parts in self.capsules])
+
+
+#: What obstacles are given as.
+Obstacles = Iterable[Shape] | Mapping[str, Shape] | CapsuleSet
+
+
+def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
+    """The capsules of obstacles, in the world frame.
+
+    Raises
+    ------
+    ArgumentError
+        For what is no Shape, and for names that repeat.
+    """
+    if isinstance(obstacles, CapsuleSet):
+        return obstacles
+    items = obstacles.items() if isinstance(obstacles, Mapping) else [(None, item) for item in _listed(obstacles)]
+    shapes, names = [], []
+    for k, (name, shape) in enumerate(items):
+        if not isinstance(shape, Shape):
+            raise ArgumentError(f"obstacles hold {shown(shape)}; expected Shapes, such as Shape('world', 'sphere', 0.1)")
+        shapes.append(shape)
+        names.append(name or shape.name or f"obstacle{k + 1}")
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ArgumentError(f"obstacles have the name {twice!r} twice; expected names that differ")
+    return CapsuleSet(tuple(shapes), tuple(names), tuple(map(fit_capsules, shapes)))
+
+
+def _listed(obstacles: Any) -> Iterable[Any]:
+    if isinstance(obstacles, Shape):
+        return [obstacles]
+    if isinstance(obstacles, str) or not isinstance(obstacles, Iterable):
+        raise ArgumentError(f"obstacles is {shown(obstacles)}; expected Shapes, or a mapping of names to Shapes")
+    return obstacles
+
+
+@dataclass(frozen=True)
+class CollisionShapes:
+    """The collision shapes of a mechanism, and which of them are checked against each other.
+
+    Attributes
+    ----------
+    tree : Tree
+        The mechanism.
+    own : CapsuleSet
+        Its shapes; capsules in the frames of their links.
+    links : tuple of int
+        The link of each shape, -1 for the base.
+    moving : tuple of int
+        The shapes that some joint moves.
+    pairs : tuple of (int, int)
+        Shapes that are checked against each other.
+    left_out : tuple of LeftOut
+        All other pairs of its shapes, and why.
+    """
+
+    tree: Tree
+    own: CapsuleSet
+    links: tuple[int, ...]
+    moving: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+    left_out: tuple[LeftOut, ...]

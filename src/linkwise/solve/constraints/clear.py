@@ -1,0 +1,159 @@
+"""The mechanism must stay clear of itself and of obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linkwise.clearance.clearance import distances_at
+from linkwise.clearance.kernels import distances
+from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
+from linkwise.errors import ArgumentError, shown
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
+from linkwise.solve.validation import positive, settle
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
+
+#: By how much more than the margin an iteration keeps clear, m, so that rounding does not end it short of the margin.
+BEYOND = 1e-8
+
+#: A vector from one axis to another that is shorter, m, is rounding, and has no direction; nor is there less to lack.
+NO_DIRECTION, SMALLEST = 1e-12, 1e-150
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clear(Constraint):
+    """All pairs of shapes stay a margin apart: those of the mechanism, and each of these from each obstacle.
+
+    Distances are those of `Mechanism.clearance`, of capsules that contain the shapes: what is clear by them is clear.
+
+    Parameters
+    ----------
+    margin : float
+        Least distance, m; 0 or more.
+    obstacles : sequence of Shape, or mapping of str to Shape
+        In the world frame. Their places and sizes are numbers of the task: others are solved for without compiling again.
+    disabled : iterable of pairs of str, optional
+        Links that are not checked against each other: see `Mechanism.clearance`.
+    seed : int
+        Of the configurations that tell which pairs never or always touch.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Notes
+    -----
+    One equation: the root of the sum of the squares of what the pairs lack is zero. Its slope is that of a wrench on each
+    link, summed over the pairs, times the link's Jacobian.
+
+    Examples
+    --------
+    >>> import linkwise as lw
+    >>> arm = lw.robots.planar_3r()
+    >>> arm = arm.with_shapes([lw.Shape.rod(name, (-0.9, 0, 0), (-0.1, 0, 0), 0.05) for name in arm.link_names])
+    >>> ball = lw.Shape("world", "sphere", 0.2, origin=(1.2, 0.5, 0.0))
+    >>> clear = lw.Clear(0.05, [ball])
+    >>> found = arm.solve([lw.Position("tool", [1.5, 1.0, 0.0], mask=[1, 1, 0]), clear], q0=[0.3, 0.3, 0.3])
+    >>> found.success, bool(arm.clearance(found.q, [ball]).least >= 0.05)
+    (True, True)
+    """
+
+    margin: float
+    obstacles: CapsuleSet
+    disabled: tuple[Any, ...] | None
+    seed: int
+
+    def __init__(
+        self, margin: float, obstacles: Obstacles = (), *, disabled: Iterable[Any] | None = None, seed: int = 0
+    ) -> None:
+        pairs = None if disabled is None else tuple(tuple(pair) if not isinstance(pair, str) else pair for pair in disabled)
+        others = obstacle_set(obstacles)
+        settle(self, margin=positive("margin", margin, zero=True), obstacles=others, disabled=pairs, seed=seed)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The margin, and the rows of the obstacles (1 + 8 M,)."""
+        return np.concatenate([[self.margin], self.obstacles.rows.ravel()])
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Clear, self.obstacles.kinds, self.disabled, self.seed)
+
+    def kind(self) -> Clear:
+        """The same."""
+        return copy(self)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the mechanism has shapes, and pairs of them to look at."""
+        shapes = collision_shapes(tree, self.disabled, self.seed)
+        if not shapes.pairs and not (shapes.moving and self.obstacles.names):
+            raise ArgumentError(f"{tree.name!r} has no pair of shapes that could touch; expected obstacles, or more shapes")
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """What is lacking, and its slope; see the notes of the class."""
+        shapes = collision_shapes(view.tree, self.disabled, self.seed)
+        margin = p[0] + BEYOND
+        wrenches: dict[int, list[Any]] = {}
+        total: Any = 0.0
+        for (i, j), parts in zip(self._ends(shapes), distances(shapes, self.obstacles.kinds, view.q, _rows(p)), strict=True):
+            for distance, apart, between, first, second in parts:
+                short = select(margin - distance, margin - distance, 0.0)
+                total = total + short * short
+                force = apart * select(between - NO_DIRECTION, short / greatest(between, SMALLEST), 0.0)
+                for link, point, pull in ((i, first, -1.0), (j, second, 1.0)):
+                    if link is not None:
+                        sums = wrenches.setdefault(link, [np.zeros(3), np.zeros(3)])
+                        sums[0] = sums[0] + force * pull
+                        sums[1] = sums[1] + cross(point, force) * pull
+        lacking = root(total)
+        rates = sum(
+            (_rates(view, link, force, moment) for link, (force, moment) in wrenches.items()), np.zeros(view.tree.nv)
+        )
+        scale = 1.0 / greatest(lacking, SMALLEST)
+        return ConstraintEquations(np.array([lacking]), np.array([rates * scale]), (False,))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The sum of the squares of what the pairs lack."""
+        shapes = collision_shapes(view.tree, self.disabled, self.seed)
+        parts = [part for pair in distances(shapes, self.obstacles.kinds, view.q, _rows(p)) for part in pair]
+        short = [p[0] - part[0] for part in parts]
+        return squared(np.array([select(value, value, 0.0) for value in short])), 0.0
+
+    def satisfied(self, mechanism: Tree, q: FloatArray) -> Any:
+        """Whether configurations (..., nq) are clear by the margin."""
+        shapes = collision_shapes(mechanism, self.disabled, self.seed)
+        return distances_at(shapes, self.obstacles, q, least=True) >= self.margin
+
+    def _ends(self, shapes: CollisionShapes) -> list[tuple[int | None, int | None]]:
+        """The links of each pair that move with joints; None for the ground."""
+        still = not shapes.tree.floating
+        links = [None if link < 0 and still else link for link in shapes.links]
+        return [
+            *((links[i], links[j]) for i, j in shapes.pairs),
+            *((links[i], None) for i in shapes.moving for _ in self.obstacles.names),
+        ]
+
+    def __repr__(self) -> str:
+        count = len(self.obstacles.names)
+        return f"Clear(margin={shown(self.margin)}, {count} obstacle{'' if count == 1 else 's'})"
+
+
+def _rows(p: Array) -> Array:
+    return np.reshape(p[1:], (-1, 8))
+
+
+def _rates(view: Configuration, link: int, force: Array, moment: Array) -> Array:
+    """What a wrench at the world's origin does along each velocity (nv,)."""
+    if link < 0:
+        raise ArgumentError("Clear: a shape on a floating base; expected it on a fixed link of the base")
+    jac, origin = view.jacobian(link), view.pose(link)[:3, 3]
+    return np.asarray(force @ jac[:3] + (moment - cross(origin, force)) @ jac[3:])

@@ -1,0 +1,54 @@
+"""Obstacles and collision shapes as primitives of the scene, and the nearest points of the nearest pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwise.clearance.clearance import Clearance, clearance
+from linkwise.clearance.fitting import hull_vertices
+from linkwise.clearance.shapes import Obstacles, obstacle_set
+from linkwise.model.shape import Shape
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.transform import inverse
+from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
+
+#: Of an obstacle without a colour.
+PLAIN = "#b9a078"
+
+#: Pairs whose nearest points are shown.
+NEAREST = 3
+
+
+def obstacle_primitives(base: FloatArray, obstacles: Obstacles) -> tuple[Primitive, ...]:
+    """Primitives of obstacles, carried by the base, which stands at the pose (4, 4); of a mesh the box about it."""
+    to_base = inverse(np.asarray(base, dtype=float))
+    return tuple(_primitive(shape, -1, to_base, rgb(PLAIN), "obstacle") for shape in obstacle_set(obstacles).shapes)
+
+
+def collision_primitives(tree: Tree) -> tuple[Primitive, ...]:
+    """Primitives of the collision shapes of a mechanism; of a mesh the box about it."""
+    links = [(-1 if s.link == "base" else tree.link_index(s.link), s) for s in tree.shapes if s.role == "collision"]
+    return tuple(_primitive(shape, link, np.eye(4), link_colour(link)) for link, shape in links)
+
+
+def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: str = "shape") -> Primitive:
+    kind, size, frame = shape.kind, shape.size, np.asarray(pose @ shape.origin)
+    if kind == "mesh":
+        points = hull_vertices(shape)
+        low, high = points.min(axis=0), points.max(axis=0)
+        frame[:3, 3] += frame[:3, :3] @ (0.5 * (low + high))
+        kind, size = "box", tuple((high - low).tolist())
+    red, green, blue, opacity = (*plain, 1.0) if shape.colour is None else shape.colour
+    return Primitive(link, kind, role, size, frame, (red, green, blue), link, None, opacity)
+
+
+def witness_lines(tree: Tree, q: Any, obstacles: Obstacles) -> tuple[FloatArray, FloatArray]:
+    """The nearest points (m, 2, 3) of the pairs with the least distances, and these (m,), m; none without shapes."""
+    if not any(shape.role == "collision" for shape in tree.shapes):
+        return np.empty((0, 2, 3)), np.empty(0)
+    result: Clearance = clearance(tree, q, obstacles)
+    order = np.argsort(result.distance)[:NEAREST]
+    return result.points[order], result.distance[order]

@@ -1,0 +1,26 @@
+"""The distances of pairs are those of `distance`; nearest points lie that far apart."""
+
+import numpy as np
+
+from linkwise import planar
+
+BAR = [(0, -0.05), (1, -0.05), (1, 0.05), (0, 0.05)]
+ARM = planar.Mechanism([planar.Link(BAR, name="a"), planar.Link(BAR, a=1.0, name="b"), planar.Link(BAR, a=1.0, name="c")])
+WALL = {"wall": [(1.5, 0.4), (1.7, 0.4), (1.7, 1), (1.5, 1)]}
+
+
+def test_least_distances_and_points() -> None:
+    q = np.random.default_rng(0).uniform(-2, 2, (4, 50, 3))
+    result = ARM.clearance(q, WALL)
+    assert result.pairs == (("a", "c"), ("a", "wall"), ("b", "wall"), ("c", "wall"))
+    assert np.array_equal(result.least, planar.distance(ARM, q, obstacles=WALL))
+    apart = np.linalg.norm(result.points[..., 1, :] - result.points[..., 0, :], axis=-1)
+    print(abs(apart - result.distance).max())
+    assert abs(apart - result.distance).max() < 1e-15
+    assert np.array_equal(result.least == 0, ARM.collides(q, obstacles=WALL))
+    assert tuple(result.nearest[2, 7]) == result.pairs[int(result.distance[2, 7].argmin())]
+
+
+def test_one_configuration_and_no_pairs() -> None:
+    assert ARM.clearance([0.0, 0.0, 0.0]).distance.shape == (1,)
+    assert np.isinf(planar.Mechanism([planar.Link(BAR)]).clearance([0.0]).least)
