@@ -219,7 +219,7 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
-    """One step of Ehrlich and Aberth for all roots (2 d, 2) of a polynomial (d + 1, 2); the longest step, in shares of the root.
+    """One step of Ehrlich and Aberth for all roots (2 d, 2) of a polynomial (d + 1, 2); the longest step, in shares.
 
     O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import cycle, product
 from typing import NamedTuple
 
@@ -131,36 +130,51 @@ class GeneralArm:
 
     def solve(self, displacements: FloatArray) -> Answers:
         """All solutions for displacements (N, 4, 4) of the chain."""
-        blocks = [self._block(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
-        if not blocks:
+        if not len(displacements):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool))
+        blocks = [self._first_way(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
         pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
-        return Answers(pose, np.concatenate([b.angles for b in blocks]), np.concatenate([b.proven for b in blocks]))
+        angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
+        open_poses = np.flatnonzero(~proven)
+        if not open_poses.size:
+            return Answers(pose, angles, proven)
+        settled = proven[pose]
+        parts = [(pose[~settled], angles[~settled])]
+        for k in range(0, len(open_poses), AT_ONCE):
+            these = open_poses[k : k + AT_ONCE]
+            proven[these] = self._other_ways(displacements[these], these, parts)
+        again, more = _distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
+        order = np.argsort(pose, kind="stable")
+        return Answers(pose[order], angles[order], proven)
 
-    def _block(self, displacements: FloatArray) -> Answers:
+    def _first_way(self, displacements: FloatArray) -> Answers:
+        """Solutions by the special geometry, or by the best formulation."""
         placements = self.placements(displacements)
-        ways = [partial(solve_loops, formulation=f) for f in self.formulations[:SECOND_OPINIONS]]
-        open_poses, parts = np.arange(len(placements)), []
-        proven = np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest  # (no reach is as long)
-        if self.offset_wrist is not None:
+        if self.offset_wrist is None:
+            answers = solve_loops(placements, self.formulations[0])
+        else:
             displaced = self.offset_wrist.displaced(displacements, self.chain.size)
             answers = solve_offset_wrist(displaced, np.ascontiguousarray(placements[:, :, :3]), self.offset_wrist)
-            proven |= answers.proven
-            parts.append((answers.pose, answers.angles))
-            open_poses = np.flatnonzero(~proven)
-        for way in ways if open_poses.size else ():
-            again = way(placements[open_poses])
-            proven[open_poses] |= again.proven
-            parts.append((open_poses[again.pose], again.angles))
-            open_poses = np.flatnonzero(~proven)
-            if not open_poses.size:
-                break
-        if open_poses.size:
-            parts += self._beside(placements[open_poses], open_poses)
-        if len(parts) == 1:
-            return Answers(*parts[0], proven)
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Answers(*_distinct(pose, angles), proven)
+        answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
+        return answers
+
+    def _other_ways(
+        self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
+    ) -> Mask:
+        """Add solutions by other formulations and of poses beside to the parts; which poses (N,) are proven now."""
+        placements = self.placements(displacements)
+        proven: Mask = np.zeros(len(poses), dtype=bool)
+        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
+            left = np.flatnonzero(~proven)
+            if left.size:
+                again = solve_loops(placements[left], formulation)
+                proven[left] = again.proven
+                parts.append((poses[left[again.pose]], again.angles))
+        left = np.flatnonzero(~proven)
+        if left.size:
+            parts += self._beside(placements[left], poses[left])
+        return proven
 
     def _beside(
         self, placements: FloatArray, poses: npt.NDArray[np.intp]

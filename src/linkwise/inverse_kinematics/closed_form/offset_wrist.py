@@ -1,8 +1,8 @@
 """Arms with an elbow in a plane through the base axis and a wrist with an offset: one angle by a polynomial of degree 8.
 
-The axes of joints 1 and 2 meet at right angles in O, those of 2 and 3 are parallel, axis 4 meets axis 3 at a right angle, and
-axis 5 in a point W; W moves in a plane through axis 1 (no shoulder offset). Joint 6 is hidden: its angle t carries W and the
-direction h5 back from the pose. With n = W x z, m = W . h4, a function of |W|^2 (the triangle of the two links), and the
+The axes of joints 1 and 2 meet at right angles in O, those of 2 and 3 are parallel, axis 4 meets axis 3 at a right angle,
+and axis 5 in a point W; W moves in a plane through axis 1 (no shoulder offset). Joint 6 is hidden: its angle t carries W and
+the direction h5 back from the pose. With n = W x z, m = W . h4, a function of |W|^2 (the triangle of the two links), and the
 constant k = h5 . h4, the three planes W . h4 = m, h5 . h4 = k and n . h4 = 0 have the unit vector h4 in common where
 
     |m (h5 x n) + k (n x W)|^2 = (W . (h5 x n))^2,
