@@ -19,7 +19,8 @@ The way from a mechanism to its solutions, a module a step:
 7. `closed_form`: what users hold; `solutions`: the answers for a batch.
 
 Six revolute joints of any other geometry: `circle_determinant` (the elimination, over scalars), `general_arm` (which joints
-it takes in which order, and whether its solutions are all), `elimination` (of a mechanism).
+it takes in which order, and whether its solutions are all), `offset_wrist` (a special geometry, of degree 8, that is solved
+first), `elimination` (of a mechanism).
 """
 
 from linkwise.inverse_kinematics.closed_form.closed_form import ClosedForm as ClosedForm

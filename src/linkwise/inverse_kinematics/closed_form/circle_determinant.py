@@ -172,38 +172,40 @@ def determinant(equations: Array, circle: Array) -> Array:
     return np.asarray(value)
 
 
-def coefficients(samples: Array) -> tuple[Array, Array]:
-    """The determinant as a polynomial, from its samples: complex orders 0 to 8 (9, 2), the greatest of size 1; its error."""
-    t = 2.0 * math.pi * np.arange(SAMPLES) / SAMPLES
-    orders = range(SAMPLES // 2 + 1)
-    c = [[inner(samples, np.cos(k * t)) * (1.0 / SAMPLES), inner(samples, np.sin(k * t)) * (-1.0 / SAMPLES)] for k in orders]
+def coefficients(samples: Array, degree: int = DEGREE) -> tuple[Array, Array]:
+    """A polynomial from its samples: complex orders 0 to its degree (degree + 1, 2), the greatest of size 1; its error."""
+    count = len(samples)
+    t = 2.0 * math.pi * np.arange(count) / count
+    orders = range(count // 2 + 1)
+    c = [[inner(samples, np.cos(k * t)) * (1.0 / count), inner(samples, np.sin(k * t)) * (-1.0 / count)] for k in orders]
     largest: Any = c[0][0] * c[0][0]
-    for re, im in c[1 : DEGREE + 1]:
+    for re, im in c[1 : degree + 1]:
         square = re * re + im * im
         largest = select(square - largest, square, largest)
-    beyond = sum((re * re + im * im for re, im in c[DEGREE + 2 :]), c[DEGREE + 1][0] ** 2 + c[DEGREE + 1][1] ** 2)
+    beyond = sum((re * re + im * im for re, im in c[degree + 2 :]), c[degree + 1][0] ** 2 + c[degree + 1][1] ** 2)
     scale = 1.0 / root(largest)
-    return np.array(c[: DEGREE + 1], dtype=object) * scale, np.asarray(root(beyond) * scale)
+    return np.array(c[: degree + 1], dtype=object) * scale, np.asarray(root(beyond) * scale)
 
 
 def _polynomial(c: Array, z: Array) -> tuple[Array, Array, Any]:
-    """Value and derivative at z within the circle of p(z) = sum c_k z^(k + 8); beyond it, of the reversed one at 1 / z.
+    """Value and derivative at z within the circle of p(z) = sum c_k z^(k + d); beyond it, of the reversed one at 1 / z.
 
-    Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (16 r - y r') y) and the square of |z|.
+    Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (2 d r - y r') y) and the square of |z|.
     """
     size = z[0] * z[0] + z[1] * z[1]
     far = size - 1.0
     inverse = 1.0 / size
     y = np.array([select(far, z[0] * inverse, z[0]), select(far, -z[1] * inverse, z[1])], dtype=object)
-    rows = [np.array([c[k][0], -c[k][1]], dtype=object) for k in range(DEGREE, 0, -1)] + list(c)  # (orders -8 to 8)
+    rows = [np.array([c[k][0], -c[k][1]], dtype=object) for k in range(len(c) - 1, 0, -1)] + list(c)  # (orders -d to d)
     p: Array = np.zeros(2, dtype=object)
     d: Array = np.zeros(2, dtype=object)
-    for k in range(ROOTS + 1):
+    degree = len(rows) - 1
+    for k in range(degree + 1):
         # c_-k is the conjugate of c_k: the reversed polynomial has the conjugate coefficients
-        im = select(far, -rows[ROOTS - k][1], rows[ROOTS - k][1])
+        im = select(far, -rows[degree - k][1], rows[degree - k][1])
         d = _product(d, y) + p
-        p = _product(p, y) + np.array([rows[ROOTS - k][0], im], dtype=object)
-    outer = _product(ROOTS * p - _product(y, d), y)
+        p = _product(p, y) + np.array([rows[degree - k][0], im], dtype=object)
+    outer = _product(degree * p - _product(y, d), y)
     return p, np.array([select(far, a, b) for a, b in zip(outer, d, strict=True)], dtype=object), size
 
 
@@ -217,12 +219,13 @@ def _quotient(a: Array, b: Array) -> Array:
 
 
 def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
-    """One step of Ehrlich and Aberth for all roots (16, 2) of a polynomial (9, 2); the longest step, in shares of the root.
+    """One step of Ehrlich and Aberth for all roots (2 d, 2) of a polynomial (d + 1, 2); the longest step, in shares.
 
     O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
     """
-    sums = np.zeros((ROOTS, 2), dtype=object)
-    for i in range(ROOTS):
+    count = len(roots)
+    sums = np.zeros((count, 2), dtype=object)
+    for i in range(count):
         for j in range(i):
             away = roots[i] - roots[j]
             square = away[0] * away[0] + away[1] * away[1]
@@ -230,7 +233,7 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
             away = np.array([away[0] * scale, -away[1] * scale], dtype=object)
             sums[i], sums[j] = sums[i] + away, sums[j] - away
     moved, longest = roots.copy(), 0.0
-    for i in range(ROOTS):
+    for i in range(count):
         p, d, size = _polynomial(c, roots[i])
         step = _quotient(p, d - _product(p, sums[i]))
         share = (step[0] * step[0] + step[1] * step[1]) * (1.0 / size)
@@ -253,30 +256,31 @@ def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
 
     Returns
     -------
-    radii : (16,)
+    radii : (2 d,)
         Their radii.
-    room : (16,)
+    room : (2 d,)
         How far a disc and its image are from the other discs, all of 2.5 times their radii; below zero where they meet.
     """
-    leading = root(c[DEGREE][0] * c[DEGREE][0] + c[DEGREE][1] * c[DEGREE][1])
+    leading = root(c[-1][0] * c[-1][0] + c[-1][1] * c[-1][1])
     squares = [inner(z, z) for z in roots]
+    count = len(roots)
     gaps = [[root(inner(a - b, a - b)) if i != j else 0.0 for j, b in enumerate(roots)] for i, a in enumerate(roots)]
     radii: list[Any] = []
     for i, square in enumerate(squares):
         p, _, _ = _polynomial(c, roots[i])
         size = root(square)
-        share = select(square - 1.0, 1.0 / size, 1.0)  # (the reversed polynomial is p(z) / z^16)
-        value = root(inner(p, p)) + (ROOTS + 1) * error
+        share = select(square - 1.0, 1.0 / size, 1.0)  # (the reversed polynomial is p(z) / z^(2 d))
+        value = root(inner(p, p)) + (count + 1) * error
         product = leading
-        for j in range(ROOTS):
+        for j in range(count):
             if j != i:
                 product = product * (gaps[i][j] * share)
-        radii.append(select(square - 1.0, size, 1.0) * (ROOTS * value / product))
+        radii.append(select(square - 1.0, size, 1.0) * (count * value / product))
     margins = []
     for i, square in enumerate(squares):
         margin: Any = 0.1 - radii[i]
         image = roots[i] * (1.0 / square)
-        for j in range(ROOTS):
+        for j in range(count):
             if j != i:
                 apart = least(gaps[i][j], root(inner(image - roots[j], image - roots[j])))
                 far = apart - 2.5 * (radii[i] + radii[j])
@@ -373,7 +377,7 @@ FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
 
 def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
     """`aberth_step` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
-    moved, longest = aberth_step(parameters.reshape(DEGREE + 1, 2), q.reshape(ROOTS, 2))
+    moved, longest = aberth_step(parameters.reshape(-1, 2), q.reshape(-1, 2))
     count = aux[0] + 1.0
     ended = select(AT_REST - longest[()], 1.0, select(count - (ROOT_STEPS - 0.5), 1.0, 0.0))
     return moved.ravel(), np.array([count], dtype=object), np.asarray(ended)
@@ -389,9 +393,9 @@ def closing_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: A
     return np.array(stays, dtype=object), np.array([count, gap], dtype=object), np.asarray(ended)
 
 
-def _kept(function: Any, name: str, inputs: Any, outputs: Any) -> Tape:
-    """The tape of a function, traced where the disk does not know it."""
-    return tape_by_name((__name__, name), partial(trace, function, name, inputs, outputs))
+def kept_tape(module: str, function: Any, name: str, inputs: Any, outputs: Any) -> Tape:
+    """The tape of a function of a module, traced where the disk does not know it."""
+    return tape_by_name((module, name), partial(trace, function, name, inputs, outputs))
 
 
 @cache
@@ -406,26 +410,21 @@ def kernels() -> dict[str, Kernel]:
         "root_discs": (root_discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
         "joint_angles": (joint_angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
     }
-    return {name: Kernel(_kept(f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+    return {name: Kernel(kept_tape(__name__, f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+
+
+@cache
+def root_iteration(degree: int) -> Descent:
+    """`root_step` for polynomials of a degree, in a compiled loop."""
+    return _iteration(root_step, 2 * (degree + 1), 4 * degree, 1, f"root_step_{degree}")
 
 
 @cache
 def iterations() -> dict[str, Descent]:
     """`root_step` and `closing_step`, each in a compiled loop."""
-    declared: dict[str, tuple[Any, int, int, int]] = {
-        "roots": (root_step, 2 * (DEGREE + 1), 2 * ROOTS, 1),
-        "closing": (closing_step, 72, 6, 2),
-    }
-    return {
-        name: Descent(
-            IterationProgram(
-                _kept(
-                    step,
-                    f"{name}_step",
-                    {"parameters": (p,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (a,)},
-                    {"q": (n,), "aux": (a,), "status": ()},
-                )
-            )
-        )
-        for name, (step, p, n, a) in declared.items()
-    }
+    return {"roots": root_iteration(DEGREE), "closing": _iteration(closing_step, 72, 6, 2, "closing_step")}
+
+
+def _iteration(step: Any, p: int, n: int, a: int, name: str) -> Descent:
+    inputs = {"parameters": (p,), "q0": (n,), "settings": (1,), "q": (n,), "aux": (a,)}
+    return Descent(IterationProgram(kept_tape(__name__, step, name, inputs, {"q": (n,), "aux": (a,), "status": ()})))

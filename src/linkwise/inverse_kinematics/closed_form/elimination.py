@@ -30,11 +30,13 @@ class Elimination:
         How it is solved, in words.
     """
 
-    exists, family = True, "elimination: a polynomial of degree 16 in the angle of one joint"
+    exists = True
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain) -> None:
         self.mechanism, self.link, self.chain = mechanism, link, chain
         self.arm = GeneralArm(chain)
+        degree = 16 if self.arm.offset_wrist is None else 8
+        self.family = f"elimination: a polynomial of degree {degree} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.circle_determinant import ROOTS, SAMPLES, iterations, kernels
+from linkwise.inverse_kinematics.closed_form.circle_determinant import SAMPLES, iterations, kernels, root_iteration
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 
@@ -28,6 +29,9 @@ NEAR_CIRCLE = 0.05
 #: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
 OPEN, SAME = 1e-9, 1e-6
 
+#: What a step starts from that is open by less than this is closed to rounding after it.
+NEARLY = 1e-8
+
 #: A solution may lie this far from its root, rad, beside the radius of the root's disc.
 STRAY = 1e-6
 
@@ -39,9 +43,7 @@ TRIALS, USABLE = 48, 0.9
 SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
 
 _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
-_STARTS = np.where(np.arange(ROOTS) % 2, 1.2, 0.75) * np.exp(1j * (2.0 * np.pi * np.arange(ROOTS) / ROOTS + 0.4))
 _NONE: FloatArray = np.zeros(1)
-_BEGINNING: FloatArray = np.column_stack([_STARTS.real, _STARTS.imag])
 
 
 class Formulation(NamedTuple):
@@ -103,6 +105,8 @@ class GeneralArm:
     ----------
     formulations : list of Formulation
         Those that are not singular for this geometry, the best first, by trial on positions at random; at least one.
+    offset_wrist : OffsetWrist or None
+        The numbers of a special geometry, which is solved first; what that does not prove goes the general way.
     """
 
     def __init__(self, chain: AxisChain) -> None:
@@ -113,6 +117,7 @@ class GeneralArm:
         self._between = inverse(frames[:5]) @ frames[1:]
         self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
         self.formulations = self._ranked()
+        self.offset_wrist = reduced.offset_wrist(chain)
 
     def placements(self, displacements: FloatArray) -> FloatArray:
         """L_1 to L_6 (N, 6, 4, 4) of the loop for displacements (N, 4, 4) of the chain."""
@@ -125,29 +130,51 @@ class GeneralArm:
 
     def solve(self, displacements: FloatArray) -> Answers:
         """All solutions for displacements (N, 4, 4) of the chain."""
-        blocks = [self._block(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
-        if not blocks:
+        if not len(displacements):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool))
+        blocks = [self._first_way(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
         pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
-        return Answers(pose, np.concatenate([b.angles for b in blocks]), np.concatenate([b.proven for b in blocks]))
-
-    def _block(self, displacements: FloatArray) -> Answers:
-        placements = self.placements(displacements)
-        answers = solve_loops(placements, self.formulations[0])
-        answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
-        open_poses = np.flatnonzero(~answers.proven)
+        angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
+        open_poses = np.flatnonzero(~proven)
         if not open_poses.size:
-            return answers
-        proven, parts = answers.proven.copy(), [(answers.pose, answers.angles)]
-        for other in self.formulations[1:SECOND_OPINIONS]:
-            again = solve_loops(placements[open_poses], other)
-            proven[open_poses] = again.proven
-            parts.append((open_poses[again.pose], again.angles))
-            open_poses = open_poses[~again.proven]
-        if open_poses.size:
-            parts += self._beside(placements[open_poses], open_poses)
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Answers(*_distinct(pose, angles), proven)
+            return Answers(pose, angles, proven)
+        settled = proven[pose]
+        parts = [(pose[~settled], angles[~settled])]
+        for k in range(0, len(open_poses), AT_ONCE):
+            these = open_poses[k : k + AT_ONCE]
+            proven[these] = self._other_ways(displacements[these], these, parts)
+        again, more = _distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
+        order = np.argsort(pose, kind="stable")
+        return Answers(pose[order], angles[order], proven)
+
+    def _first_way(self, displacements: FloatArray) -> Answers:
+        """Solutions by the special geometry, or by the best formulation."""
+        placements = self.placements(displacements)
+        if self.offset_wrist is None:
+            answers = solve_loops(placements, self.formulations[0])
+        else:
+            displaced = self.offset_wrist.displaced(displacements, self.chain.size)
+            answers = solve_offset_wrist(displaced, np.ascontiguousarray(placements[:, :, :3]), self.offset_wrist)
+        answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
+        return answers
+
+    def _other_ways(
+        self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
+    ) -> Mask:
+        """Add solutions by other formulations and of poses beside to the parts; which poses (N,) are proven now."""
+        placements = self.placements(displacements)
+        proven: Mask = np.zeros(len(poses), dtype=bool)
+        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
+            left = np.flatnonzero(~proven)
+            if left.size:
+                again = solve_loops(placements[left], formulation)
+                proven[left] = again.proven
+                parts.append((poses[left[again.pose]], again.angles))
+        left = np.flatnonzero(~proven)
+        if left.size:
+            parts += self._beside(placements[left], poses[left])
+        return proven
 
     def _beside(
         self, placements: FloatArray, poses: npt.NDArray[np.intp]
@@ -215,6 +242,42 @@ def _axis_frames(chain: AxisChain) -> FloatArray:
     return frames
 
 
+def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.OffsetWrist) -> Answers:
+    """Solutions of displacements (N, 3, 4), seen from where axes 1 and 2 meet, that loops (N, 6, 3, 4) stand for as well.
+
+    A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
+    """
+    functions = reduced.kernels()
+    with np.errstate(all="ignore"):
+        c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
+        error = SAFETY * error + ROUNDING
+        roots = _roots(c)
+        radii, room = functions["discs"](c, roots, error)
+        size = np.hypot(roots[..., 0], roots[..., 1])
+        on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
+        alone = np.where(on_circle, room > 2.5 * STRAY, True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
+        pose, which = np.nonzero(on_circle | (~alone[:, None] & (np.abs(np.log(size)) < NEAR_CIRCLE)))
+        circle = roots[pose, which] / size[pose, which, None]
+        again = np.flatnonzero(~alone[pose])
+        q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
+        others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
+    q = np.concatenate([q, others]).reshape(-1, 6)
+    rows = np.repeat(np.concatenate([np.arange(len(pose)), again]), 2)
+    of = pose[rows]
+    moved, opened = reduced.kernels()["closing"](loop[of], q)
+    far = np.flatnonzero(~(opened < NEARLY))
+    moved[far], opened[far] = _closed(loop[of[far]], q[far])
+    good = opened < OPEN
+    hidden = np.arctan2(circle[:, 1], circle[:, 0])[rows]
+    strayed = np.abs(_wrapped(moved[:, 5] - hidden))
+    fits = good & (strayed <= 2.0 * radii[of, which[rows]] + STRAY)
+    first = len(pose) * 2
+    both = fits[:first].reshape(-1, 2).all(axis=1)
+    proven = alone & (np.bincount(pose[~both], minlength=len(alone)) == 0)
+    keep = np.flatnonzero(good)
+    return Answers(*_distinct(of[keep], _wrapped(moved[keep]), ~proven), proven)
+
+
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 4, 4) by one formulation."""
     functions = kernels()
@@ -247,10 +310,13 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 
 
 def _roots(c: FloatArray) -> FloatArray:
-    """The roots (N, 16, 2) of polynomials (N, 9, 2)."""
-    begun = np.broadcast_to(_BEGINNING.ravel(), (len(c), 2 * ROOTS))
-    rows = iterations()["roots"](c.reshape(len(c), -1), begun, begun[:0], _NONE)
-    return rows[:, : 2 * ROOTS].reshape(-1, ROOTS, 2)
+    """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
+    count = 2 * (c.shape[1] - 1)
+    k = np.arange(count)
+    starts = np.where(k % 2, 1.2, 0.75) * np.exp(1j * (2.0 * np.pi * k / count + 0.4))
+    begun = np.broadcast_to(np.column_stack([starts.real, starts.imag]).ravel(), (len(c), 2 * count))
+    rows = root_iteration(c.shape[1] - 1)(c.reshape(len(c), -1), begun, begun[:0], _NONE)
+    return rows[:, : 2 * count].reshape(-1, count, 2)
 
 
 def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:

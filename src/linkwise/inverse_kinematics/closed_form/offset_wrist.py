@@ -1,0 +1,155 @@
+"""Arms with an elbow in a plane through the base axis and a wrist with an offset: one angle by a polynomial of degree 8.
+
+The axes of joints 1 and 2 meet at right angles in O, those of 2 and 3 are parallel, axis 4 meets axis 3 at a right angle,
+and axis 5 in a point W; W moves in a plane through axis 1 (no shoulder offset). Joint 6 is hidden: its angle t carries W and
+the direction h5 back from the pose. With n = W x z, m = W . h4, a function of |W|^2 (the triangle of the two links), and the
+constant k = h5 . h4, the three planes W . h4 = m, h5 . h4 = k and n . h4 = 0 have the unit vector h4 in common where
+
+    |m (h5 x n) + k (n x W)|^2 = (W . (h5 x n))^2,
+
+of degree 4 in cosine and sine of t: at most 8 angles, each with one elbow and two shoulders, so at most 16 solutions.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
+from linkwise.inverse_kinematics.closed_form.circle_determinant import (
+    coefficients,
+    gauss_newton_step,
+    kept_tape,
+    root_discs,
+)
+from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, unturned
+from linkwise.kernel import Kernel
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.vector import inner
+
+#: Degree of the polynomial in cosine and sine, how many roots it has in z = exp(i t), and how often it is sampled.
+DEGREE, ROOTS, SAMPLES = 4, 8, 12
+
+#: Axes that are special up to this (rad, shares of the arm's size) are so but for rounding.
+ROUNDED = 1e-12
+
+CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
+
+
+class OffsetWrist(NamedTuple):
+    """The numbers of an arm of this class.
+
+    Attributes
+    ----------
+    numbers : ndarray (9, 3)
+        Directions of the six axes; from O, in sizes of the arm: where axes 3 and 4 meet, W, and a point of axis 6.
+    origin : ndarray (3,)
+        O, m.
+    """
+
+    numbers: FloatArray
+    origin: FloatArray
+
+    def displaced(self, displacements: FloatArray, size: float) -> FloatArray:
+        """Displacements (N, 4, 4) of the chain as seen from O, in sizes of the arm: (N, 3, 4)."""
+        seen = displacements[:, :3].copy()
+        seen[:, :, 3] += seen[:, :, :3] @ self.origin - self.origin
+        seen[:, :, 3] /= size
+        return seen
+
+
+def offset_wrist(chain: AxisChain) -> OffsetWrist | None:
+    """The numbers of an arm of this class, None where a chain of six revolute joints is none."""
+    h = chain.axes
+    if parallel(chain, 0, 1) or not parallel(chain, 1, 2) or parallel(chain, 2, 3) or parallel(chain, 3, 4):
+        return None
+    (origin, a), (elbow, b), (wrist, c) = (common_point(chain, k, k + 1) for k in (0, 2, 3))
+    skew = [float(h[0] @ h[1]), float(h[1] @ h[3]), float(np.linalg.norm(np.cross(h[1], h[2])))]
+    aside = float(h[1] @ (wrist - origin))
+    if max(a, b, c, abs(aside)) > ROUNDED * chain.size or np.abs(skew).max() > ROUNDED:
+        return None
+    places = (np.stack([elbow, wrist, chain.points[5]]) - origin) / chain.size
+    if min(np.linalg.norm(places[0]), np.linalg.norm(places[1] - places[0])) < 1e-3:
+        return None  # (without two links there is no triangle)
+    return OffsetWrist(np.concatenate([h, places]), origin)
+
+
+class _Seen(NamedTuple):
+    """What an angle of joint 6 carries back: W and h5, and what follows: |W|^2, m, k, n."""
+
+    wrist: Array
+    fifth: Array
+    square: Any
+    m: Any
+    k: Any
+    normal: Array
+
+
+def _seen(arm: Array, displacement: Array, circle: Array) -> _Seen:
+    h, (elbow, wrist, sixth) = arm[:6], arm[6:]
+    rotation, turn = displacement[:, :3], Turn(circle[0], circle[1])
+    w = rotation @ (sixth + unturned(h[5], turn, wrist - sixth)) + displacement[:, 3]
+    fifth = rotation @ unturned(h[5], turn, h[4])
+    fore = inner(wrist - elbow, h[3])
+    square = inner(w, w)
+    m = fore + (square - inner(elbow, elbow) - fore * fore) * (0.5 / fore)
+    return _Seen(w, fifth, square, m, inner(h[3], h[4]), cross(w, h[0]))
+
+
+def closure(arm: Array, displacement: Array, circle: Array) -> Array:
+    """The polynomial at a point (cos, sin) of the circle."""
+    w, h5, square, m, k, n = _seen(arm, displacement, circle)
+    flat, along, across = inner(n, n), inner(h5, n), inner(w, cross(h5, n))
+    mixed = k * k * square - 2.0 * m * k * inner(h5, w)
+    return np.asarray(m * m * (flat - along * along) + flat * mixed - across * across)
+
+
+def wrist_angles(arm: Array, displacement: Array, circle: Array, elbow: Any) -> Array:
+    """The angles of both shoulders (2, 6) at a root, by the elbow that fits the better (1), or by the other one (-1)."""
+    h, (upper, wrist, _) = arm[:6], arm[6:]
+    w, h5, square, m, k, n = _seen(arm, displacement, circle)
+    normal = n * (1.0 / root(inner(n, n)))
+    across = cross(normal, w)
+    under = square - m * m
+    reach = root(select(under, under, 0.0))
+    both = inner(h5, w) * m - k * square, inner(h5, across) * reach
+    sign = select(abs(both[0] + both[1]) - abs(both[0] - both[1]), -1.0, 1.0) * elbow
+    fourth = (w * m + across * (sign * reach)) * (1.0 / square)
+    shoulder = w - fourth * inner(wrist - upper, h[3])
+    none = Turn(1.0, 0.0)
+    rows = []
+    for side in (1.0, -1.0):
+        one = align(h[0], h[1], side * normal, none)
+        two = align(h[1], upper, unturned(h[0], one, shoulder), none)
+        whole = align(h[1], h[3], unturned(h[0], one, fourth), none)
+        three = whole.minus(two)
+        three = Turn(three.c, three.s * inner(h[1], h[2]))
+        seen = unturned(h[1], whole, unturned(h[0], one, h5))
+        four = align(h[3], h[4], seen, none)
+        beside = cross(h[4], h[3])
+        end = displacement[:, :3] @ unturned(h[5], Turn(circle[0], circle[1]), beside)
+        five = align(h[4], beside, unturned(h[3], four, unturned(h[1], whole, unturned(h[0], one, end))), none)
+        rows.append([atan2(turn.s, turn.c) for turn in (one, two, three, four, five)] + [atan2(circle[1], circle[0])])
+    return np.array(rows, dtype=object)
+
+
+@cache
+def kernels() -> dict[str, Kernel]:
+    """The functions of this module, compiled."""
+    inputs: dict[str, Any] = {"arm": (9, 3), "displacement": (3, 4), "circle": (2,)}
+    c, roots = {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
+
+    def polynomial(samples: Array) -> tuple[Array, Array]:
+        return coefficients(samples, DEGREE)
+
+    declared: dict[str, tuple[Any, Any, Any]] = {
+        "closure": (closure, inputs, {"value": ()}),
+        "polynomial": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
+        "discs": (root_discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
+        "wrist_angles": (wrist_angles, {**inputs, "elbow": ()}, {"q": (2, 6)}),
+        "closing": (gauss_newton_step, {"loop": (6, 3, 4), "q": (6,)}, {"moved": (6,), "opened": ()}),
+    }
+    return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
