@@ -28,7 +28,7 @@ def test_arrays_of_two_libraries_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         libraries[name] = type("Library", (Framework,), methods)(), kind()
     monkeypatch.setattr("linkwise.arrays.framework.by_name", lambda name: libraries[name][0])
     torch, dask, xarray = (array for _, array in libraries.values())
-    with pytest.raises(ArgumentError, match="f: arrays of torch and of dask in one call; expected one library"):
+    with pytest.raises(ArgumentError, match="f: arrays of torch and of dask in one call; expected those of one library"):
         arrays.of("f", [torch, np.zeros(2), dask])
     for group in ([xarray, dask], [dask, xarray]):
         assert arrays.of("f", group) is libraries["xarray"][0]
