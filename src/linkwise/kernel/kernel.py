@@ -159,6 +159,10 @@ class Kernel:
         """The machine code that `entry` calls, compiled; None where there is none."""
         return self._compiled().entry()
 
+    def xla_handler(self, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
+        """Machine code that XLA calls, and what must live as long; None where the kernel has none: see `Backend`."""
+        return backend_of(self.backend).xla_handler(self.ufunc, self.tape, dtype, version)
+
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
 
@@ -259,6 +263,22 @@ class Kernel:
         """
         optional("torch", f"{self.name}.torch() needs PyTorch", "torch")
         return arrays.by_name("torch").of_kernel(self)
+
+    def jax(self) -> Callable[..., Any]:
+        """The kernel as a function of JAX arrays on the CPU, for ``jit``, ``grad``, ``jacfwd``, ``hessian``, ``vmap``, ``scan``.
+
+        XLA calls the kernel's machine code itself, so the numbers are those of the kernel, bit for bit. It broadcasts as the
+        kernel does, in float32, or in float64 where an array is float64 (``jax_enable_x64``). Derivatives of any order are
+        kernels too (see `vjp` and `jvp`); those by a configuration with quaternions are by its nq numbers. `to_jax` is the
+        source for what XLA must see through, and faster inside of a scan with one configuration a step.
+
+        Raises
+        ------
+        MissingExtraError
+            Where jax is not installed.
+        """
+        optional("jax", f"{self.name}.jax() needs JAX", "jax")
+        return arrays.by_name("jax").of_kernel(self)
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.
