@@ -89,6 +89,41 @@ class Framework(ABC):
         return known or kernel.array_functions.setdefault(self.name, self.function(kernel))
 
 
+class DifferentiableFramework(Framework):
+    """A library that differentiates functions of its arrays."""
+
+    @abstractmethod
+    def differentiates(self, arguments: Sequence[Any]) -> bool:
+        """Whether derivatives may be taken of what is computed from these arguments now."""
+
+    @abstractmethod
+    def constant(self, array: Any) -> Any:
+        """The array as one that nothing is differentiated by."""
+
+    @abstractmethod
+    def where(self, flags: Any, array: Any, other: Any) -> Any:
+        """The elements of an array where flags hold, else those of the other."""
+
+    @abstractmethod
+    def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
+        """Take steps one after the other, and recompute what is in between when derivatives are taken.
+
+        Parameters
+        ----------
+        step : callable
+            ``step(state, row) -> (state, output)``; state, row and output are tuples of arrays.
+        state : tuple of array
+            At the beginning.
+        rows : tuple of array
+            What each step takes, along the first axis.
+
+        Returns
+        -------
+        tuple
+            The last state, and the outputs of all steps, along a new first axis.
+        """
+
+
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """The library whose arrays are among the arguments; None where there are none but those of NumPy.
 

@@ -24,7 +24,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from linkwise.arrays.framework import Framework, Signature
+from linkwise.arrays.framework import DifferentiableFramework, Signature
 from linkwise.errors import ArgumentError
 
 #: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
@@ -48,7 +48,7 @@ STRUCTURES = {
 CONSTANTS = {"XLA_FFI_ExecutionStage_EXECUTE": 3, "XLA_FFI_Extension_Metadata": 1}
 
 
-class JaxFramework(Framework):
+class JaxFramework(DifferentiableFramework):
     """Arrays of JAX on the CPU, and what JAX traces functions with."""
 
     name = "jax"
@@ -69,18 +69,44 @@ class JaxFramework(Framework):
         return call
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """Call back into Python with NumPy arrays."""
-        arrays = [jnp.asarray(argument) for argument in arguments]
-        cores = zip(arrays, signature.inputs, strict=True)
-        batch = jnp.broadcast_shapes(*[array.shape[: array.ndim - len(core)] for array, core in cores])
-        kinds = [jax.dtypes.canonicalize_dtype(dtype) for dtype in signature.dtypes]
-        shapes = [jax.ShapeDtypeStruct((*batch, *core), k) for core, k in zip(signature.outputs, kinds, strict=True)]
+        """Call a function of NumPy arrays; where JAX traces, when it runs, and texts are None."""
+        numeric = [np.dtype(dtype).kind != "U" for dtype in signature.dtypes]
+        kinds = [jax.dtypes.canonicalize_dtype(d) if flag else d for d, flag in zip(signature.dtypes, numeric, strict=True)]
 
         def run(*numbers: Any) -> tuple[Any, ...]:
-            results = function(*[np.asarray(number, np.float64) for number in numbers])
+            results = function(*[x if x.dtype == bool else x.astype(np.float64) for x in map(np.asarray, numbers)])
             return tuple(np.asarray(result, kind) for result, kind in zip(results, kinds, strict=True))
 
-        return tuple(jax.pure_callback(run, tuple(shapes), *arrays, vmap_method="broadcast_all"))
+        if not self.differentiates(arguments):
+            return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
+        cores = zip(arguments, signature.inputs, strict=True)
+        batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in cores])
+        triples = zip(signature.outputs, kinds, numeric, strict=True)
+        shapes = tuple(jax.ShapeDtypeStruct((*batch, *core), kind) for core, kind, flag in triples if flag)
+
+        def run_numeric(*numbers: Any) -> tuple[Any, ...]:
+            return tuple(result for result, flag in zip(run(*numbers), numeric, strict=True) if flag)
+
+        constants = [self.constant(x) for x in arguments]
+        results = iter(jax.pure_callback(run_numeric, shapes, *constants, vmap_method="expand_dims"))
+        return tuple(next(results) if flag else None for flag in numeric)
+
+    def differentiates(self, arguments: Sequence[Any]) -> bool:
+        """Whether JAX traces the function that calls."""
+        return any(isinstance(x, jax.core.Tracer) for x in arguments)
+
+    def constant(self, array: Any) -> Any:
+        """An array without derivatives."""
+        return jax.lax.stop_gradient(jnp.asarray(array))
+
+    def where(self, flags: Any, array: Any, other: Any) -> Any:
+        """See the protocol."""
+        return jnp.where(flags, array, other)
+
+    def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
+        """A `jax.lax.scan` whose steps are recomputed for their derivatives."""
+        last, outputs = jax.lax.scan(jax.checkpoint(step), state, rows)
+        return last, outputs
 
 
 FRAMEWORK = JaxFramework()

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import torch
 
-from linkwise.arrays.framework import Framework, Signature
+from linkwise.arrays.framework import DifferentiableFramework, Signature
 from linkwise.errors import ArgumentError
 
 #: The numbers that kernels compute with.
@@ -28,7 +28,7 @@ COMPILED: set[Any] = set()
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
-class TorchFramework(Framework):
+class TorchFramework(DifferentiableFramework):
     """Tensors of PyTorch on the CPU."""
 
     name = "torch"
@@ -42,10 +42,47 @@ class TorchFramework(Framework):
         return _function(kernel)
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
-        """Call a function of NumPy arrays with the numbers of tensors."""
-        results = function(*[x.numpy(force=True) if self.owns(x) else np.asarray(x) for x in arguments])
-        pairs = zip(results, signature.dtypes, strict=True)
-        return tuple(torch.from_numpy(np.asarray(result, dtype)) for result, dtype in pairs)
+        """Call a function of NumPy arrays with the numbers of tensors; texts stay with NumPy, None within `torch.func`."""
+        tensors = [x.detach() if self.owns(x) else torch.as_tensor(np.asarray(x)) for x in arguments]
+        if not torch._C._are_functorch_transforms_active():
+            return _mapped(function, signature, tensors)
+        numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
+        results = iter(_opaque_function(function, signature, numeric).apply(*tensors))
+        return tuple(next(results) if flag else None for flag in numeric)
+
+    def differentiates(self, arguments: Sequence[Any]) -> bool:
+        """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
+        return _differentiated([x for x in arguments if self.owns(x)])
+
+    def constant(self, array: Any) -> Any:
+        """A tensor without its history."""
+        return torch.as_tensor(array).detach()
+
+    def where(self, flags: Any, array: Any, other: Any) -> Any:
+        """See the protocol."""
+        return torch.where(flags, array, other)
+
+    def scan(self, step: Callable[[Any, Any], tuple[Any, Any]], state: Any, rows: Any) -> tuple[Any, Any]:
+        """Segments of as many steps as there are segments, each recomputed when its gradient is taken."""
+        from torch.utils.checkpoint import checkpoint
+
+        count = len(rows[0])
+        length = max(1, round(count**0.5))
+
+        def segment(first: int, *state: Any) -> Any:
+            outputs = []
+            for k in range(first, min(first + length, count)):
+                state, output = step(state, tuple(row[k] for row in rows))
+                outputs.append(output)
+            return state, outputs
+
+        whole = []
+        plain = torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0
+        for first in range(0, count, length):
+            run = segment(first, *state) if plain else checkpoint(segment, first, *state, use_reentrant=False)
+            state, outputs = run
+            whole += outputs
+        return state, tuple(torch.stack(column) for column in zip(*whole, strict=True))
 
 
 FRAMEWORK = TorchFramework()
@@ -162,6 +199,47 @@ def _batched_first(tensors: Sequence[Any], in_dims: Sequence[Any]) -> list[Any]:
     One whose batch has fewer dimensions broadcasts to the right of it, as all of them had one batch shape before.
     """
     return [x if dim is None else x.movedim(dim, 0) for x, dim in zip(tensors, in_dims, strict=True)]
+
+
+def _mapped(function: Callable[..., Any], signature: Signature, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    results = [np.asarray(x, dtype) for x, dtype in zip(function(*map(_numbers, tensors)), signature.dtypes, strict=True)]
+    return tuple(x if x.dtype.kind == "U" else torch.from_numpy(x) for x in results)
+
+
+def _numbers(tensor: Any) -> Any:
+    return tensor.numpy(force=True)
+
+
+def _opaque_function(function: Callable[..., Any], signature: Signature, numeric: Sequence[bool]) -> Any:
+    """A function of NumPy arrays without derivatives, which the transformations of `torch.func` pass through."""
+
+    def forward(*tensors: Any) -> Any:
+        results = zip(_mapped(function, signature, tensors), numeric, strict=True)
+        return tuple(result for result, flag in results if flag)
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.mark_non_differentiable(*output)
+
+    def backward(ctx: Any, *bars: Any) -> Any:
+        return tuple(None for _ in signature.inputs)
+
+    def jvp(ctx: Any, *dots: Any) -> Any:
+        return tuple(None for flag in numeric if flag)
+
+    def vmap(info: Any, in_dims: Any, *tensors: Any) -> Any:
+        ranks = [
+            x.dim() - len(core) - (dim is not None)
+            for x, core, dim in zip(tensors, signature.inputs, in_dims, strict=True)
+        ]
+        first = [
+            x if dim is None else x.movedim(dim, 0)[(slice(None), *(None,) * (max(ranks) - rank))]
+            for x, dim, rank in zip(tensors, in_dims, ranks, strict=True)
+        ]
+        results = _opaque_function(function, signature, numeric).apply(*first)
+        return results, tuple(0 for _ in results)
+
+    methods = (forward, setup_context, backward, jvp, vmap)
+    return type("Opaque", (torch.autograd.Function,), {method.__name__: staticmethod(method) for method in methods})
 
 
 # ── with the compiler ─────────────────────────────────────────────────────────────────────────────

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.arrays import Framework, Signature
+from linkwise.arrays.framework import DifferentiableFramework
+from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import ROWS, Solution
 
@@ -25,6 +27,8 @@ def solve_by(
     signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
     results = library.map(partial(_rows, solver, mechanism, options), signature, (T, *starts))
     rows = dict(zip(ROWS, results, strict=True))
+    if isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts)):
+        rows["q"] = differentiable(library, mechanism, rows["q"], T, rows["success"], **options)
     return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
 
 
