@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.arrays import Framework, Signature
+from linkwise.arrays import DifferentiableFramework, Framework, Signature
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
+from linkwise.simulation.differentiable import check_differentiable, differentiable_states
 from linkwise.simulation.task import checked_task
+from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 
 #: The arrays of a motion, and those that energies add.
@@ -31,6 +33,10 @@ def simulate_by(
     for name in ("events", "ground"):
         if options.get(name) is not None:
             raise ArgumentError(f"simulate: {name} are for NumPy arrays; arrays of {library.name} have none")
+    if isinstance(library, DifferentiableFramework) and (callable(torque) or library.differentiates((q0, qd0, torque))):
+        task = checked_task(mech, None, None, None, **options)
+        check_differentiable(mech, task, options, library.name)
+        return _trajectory(mech, task.t, STATES, differentiable_states(library, mech, task, q0, qd0, torque))
     values = {"q0": (q0, (mech.nq,)), "qd0": (qd0, (mech.nv,))}
     if torque is not None and not callable(torque) and hasattr(torque, "shape"):
         values["torque"] = (torque, tuple(torque.shape[max(torque.ndim - 2, 0) :]))
@@ -44,6 +50,11 @@ def simulate_by(
     results = library.map(
         partial(_states, simulate, mech, tuple(arrays), names, options), signature, [value for value, _ in arrays.values()]
     )
+    return _trajectory(mech, times, names, results)
+
+
+def _trajectory(mech: Tree, times: FloatArray, names: tuple[str, ...], results: tuple[Any, ...]) -> Trajectory:
+    """A trajectory of arrays as they are, unchecked."""
     motion = object.__new__(Trajectory)
     missing = dict.fromkeys(("kinetic", "potential", "energy_error", "poses", "evaluate"))
     motion.__dict__.update(missing, t=times, names=tuple(mech.names), is_length=tuple(mech.is_length), events=())
