@@ -1,10 +1,10 @@
 """Kernels on arrays of JAX: one primitive, whose rules are kernels too.
 
-XLA calls the machine code of a kernel itself, through its foreign function interface, where the interface is laid out as
+XLA calls the machine code of a kernel itself, through its foreign function interface, where that is laid out as
 `linkwise.kernel.backends.llvm.xla_handler` reads it; elsewhere JAX calls back into Python, which takes longer.
 
-The rule of forward mode is `jvp` of the kernel, which is linear in the tangents; the transpose of that is its `vjp`. From the
-two JAX makes all other derivatives, of any order.
+The rule of forward mode is `jvp` of the kernel, which is linear in the tangents; its transpose is `vjp` of the kernel. From
+both JAX makes all other derivatives, of any order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -180,25 +179,24 @@ def _jvp(primals: Any, tangents: Any, *, kernel: Any, source: Any, by: tuple[str
     rates: list[Any] = []
     moving = [k for k in range(constants) if type(tangents[k]) is not ad.Zero]
     if moving:
-        rates = _directional(kernel, primals, tuple(names[k] for k in moving), [tangents[k] for k in moving])
+        some = tuple(names[k] for k in moving)
+        rates = _directional(kernel, primals, some, [tangents[k] for k in moving], results)
     linear = [k for k in range(constants, len(names)) if type(tangents[k]) is not ad.Zero]
     if linear:
         some = tuple(by[k - constants] for k in linear)
-        more = _directional(source, primals[:constants], some, [tangents[k] for k in linear])
+        more = _directional(source, primals[:constants], some, [tangents[k] for k in linear], results)
         rates = [a + b for a, b in zip(rates, more, strict=True)] if rates else more
     return results, rates or [jnp.zeros_like(result) for result in results]
 
 
-def _directional(kernel: Any, primals: Sequence[Any], by: tuple[str, ...], dots: Sequence[Any]) -> list[Any]:
-    """The derivatives of a kernel by some inputs times tangents, as a linear function of these."""
+def _directional(
+    kernel: Any, primals: Sequence[Any], by: tuple[str, ...], dots: Sequence[Any], results: Sequence[Any]
+) -> list[Any]:
+    """The derivatives of a kernel by some inputs times tangents, linear in these, in the shapes of the results."""
     product = kernel.jvp.by(*by, tangent=False)
     arrays = _broadcast(list(product.tape.inputs.values()), [*primals, *dots])
-    return _widened(kernel, primals, _bound(product, arrays, kernel, by))
-
-
-def _widened(kernel: Any, primals: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-    """The rates in the shapes of the results, which they vary along less where only inputs without a batch move."""
-    return [jnp.broadcast_to(r, shape) for r, shape in zip(results, _result_shapes(kernel, primals), strict=True)]
+    rates = _bound(product, arrays, kernel, by)
+    return [jnp.broadcast_to(rate, result.shape) for rate, result in zip(rates, results, strict=True)]
 
 
 def _transpose(bars: Any, *arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> list[Any]:
@@ -280,7 +278,7 @@ def _target(kernel: Any, dtype: str) -> str | None:
 
 @cache
 def interface_version() -> tuple[int, int] | None:
-    """The version of XLA's foreign function interface; None, with a warning, where it is not the one that handlers are for."""
+    """The version of XLA's foreign function interface; None, with a warning, where it is not the known one."""
     try:
         text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text(encoding="utf-8")
     except (AttributeError, OSError):

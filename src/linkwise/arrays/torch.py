@@ -1,8 +1,8 @@
 """Kernels on tensors of torch, with derivatives of any order in reverse and forward mode.
 
-Torch has two ways to be told of a function, and neither is enough: an `autograd.Function` goes through every transformation of
+Torch has two ways to learn of a function, and neither is enough: an `autograd.Function` goes through all transformations of
 `torch.func` but not through `torch.compile`; an operator of a library goes through the compiler, but not in forward mode.
-Tensors of the compiler take the operator, others the `autograd.Function`, and where nothing is differentiated neither is taken.
+Tensors of the compiler take the operator, others the `autograd.Function`; where nothing is differentiated neither is used.
 """
 
 from __future__ import annotations
@@ -152,7 +152,9 @@ def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(torch.from_numpy(np.asarray(part)) for part in parts)
 
 
-def _product(kernel: Any, mode: str, needed: Sequence[bool], tensors: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, ...]:
+def _product(
+    kernel: Any, mode: str, needed: Sequence[bool], tensors: Sequence[Any], vectors: Sequence[Any]
+) -> tuple[Any, ...]:
     """The derivatives by some inputs times vectors."""
     by = [name for name, wanted in zip(kernel.tape.inputs, needed, strict=True) if wanted]
     product = getattr(kernel, mode).by(*by, tangent=False)
@@ -228,8 +230,7 @@ def _opaque_function(function: Callable[..., Any], signature: Signature, numeric
 
     def vmap(info: Any, in_dims: Any, *tensors: Any) -> Any:
         ranks = [
-            x.dim() - len(core) - (dim is not None)
-            for x, core, dim in zip(tensors, signature.inputs, in_dims, strict=True)
+            x.dim() - len(core) - (dim is not None) for x, core, dim in zip(tensors, signature.inputs, in_dims, strict=True)
         ]
         first = [
             x if dim is None else x.movedim(dim, 0)[(slice(None), *(None,) * (max(ranks) - rank))]
@@ -252,7 +253,9 @@ def _operator(arguments: list[Any], key: str) -> list[Any]:
 def _shapes(arguments: list[Any], key: str) -> list[Any]:
     """Empty results, for the compiler to know their shapes."""
     if torch.autograd.forward_ad._current_level >= 0:
-        raise NotImplementedError(f"{key.partition('-')[0]}: no forward mode inside of torch.compile; expected reverse mode, or jacfwd without it")
+        raise NotImplementedError(
+            f"{key.partition('-')[0]}: no forward mode inside of torch.compile; expected reverse mode, or jacfwd without it"
+        )
     COMPILED.add(KERNELS[key])
     tape = KERNELS[key].tape
     core = len(next(iter(tape.inputs.values())))

@@ -2,8 +2,8 @@
 
 At a solution q of r(q, T) = 0 with a square and regular Jacobian J = dr/dq, q is a function of T near it, and
 dq/dT = -inverse(J) dr/dT (the implicit function theorem; M. Spivak, *Calculus on Manifolds*, 1965, theorem 2-12). The steps
-q <- q - inverse(J) r(q, T) with the inverse at the solution leave q as it is, and each makes its derivatives by T right to one
-order more.
+q <- q - inverse(J) r(q, T) with the inverse at the solution leave q as it is, and each makes the derivatives of one order
+more right.
 """
 
 from __future__ import annotations

@@ -265,9 +265,10 @@ class Kernel:
         return arrays.by_name("torch").of_kernel(self)
 
     def jax(self) -> Callable[..., Any]:
-        """The kernel as a function of JAX arrays on the CPU, for ``jit``, ``grad``, ``jacfwd``, ``hessian``, ``vmap``, ``scan``.
+        """The kernel as a function of JAX arrays on the CPU, which JAX differentiates and compiles.
 
-        XLA calls the kernel's machine code itself, so the numbers are those of the kernel, bit for bit. It broadcasts as the
+        It goes through ``jit``, ``grad``, ``jacfwd``, ``jacrev``, ``hessian``, ``vmap`` and ``scan``. XLA calls the kernel's
+        machine code itself, so the numbers are those of the kernel, bit for bit. It broadcasts as the
         kernel does, in float32, or in float64 where an array is float64 (``jax_enable_x64``). Derivatives of any order are
         kernels too (see `vjp` and `jvp`); those by a configuration with quaternions are by its nq numbers. `to_jax` is the
         source for what XLA must see through, and faster inside of a scan with one configuration a step.

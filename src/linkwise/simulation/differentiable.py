@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.arrays import DifferentiableFramework
-from linkwise.errors import ArgumentError, choices
+from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators import program
@@ -32,9 +32,11 @@ def check_differentiable(mech: Tree, task: Task, options: Mapping[str, Any], lib
     }
     wrong = [name for name, there in refused.items() if there]
     if wrong:
-        raise ArgumentError(f"simulate: {choices(wrong)} is not for derivatives by {library}; expected it left out")
+        raise ArgumentError(f"simulate: {wrong[0]} is not for derivatives by {library}; expected it left out")
     if not task.fixed:
-        raise ArgumentError(f"simulate: method is {task.method!r}; expected one with fixed steps for derivatives by {library}")
+        raise ArgumentError(
+            f"simulate: method is {task.method!r}; expected one with fixed steps for derivatives by {library}"
+        )
     if mech.loops:
         raise ArgumentError(f"simulate: {mech.name!r} has closed loops; derivatives by {library} are of open mechanisms")
 
@@ -42,7 +44,7 @@ def check_differentiable(mech: Tree, task: Task, options: Mapping[str, Any], lib
 def differentiable_states(
     library: DifferentiableFramework, mech: Tree, task: Task, q0: Any, qd0: Any, torque: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """Return q (..., R, nq), qd, qdd and tau (..., R, nv) at the recorded instants, with derivatives by all that they come from."""
+    """Return q (..., R, nq), qd, qdd and tau (..., R, nv) at the recorded instants, with derivatives."""
     steps, nq, nv = task.steps, mech.nq, mech.nv
     rows, efforts = _efforts(library, torque, steps, nv)
     given = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
@@ -91,7 +93,9 @@ def _whole(library: DifferentiableFramework, value: Any, shape: tuple[int, ...])
     return array if tuple(array.shape) == shape else array + library.constant(np.zeros(shape))
 
 
-def _step(library: DifferentiableFramework, task: Task, law: Law | None, free: bool) -> Callable[[Any, Any], tuple[Any, Any]]:
+def _step(
+    library: DifferentiableFramework, task: Task, law: Law | None, free: bool
+) -> Callable[[Any, Any], tuple[Any, Any]]:
     """From a state (q, qd), with the time and the torque, to the next; and what is recorded."""
     stage, finish, coefficients = _kernels(task)
     scaled = [tuple(task.step * factor for factor in row) for row in coefficients]

@@ -2,7 +2,7 @@
 
 ``ptr @call(ptr frame)`` reads the call frame of XLA (``XLA_FFI_CallFrame`` in the header ``xla/ffi/api/c_api.h`` that jaxlib
 ships), lays out what NumPy would hand to the loop, and calls it: nothing is copied. An input without a batch is one for all.
-XLA has the processor take subnormal numbers for zero; the loop runs without that, so that it gives the bits that it gives NumPy.
+XLA has the processor take subnormal numbers for zero; the loop runs without that, and so gives the bits that NumPy gets.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ROUNDING = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 
 
 def handler(inputs: Sequence[Shape], outputs: Sequence[Shape], size: int, version: tuple[int, int]) -> str:
-    """Emit ``@call`` for a gufunc of these shapes, of numbers of `size` bytes; it says that it is of this version of XLA's."""
+    """Emit ``@call`` for a gufunc of these shapes, of numbers of `size` bytes, for a version of the interface."""
     shapes = [*inputs, *outputs]
     letters = list(dict.fromkeys(length for shape in shapes for length in shape))
     inner = [size * prod(shape[axis + 1 :]) for shape in shapes for axis in range(len(shape))]
