@@ -76,13 +76,13 @@ def test_derivatives_in_both_modes(jax: Any) -> None:
     arm, state = robots.planar_2r(), states(jax)
     function, numbers = arm.kernel("inverse_dynamics").jax(), list(map(np.asarray, state))
     for jacobian in (jax.jacrev, jax.jacfwd):
-        tables = jax.vmap(jacobian(function, argnums=(0, 1, 2)))(*state)
+        tables = jax.jit(jax.vmap(jacobian(function, argnums=(0, 1, 2))))(*state)
         for table, wanted in zip(tables, arm.inverse_dynamics_derivatives(*numbers), strict=True):
             assert np.abs(table - wanted).max() < 1e-13
     weights = np.array([1.0, -2.0])
     wanted = arm.inverse_dynamics_hessian_product(*numbers, weights)[0]
     for outer, inner in ((jax.jacfwd, jax.jacrev), (jax.jacrev, jax.jacfwd)):
-        curvature = jax.vmap(outer(inner(lambda *state: function(*state) @ weights)))(*state)
+        curvature = jax.jit(jax.vmap(outer(inner(lambda *state: function(*state) @ weights))))(*state)
         assert np.abs(curvature - wanted).max() < 1e-13
     by_one = jax.grad(lambda qd: function(state[0], qd, state[2]).sum())(state[1][0])  # (one velocity for all)
     assert (
@@ -111,7 +111,7 @@ def test_steps_in_a_scan(jax: Any) -> None:
     for row in zip(np.asarray(qd), np.asarray(tau), strict=True):
         wanted = wanted + 0.1 * arm.forward_dynamics(wanted, *row)
     assert np.abs(jax.jit(last)(q[0]) - wanted).max() < 1e-13
-    assert np.abs(jax.jacrev(last)(q[0]) - jax.jacfwd(last)(q[0])).max() < 1e-12
+    assert np.abs(jax.jit(jax.jacrev(last))(q[0]) - jax.jit(jax.jacfwd(last))(q[0])).max() < 1e-12
 
 
 def test_an_unknown_interface_is_not_used(jax: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

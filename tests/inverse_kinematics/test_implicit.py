@@ -32,10 +32,10 @@ def test_the_inverse_of_a_function_has_the_inverse_derivative(library: Library) 
     """To some ten roundings of matrices of condition below 10; the second derivatives of the identity are 0."""
     q = library.array(Q)
     for jacobian in (library.jacrev, library.jacfwd):
-        slopes = library.vmap(jacobian(lambda x: around(x, library)))(q)
+        slopes = library.jit(library.vmap(jacobian(lambda x: around(x, library))))(q)
         assert np.abs(np.asarray(slopes) - np.eye(2)).max() < 1e-13
     second = library.jacfwd(library.jacrev(lambda x: around(x, library)))
-    assert np.abs(np.asarray(second(q[0]))).max() < 1e-12
+    assert np.abs(np.asarray(library.jit(second)(q[0]))).max() < 1e-12
 
 
 def test_values_stay_those_of_the_solver(library: Library) -> None:
@@ -64,4 +64,4 @@ def test_nan_where_there_is_no_derivative(library: Library, q: list[float]) -> N
         return arm.inverse_kinematics(T, q0=q, mask=mask).q
 
     for jacobian in (library.jacrev, library.jacfwd):
-        assert np.isnan(np.asarray(jacobian(solved)(T))).any(axis=(1, 2)).all()
+        assert np.isnan(np.asarray(library.jit(jacobian(solved))(T))).any(axis=(1, 2)).all()

@@ -21,6 +21,7 @@ class Library:
     jacrev: Callable[..., Any]
     jacfwd: Callable[..., Any]
     vmap: Callable[..., Any]
+    jit: Callable[..., Any]
 
 
 @contextmanager
@@ -29,9 +30,9 @@ def library_of(name: str) -> Iterator[Library]:
     module = pytest.importorskip(name, exc_type=ImportError)
     if name == "torch":
         func = module.func
-        yield Library(lambda x: module.as_tensor(np.asarray(x)), func.jacrev, func.jacfwd, func.vmap)
+        yield Library(lambda x: module.as_tensor(np.asarray(x)), func.jacrev, func.jacfwd, func.vmap, lambda f: f)
         return
     before = module.config.jax_enable_x64
     module.config.update("jax_enable_x64", True)
-    yield Library(module.numpy.asarray, module.jacrev, module.jacfwd, module.vmap)
+    yield Library(module.numpy.asarray, module.jacrev, module.jacfwd, module.vmap, module.jit)
     module.config.update("jax_enable_x64", before)
