@@ -164,7 +164,8 @@ def _result_shapes(kernel: Any, arrays: Sequence[Any]) -> list[tuple[int, ...]]:
 
 @cache
 def _eager(kernel: Any, source: Any, by: tuple[str, ...]) -> Callable[..., Any]:
-    return jax.jit(partial(call_p.bind, kernel=kernel, source=source, by=by))
+    function: Callable[..., Any] = jax.jit(partial(call_p.bind, kernel=kernel, source=source, by=by))
+    return function
 
 
 def _computed(*arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> Any:

@@ -254,7 +254,7 @@ class Kernel:
         It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
-        ``torch.compile`` runs it outside of the compiled graph (not with ``fullgraph=True``).
+        ``torch.compile(fullgraph=True)`` takes it as one operator, with reverse mode; forward mode is refused in there.
 
         Raises
         ------

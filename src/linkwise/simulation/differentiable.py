@@ -62,7 +62,7 @@ def differentiable_states(
     times = library.constant(np.asarray(task.every))
     _, outputs = library.scan(step, (q, qd), (times,) if efforts is None else (times, efforts))
     q, qd, qdd, tau = (x[:: task.record].swapaxes(0, 1) for x in outputs)
-    return tuple(x.reshape(*batch, *x.shape[1:]) for x in (q, qd, qdd, tau))  # type: ignore[return-value]
+    return tuple(x.reshape(*batch, *x.shape[1:]) for x in (q, qd, qdd, tau))
 
 
 def mech_function(library: DifferentiableFramework, mech: Tree, name: str) -> Callable[..., Any]:
@@ -76,7 +76,7 @@ def _efforts(library: DifferentiableFramework, torque: Any, steps: int, nv: int)
     if callable(torque):
         return None, None
     value = np.zeros(nv) if torque is None else torque
-    array = value if library.owns(value) else library.constant(np.asarray(value, dtype=float))
+    array: Any = value if library.owns(value) else library.constant(np.asarray(value, dtype=float))
     if array.ndim == 0 or array.shape[-1] != nv:
         raise ArgumentError(f"simulate: torque has the shape {tuple(array.shape)}; expected (..., {nv})")
     if array.ndim == 1 or (array.ndim == 2 and array.shape[0] not in {1, steps, steps + 1}):
