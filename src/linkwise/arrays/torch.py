@@ -43,7 +43,7 @@ class TorchFramework(DifferentiableFramework):
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays with the numbers of tensors; texts stay with NumPy, None within `torch.func`."""
-        tensors = [x.detach() if self.owns(x) else torch.as_tensor(np.asarray(x)) for x in arguments]
+        tensors = [_tensor(x).detach() for x in arguments]
         if not torch._C._are_functorch_transforms_active():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
@@ -56,7 +56,7 @@ class TorchFramework(DifferentiableFramework):
 
     def constant(self, array: Any) -> Any:
         """A tensor without its history."""
-        return torch.as_tensor(array).detach()
+        return _tensor(array).detach()
 
     def where(self, flags: Any, array: Any, other: Any) -> Any:
         """See the protocol."""
@@ -119,6 +119,14 @@ def _function(kernel: Any) -> Callable[..., Any]:
     return call
 
 
+def _tensor(value: Any) -> Any:
+    """The value as a tensor; what NumPy keeps from being written to is copied, for torch knows nothing of that."""
+    if isinstance(value, torch.Tensor):
+        return value
+    array = np.asarray(value)
+    return torch.from_numpy(array if array.flags.writeable and array.ndim else np.array(array))
+
+
 def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """The arguments as tensors of one type: float64, or float32 where all tensors and arrays are."""
     held = set()
@@ -133,7 +141,7 @@ def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> li
         elif isinstance(arg, np.ndarray) and arg.dtype != np.float32:
             held.add(torch.float64)
     number = torch.float32 if held == {torch.float32} else torch.float64
-    tensors = [arg if isinstance(arg, torch.Tensor) else torch.as_tensor(np.asarray(arg)) for arg in args]
+    tensors = [_tensor(arg) for arg in args]
     return [tensor if tensor.dtype == number else tensor.to(number) for tensor in tensors]
 
 
