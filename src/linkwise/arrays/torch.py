@@ -213,7 +213,7 @@ def _batched_first(tensors: Sequence[Any], in_dims: Sequence[Any]) -> list[Any]:
 
 def _mapped(function: Callable[..., Any], signature: Signature, tensors: Sequence[Any]) -> tuple[Any, ...]:
     results = [np.asarray(x, dtype) for x, dtype in zip(function(*map(_numbers, tensors)), signature.dtypes, strict=True)]
-    return tuple(x if x.dtype.kind == "U" else torch.from_numpy(x) for x in results)
+    return tuple(x if x.dtype.kind == "U" else _tensor(x) for x in results)
 
 
 def _numbers(tensor: Any) -> Any:
