@@ -147,6 +147,7 @@ class MissingExtraError(LinkwiseError, ImportError):
 #: The libraries of each extra, as pyproject.toml has them.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "collision": ("coal>=3.0",),
+    "jax": ("jax>=0.5",),
     "mp4": ("matplotlib>=3.8", "imageio-ffmpeg>=0.5"),
     "opcua": ("asyncua>=2.1,<2.2",),
     "planar": ("shapely>=2.0",),

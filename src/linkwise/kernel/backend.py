@@ -60,6 +60,10 @@ class Backend(ABC):
         """The passes of `linkwise.kernel.reachability` as a gufunc."""
         return None
 
+    def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
+        """The address of a handler of XLA's foreign function interface, and what must live as long."""
+        return None
+
 
 def backend(kind: type[Backend]) -> type[Backend]:
     """Register a back end."""

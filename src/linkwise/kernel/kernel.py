@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkwise import arrays
 from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.expr.node import Expr
+from linkwise.extras import optional
 from linkwise.kernel import threads, writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.deferred_tape import derived_tape
@@ -17,7 +19,6 @@ from linkwise.kernel.differentiation import PRODUCTS, Directions, full_derivativ
 from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
-from linkwise.kernel.torch_function import torch_function
 from linkwise.spatial.validation import common_batch, is_masked
 
 
@@ -69,7 +70,7 @@ class Kernel:
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
-        self._torch: Callable[..., Any] | None = None
+        self.array_functions: dict[str, Callable[..., Any]] = {}
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -90,8 +91,13 @@ class Kernel:
     def _general(self, *args: Any, **kwargs: Any) -> Any:
         """Compute any number of configurations."""
         for arg in args:
-            if type(arg) is not np.ndarray and is_masked(arg):
-                check_arguments(self.tape, args)
+            if type(arg) is not np.ndarray:
+                framework = arrays.of(self.name, args)
+                if framework is not None:
+                    return framework.call(self, args, kwargs)
+                if any(map(is_masked, args)):
+                    check_arguments(self.tape, args)
+                break
         try:
             call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self._threaded
             return call(*args, **kwargs)
@@ -152,6 +158,10 @@ class Kernel:
     def machine_entry(self) -> Entry | None:
         """The machine code that `entry` calls, compiled; None where there is none."""
         return self._compiled().entry()
+
+    def xla_handler(self, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
+        """Machine code that XLA calls, and what must live as long; None where the kernel has none: see `Backend`."""
+        return backend_of(self.backend).xla_handler(self.ufunc, self.tape, dtype, version)
 
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
@@ -244,16 +254,32 @@ class Kernel:
         It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
-        ``torch.compile`` runs it outside of the compiled graph (not with ``fullgraph=True``).
+        ``torch.compile(fullgraph=True)`` takes it as one operator, with reverse mode; forward mode is refused in there.
 
         Raises
         ------
         MissingExtraError
             Where torch is not installed.
         """
-        if self._torch is None:
-            self._torch = torch_function(self)
-        return self._torch
+        optional("torch", f"{self.name}.torch() needs PyTorch", "torch")
+        return arrays.by_name("torch").of_kernel(self)
+
+    def jax(self) -> Callable[..., Any]:
+        """The kernel as a function of JAX arrays on the CPU, which JAX differentiates and compiles.
+
+        It goes through ``jit``, ``grad``, ``jacfwd``, ``jacrev``, ``hessian``, ``vmap`` and ``scan``. XLA calls the kernel's
+        machine code itself, so the numbers are those of the kernel, bit for bit. It broadcasts as the
+        kernel does, in float32, or in float64 where an array is float64 (``jax_enable_x64``). Derivatives of any order are
+        kernels too (see `vjp` and `jvp`); those by a configuration with quaternions are by its nq numbers. `to_jax` is the
+        source for what XLA must see through, and faster inside of a scan with one configuration a step.
+
+        Raises
+        ------
+        MissingExtraError
+            Where jax is not installed.
+        """
+        optional("jax", f"{self.name}.jax() needs JAX", "jax")
+        return arrays.by_name("jax").of_kernel(self)
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.

@@ -17,6 +17,7 @@ from linkwise.kernel import cache as disk
 #: The folders, beside the modules at the top, of algorithms and of all that they import.
 FOLDERS = (
     "clearance",
+    "arrays",
     "dynamics",
     "expr",
     "inverse_kinematics",

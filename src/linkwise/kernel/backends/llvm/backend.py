@@ -10,7 +10,7 @@ from typing import Any
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
-from linkwise.kernel.backends.llvm import iteration, loaders, reachability, rollout, sequence
+from linkwise.kernel.backends.llvm import iteration, loaders, reachability, rollout, sequence, xla_handler
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
@@ -65,6 +65,11 @@ class Llvm(Backend):
     def reachability(self) -> Callable[..., Any]:
         """Both passes of all paths in one call, limits in vector lanes."""
         return reachability.compiled()
+
+    def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
+        """The inner loop of the gufunc, called by XLA."""
+        inputs, outputs = list(tape.inputs.values()), list(tape.outputs.values())
+        return xla_handler.compiled(ufunc, inputs, outputs, dtype, version) if self.available() else None
 
 
 def _single_later(tape: Tape, owner: weakref.ref[Memory]) -> Any:

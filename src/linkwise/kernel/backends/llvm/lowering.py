@@ -109,8 +109,9 @@ def module(parts: Sequence[str]) -> str:
 
 def _declaration(intrinsic: str) -> str:
     """Declare an intrinsic by its name, which says its type: ``@llvm.fma.v8f64``."""
-    if intrinsic == "@llvm.trap":
-        return "declare void @llvm.trap()"
+    if intrinsic in _PLAIN_INTRINSICS:
+        result, takes = _PLAIN_INTRINSICS[intrinsic]
+        return f"declare {result} {intrinsic}({takes})"
     _, name, kind = intrinsic.split(".")
     lanes, letter, bits = re.fullmatch(r"(?:v(\d+))?([fi])(\d+)", kind).groups()  # type: ignore[union-attr]
     scalar = f"i{bits}" if letter == "i" else {"64": "double", "32": "float"}[bits]
@@ -118,6 +119,15 @@ def _declaration(intrinsic: str) -> str:
     arguments = [value] * {"fma": 3, "fshl": 3, "copysign": 2}.get(name, 1) + ["i1"] * (name in {"ctlz", "cttz"})
     return f"declare {value} {intrinsic}({', '.join(arguments)})"
 
+
+#: What intrinsics return and take whose names do not say it.
+_PLAIN_INTRINSICS = {
+    "@llvm.trap": ("void", ""),
+    "@llvm.x86.sse.stmxcsr": ("void", "ptr"),
+    "@llvm.x86.sse.ldmxcsr": ("void", "ptr"),
+    "@llvm.aarch64.get.fpcr": ("i64", ""),
+    "@llvm.aarch64.set.fpcr": ("void", "i64"),
+}
 
 _SHARED = f"""
 @runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer

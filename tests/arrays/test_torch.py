@@ -14,6 +14,9 @@ from linkwise import robots
 from linkwise.errors import ArgumentError, MissingExtraError
 from support.random_mechanisms import craft
 
+#: (torch itself warns of what it uses of its own)
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning", "ignore:.torch.jit:DeprecationWarning")
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -100,7 +103,44 @@ def test_what_does_not_fit_is_named(torch: Any) -> None:
         function(q.to("meta"), qd, qdd)
 
 
+def test_a_compiled_function_holds_the_kernel_whole(torch: Any) -> None:
+    """Reverse mode passes through the compiler; forward mode is refused, where the operator's derivatives would be zero."""
+    function, (q, qd, qdd) = robots.planar_2r().kernel("inverse_dynamics").torch(), states(torch)
+
+    def loss(q: Any, qd: Any, qdd: Any) -> Any:
+        return (torch.sin(function(q, qd[0], qdd)) ** 2).sum()
+
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    q.requires_grad_()
+    value = compiled(q, qd, qdd)
+    assert (value - loss(q, qd, qdd)).abs() < 1e-14
+    slopes = [torch.autograd.grad(x, q)[0] for x in (value, loss(q, qd, qdd))]
+    assert (slopes[0] - slopes[1]).abs().max() < 1e-14
+    forward = torch.compile(torch.func.jacfwd(loss), fullgraph=True, backend="eager")
+    with pytest.raises(Exception, match=r"forward|exception"):
+        forward(q.detach(), qd, qdd)
+
+
+def test_methods_take_tensors(torch: Any) -> None:
+    arm, (q, qd, qdd) = robots.planar_2r(), states(torch)
+    wanted = arm.inverse_dynamics(q.numpy(), qd.numpy(), qdd.numpy())
+    assert np.array_equal(arm.inverse_dynamics(q, qd, qdd).numpy(), wanted)
+    assert np.array_equal(arm.inverse_dynamics(q, qd.numpy(), qdd).numpy(), wanted)
+    assert arm.forward_kinematics(q.float(), link="link1").dtype == torch.float32
+    assert arm.integrate(q.float(), qd.float(), 0.1).dtype == torch.float32
+    q.requires_grad_()
+    wrench = torch.zeros(6, dtype=torch.float64, requires_grad=True)
+    arm.inverse_dynamics(q, qd, qdd, external=wrench).sum().backward()
+    assert np.abs(wrench.grad.numpy() + arm.jacobian(q.detach().numpy(), frame="body").sum((0, 2))).max() < 1e-13
+    with pytest.raises(ArgumentError, match=r"forward_kinematics: q holds int64; expected float32 or float64: \.double\(\)"):
+        arm.forward_kinematics(torch.zeros(2, dtype=torch.int64))
+    with pytest.raises(ArgumentError, match="arrays of torch take none"):
+        arm.kernel("forward_kinematics")(q, out=np.zeros((4, 4)))
+
+
 def test_the_example_of_the_page(torch: Any) -> None:
-    code = re.search(r"```python\n(.*?)```", (DOCS / "arrays.md").read_text("utf-8"), re.DOTALL)
-    assert code
-    exec(code[1], {})
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "arrays.md").read_text("utf-8"), re.DOTALL)
+    namespace: dict[str, Any] = {}
+    for block in blocks:
+        if "torch." in block:
+            exec(block, namespace)
