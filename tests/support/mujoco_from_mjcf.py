@@ -93,9 +93,9 @@ class MujocoTwin:
         springs: list[Spring | LinearSpringDamper] = []
         for each in mech.springs:
             if isinstance(each, Spring):
-                springs.append(Spring(each.joints, each.stiffness, each.rest))
+                springs.append(Spring(each.joints, each.stiffness, each.rest, inertia=each.inertia))
             elif isinstance(each, LinearSpringDamper):
-                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest))
+                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest, inertia=each.inertia))
         undamped = mech.without_friction().replace(springs=springs)
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
-from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
+from linkwise.model.symbolic import any_nonzero, expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
 from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import FloatArray
@@ -560,6 +560,11 @@ class Tree(LinkTree):
         return tuple(results)
 
     @property
+    def has_length_inertias(self) -> bool:
+        """Whether a spring has an inertia along its length."""
+        return any(any_nonzero(element.length_inertia) for element in self.springs)
+
+    @property
     def n(self) -> int:
         """Number of joint coordinates: those of joints that do not follow another, and have no quaternion."""
         return self.memo("model", "n", lambda: sum(len(link.coordinate_names) for link in self.links if not link.mimic))
@@ -764,6 +769,11 @@ class Tree(LinkTree):
         array([78.48, 34.34])
         """
         return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
+
+    def require_no_length_inertias(self, subject: str) -> None:
+        """Raise `ArgumentError` where springs have inertias, which `subject` would leave out."""
+        if self.has_length_inertias:
+            raise ArgumentError(f"{self.name!r} has springs with inertias, which {subject} would leave out")
 
     def require_no_springs(self, subject: str) -> None:
         """Raise `ArgumentError` where the mechanism has springs: `subject` would leave them out."""

@@ -155,6 +155,7 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     >>> base_bodies(arm).names
     ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
+    tree.require_no_length_inertias("base_bodies")
     moving = moving_bodies(tree)
     with of_bounded_length(tree):
         rows, columns = solved(tree, moving, problem_of_bodies(tree, moving, second=second_moments), resting=True)

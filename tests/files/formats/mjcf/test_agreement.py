@@ -76,7 +76,8 @@ TEXTS = {
     "tendons": arm(shoulder=' springref="20" stiffness="3"', elbow=' type="slide" springref="0.1"').replace(
         "</mujoco>",
         '<tendon><fixed name="t" stiffness="7" damping="2"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-2"/>'
-        '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed></tendon></mujoco>',
+        '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed>'
+        '<fixed armature="0.7"><joint joint="shoulder" coef="0.6"/><joint joint="elbow" coef="-1.5"/></fixed></tendon></mujoco>',
     ),
     "tendons from site to site": arm(
         world='<site name="w" pos="0.5 0.1 1.4"/>',
@@ -88,7 +89,7 @@ TEXTS = {
         "</mujoco>",
         '<tendon><spatial name="t" stiffness="7" damping="2"><site site="w"/><site site="l"/></spatial>'
         '<spatial stiffness="5" springlength="0.3"><site site="w"/><site site="u"/><site site="l"/></spatial>'
-        '<spatial damping="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
+        '<spatial armature="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
     ),
     "tendons of default classes": arm(
         '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'

@@ -365,8 +365,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "tendon armature": (
-        world("<body/>", after='<tendon><fixed name="t" armature="1"/></tendon>'),
-        ["line 6: tendon 't': its armature is an inertia that cannot be said here"],
+        world("<body/>", after='<tendon><spatial name="t" armature="1"><pulley divisor="2"/></spatial></tendon>'),
+        ["line 6: tendon 't': its armature is an inertia along a path that cannot be said here"],
     ),
     "actuator": (
         world("<body/>", after="<actuator><moter/></actuator>"),
