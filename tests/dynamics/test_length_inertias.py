@@ -62,23 +62,6 @@ def test_the_energy_gives_mass_matrix_and_efforts(tendons, state):
     assert abs(skew + skew.T).max() < 1e-8  # step^2 times third derivatives, and rounding over the step
 
 
-def test_derivatives_are_differences(tendons, state):
-    q, qd, qdd = state
-    step = 1e-5
-    by_q, by_qd, mass = direct(tendons, "inverse_dynamics_derivatives", q, qd, qdd)
-    units = np.eye(tendons.nv)
-
-    def difference(function):
-        return np.stack([(function(step * unit) - function(-step * unit)) / (2 * step) for unit in units], axis=1)
-
-    moved = difference(lambda x: direct(tendons, "inverse_dynamics", tendons.integrate(q, x, 1.0), qd, qdd))
-    sped = difference(lambda v: direct(tendons, "inverse_dynamics", q, qd + v, qdd))
-    print(abs(by_q - moved).max(), abs(by_qd - sped).max())
-    assert abs(by_q - moved).max() < 1e-7 * abs(by_q).max()  # (step^2 times third derivatives, some hundreds)
-    assert abs(by_qd - sped).max() < 1e-8 * abs(by_qd).max()
-    assert abs(mass - direct(tendons, "mass_matrix", q)).max() < ROUNDING
-
-
 def test_identification_takes_them_as_known():
     arm = lw.robots.planar_2r().replace(springs=[lw.Spring({"link1": 1.0, "link2": 0.5}, stiffness=2.0, inertia=0.4)])
     motion = np.random.default_rng(0).normal(size=(3, 200, 2))

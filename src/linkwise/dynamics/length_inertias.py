@@ -7,6 +7,7 @@ momentum in the world.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.recursions import line_slope
 from linkwise.kinematics.configuration import time_derivative
+from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array, blank, root
 
 
 def length_inertia_matrix(tree: Tree, q: Array) -> Array:
@@ -54,6 +56,18 @@ def length_inertia_energy(tree: Tree, q: Array, qd: Array) -> Any:
     """The sum of a (c' qd)^2 / 2, J."""
     slopes, scaled = _slopes(tree, q)
     return 0.5 * ((slopes @ qd) @ (scaled @ qd))
+
+
+def line_pull(tree: Tree, element: ForceElement, q: Array, qd: Array, qdd: Array) -> Callable[[Array], Array]:
+    """The force (N) of an element along lines at the first end of a line, from the vector (3,) to the second."""
+    if isinstance(element, LinearSpringDamper) and element.is_linear and not any_nonzero(element.inertia):
+        return lambda gap: np.asarray(element.stiffness * gap)
+    length, slope = line_slope(tree, element, q)
+    tension = element.tension(length, slope @ qd)
+    if any_nonzero(element.length_inertia):
+        rate = time_derivative(tree, lambda x: line_slope(tree, element, x)[1], q, qd)
+        tension = tension + element.length_inertia * (slope @ qdd + rate @ qd)
+    return lambda gap: tension * gap / root(gap @ gap)
 
 
 def _slopes(tree: Tree, q: Array) -> tuple[Array, Array]:

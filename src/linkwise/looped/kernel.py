@@ -301,6 +301,8 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
 def _unknown_spring(tree: Tree, name: str) -> str:
     if tree.springs and name.startswith(tuple(SPRUNG)):
         return "it has springs"
+    if name.startswith("joint_wrenches") and any(element.segments for element in tree.springs):
+        return "it has springs between links"
     return "it has springs with inertias" if tree.has_length_inertias and name.startswith(tuple(INERTIAL)) else ""
 
 
