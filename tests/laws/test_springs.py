@@ -20,7 +20,7 @@ ROUNDING = 2e-12
 
 def sprung(name: str) -> Mechanism:
     """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
-    between the base and the links: one with a rest, one through three points, one whose force is linear. Two have inertias."""
+    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]

@@ -29,8 +29,8 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
-    base. A carried rotor loads its carrier; what a motor without a carrier does, friction, and springs on joints, act between
-    link and parent and do not show. Springs on lines between links pull at these, which the joints between hold.
+    base. A carried rotor loads its carrier; what a motor without a carrier, friction and springs on joints do acts between
+    link and parent and does not show. Springs on lines between links pull at these, which the joints between hold.
 
     Examples
     --------
