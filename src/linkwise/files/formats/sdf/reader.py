@@ -634,7 +634,7 @@ class _Tree:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
-        """Reach all that hangs on links that nothing carries; of two joints to a link that which a loop would lose most of."""
+        """Reach all that hangs on links that nothing carries; of two joints to a link that of which a loop loses most."""
         fresh = [name for name in starts if name not in self.root_of]
         self.roots += fresh
         self.root_of |= {name: name for name in fresh}
