@@ -75,7 +75,7 @@ def base_parameters(
     They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, where motors act on velocities
     of joints with quaternions, and with loops, the combinations are found by the rank of the regressor on random motions,
     with loops on motions that keep them closed: columns are taken from the base to the tips, and one that depends on those
-    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", ICRA 1990).
+    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1990).
 
     Parameters
     ----------
