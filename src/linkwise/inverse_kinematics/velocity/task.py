@@ -171,6 +171,21 @@ class ClosedVelocityTask(VelocityTask):
         """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
         return np.asarray(super().matrix(q) @ self._closure(q)[2])
 
+    def allowed(self, q: FloatArray, *states: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        """The matrix (..., m, n) of the task, and z = z0 + Z y of all y: z0 (..., n), and orthonormal Z (n, k) of each."""
+        scaled, opened, closed = self._closure(q)
+        start = np.zeros(scaled.shape[:-2] + (self.n,))
+        if states:
+            bias = self._closure_bias(q, *states)
+            start = -np.einsum("...ik,...k->...i", opened, bias)
+            self._check_closing(scaled, start, bias)
+        moves = self.shares > 0.0
+        bases = []
+        for projection in closed.reshape(-1, self.n, self.n):
+            left, values, _ = np.linalg.svd(projection * moves * moves[:, None])
+            bases.append(left[:, values > 0.5])
+        return super().matrix(q), start, bases
+
     def closing_rates(self, q: FloatArray, qd: FloatArray, rates: FloatArray) -> FloatArray:
         """Accelerations (..., n), the nearest to some that may open the loops."""
         scaled, inverse, _ = self._closure(q)
