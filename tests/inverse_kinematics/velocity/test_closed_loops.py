@@ -5,7 +5,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.velocity import follow
+from linkwise.inverse_kinematics.velocity import follow, manipulability_gradient
+from linkwise.solve.lengths import characteristic_length
 from linkwise.trajectory import cartesian
 
 PLANE = [1, 1, 0, 0, 0, 0]
@@ -272,6 +273,32 @@ def test_bounds_by_a_quadratic_program(five):
     assert np.abs(gap).max() < 1e-12
     with pytest.raises(ArgumentError, match="no rates within the bounds"):
         robot.joint_accelerations(q[0], qd, np.zeros(6), mask=PLANE, limits="qp", qdd_max=1e-6)
+
+
+@pytest.mark.parametrize("mask", [PLANE, [1, 1, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0]])
+def test_the_gradient_of_manipulability_along_closed_motions(five, mask):
+    """Beside differences of the singular values along what the linkage allows: of as many rows as freedoms, more, fewer."""
+    robot, linkage, q = five
+    q = q[1]
+    gradient = manipulability_gradient(robot, q, mask=mask)
+    unit = np.where(np.arange(6) < 3, 1.0 / characteristic_length(robot, "tool"), 1.0)[np.array(mask, dtype=bool)]
+
+    def measure(at):
+        closed = robot.kernel("closure_jacobian")(at)
+        free = np.eye(4) - np.linalg.pinv(closed, rcond=1e-8) @ closed
+        rows = robot.jacobian(at)[np.array(mask, dtype=bool)] * unit[:, None] @ free
+        return np.prod(np.linalg.svd(rows, compute_uv=False)[: min(2, len(rows))])
+
+    drives, step = linkage.driven_part(q), 1e-4
+    for change in np.eye(2):
+        ends = [measure(linkage.position(drives + sign * step * change, q).q) for sign in (1, -1)]
+        expected, along = (ends[0] - ends[1]) / (2 * step), linkage.velocity(q, change)
+        print(f"{gradient @ along:.9f} {expected:.9f}")
+        assert abs(gradient @ along - expected) < 1e-6 * np.abs(gradient).max()  # step^2 times third derivatives
+    assert np.abs(robot.kernel("closure_jacobian")(q) @ gradient).max() < 1e-12 * np.abs(gradient).max()
+    assert manipulability_gradient(robot, np.stack([q, q]), mask=mask).shape == (2, 4)
+    with pytest.raises(ArgumentError, match="open at q"):
+        manipulability_gradient(robot, q + 0.1)
 
 
 def test_refusals(five):

@@ -53,7 +53,7 @@ def nearest_in_box(
     settings: FloatArray,
     basis: FloatArray | None = None,
 ) -> FloatArray:
-    """The x (n,) within bounds, or with C x (k,) within bounds, with the least |A x - b|^2, damped as `FilteredInverse` does, and among those nearest to z.
+    """The x (n,), itself or C x within bounds, with the least |A x - b|^2, damped as `FilteredInverse` does, nearest to z.
 
     min x' H x / 2 + f' x with H = V max(s, region)^2 V' by the singular values s of A, so that without bounds it is the
     filtered inverse's answer; the null space of A gets a small weight of its own. The dual active-set method of D. Arnström,

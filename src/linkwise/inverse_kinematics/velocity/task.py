@@ -174,7 +174,7 @@ class ClosedVelocityTask(VelocityTask):
     def allowed(self, q: FloatArray, *states: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """The matrix (..., m, n) of the task, and z = z0 + Z y of all y: z0 (..., n), and orthonormal Z (n, k) of each."""
         scaled, opened, closed = self._closure(q)
-        start = np.zeros(scaled.shape[:-2] + (self.n,))
+        start = np.zeros((*scaled.shape[:-2], self.n))
         if states:
             bias = self._closure_bias(q, *states)
             start = -np.einsum("...ik,...k->...i", opened, bias)
@@ -313,7 +313,7 @@ def rate_task(
     kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
-    check_mechanism(mechanism, loops=True)
+    check_mechanism(mechanism)
     check_frame(frame)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
@@ -339,16 +339,11 @@ def closed_regular(mechanism: Tree) -> FloatArray:
     return mechanism.memo("velocity", "closed_regular", lambda: generic_positions(closing(mechanism)))
 
 
-def check_mechanism(mechanism: Tree, *, loops: bool = False) -> None:
-    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone, or with it from loops."""
+def check_mechanism(mechanism: Tree) -> None:
+    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian, and loops."""
     if mechanism.floating:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
-        )
-    if mechanism.loops and not loops:
-        raise ArgumentError(
-            f"{mechanism.name!r} has closed loops, and the gradient for its tree is not that along motions which keep them"
-            " closed; take differences of the singular values of jacobian(q) times the velocities of a Linkage"
         )
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
