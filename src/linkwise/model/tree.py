@@ -696,13 +696,6 @@ class Tree(LinkTree):
             return q[..., first : first + count]
         return joint.ratio * q[..., first] + joint.shift
 
-    def require_joint_rates(self, subject: str) -> None:
-        """Raise `ArgumentError` where a link is on a joint with a quaternion: `subject` takes other joints."""
-        for at in self.manifold_joints:
-            if at.link >= 0:
-                problem = f"{self.name!r} has the {at.joint.kind} joint {at.name!r}, which has a quaternion"
-                raise ArgumentError(f"{problem}; {subject}: only joints whose velocities are the rates of their coordinates")
-
     def frame(self, link: int | str) -> tuple[int, FloatArray]:
         """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.
 
