@@ -312,8 +312,8 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
         raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
     for at in joints_in_loops(tree):
         raise ArgumentError(
-            f"{tree.name!r} has the {at.joint.kind} joint {at.name!r} in a loop, which has a quaternion; assembly modes are of"
-            " loops of joints whose velocities are the rates of their coordinates"
+            f"{tree.name!r} has the {at.joint.kind} joint {at.name!r} in a loop, which has a quaternion; assembly modes are"
+            " of loops of joints whose velocities are the rates of their coordinates"
         )
     tree = separated(tree)
     frames = frames_at_zero(tree)
