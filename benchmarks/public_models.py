@@ -40,7 +40,6 @@ FORCES = ("friction and springs", "inverse dynamics")
 REASONS = {
     "there is no mechanism in the file": r"there is no <body>",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
-    "armature of a tendon": r"armature is an inertia",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
     "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
     "two elements where one may be, or a name that there is not": r"stands twice|there is no such|has no attribute",

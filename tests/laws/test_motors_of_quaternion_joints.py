@@ -10,6 +10,7 @@ import pytest
 import linkwise as lw
 from linkwise import Link, Mechanism, Motor
 from linkwise.errors import ArgumentError, FileError, ModelError
+from linkwise.identification import identify
 from linkwise.spatial.quaternion import quaternion_rotation
 
 RNG = np.random.default_rng(3)
@@ -202,14 +203,39 @@ def test_parts() -> None:
 
 
 def test_refused() -> None:
-    """Names that there are not, carriers, and base parameters."""
+    """Names that there are not, carriers, and the dynamics in base parameters."""
     with pytest.raises(ModelError, match="b_wx"):
         _mechanism(*ALIKE).replace(motors=[Motor(inertia=0.1, joint="b_w")])
     with pytest.raises(ModelError, match="felt at the joint alone"):
         _mechanism(*ALIKE).replace(motors=[Motor(inertia=0.1, joint="b_wx", carrier="free", axis=(0, 0, 1))])
-    for name in ("base_parameters", "base_forms", "base_bodies"):
-        with pytest.raises(ArgumentError, match="a velocity of a joint with a quaternion"):
-            getattr(_mechanism(*ALIKE), name)()
+    with pytest.raises(ArgumentError, match="velocities of joints with quaternions"):
+        _mechanism(*ALIKE).base_bodies()
+
+
+@pytest.mark.parametrize("inertias", [ALIKE, UNEQUAL])
+def test_base_parameters_and_identification(inertias: Any) -> None:
+    """As many as the rank of the regressor, which give the efforts; a record of motions gives them back."""
+    mech = _mechanism(*inertias, viscous=0.05)
+    q, qd, qdd = _state(mech, 60)
+    table = mech.kernel("regressor", backend="numpy")(q, qd, qdd).reshape(-1, len(mech.parameters))
+    tau = mech.inverse_dynamics(q, qd, qdd)
+    base, forms = mech.base_parameters(), mech.base_forms()
+    assert len(base) == np.linalg.matrix_rank(table)
+    assert not forms.minimal
+    for combinations in (base, forms):
+        left = table[:, combinations.columns] @ np.asarray(combinations.values, dtype=float) - tau.ravel()
+        print(len(combinations), np.abs(left).max())
+        assert np.abs(left).max() <= 1e-12 * np.abs(tau).max()  # the condition of the table, some hundreds
+    result = identify(mech, q, qd, qdd, tau)
+    assert np.abs(result.predict(q, qd, qdd) - tau).max() <= 1e-12 * np.abs(tau).max()
+
+
+def test_the_rotor_of_a_ball_on_the_ground_is_felt_as_its_body_is() -> None:
+    """Three rotors about the axes of a body that turns about a fixed point: its moments of inertia."""
+    links = [Link(joint="ball", name="b", mass=1.0, com=(0.0, 0.1, -0.3), inertia=(0.03, 0.02, 0.04))]
+    mech = Mechanism(links, motors=[Motor(inertia=0.1, joint=f"b_{x}") for x in OF_BALL])
+    assert mech.base_parameters().names[3:6] == ("XX1 + Jm1", "YY1 + Jm1'", "ZZ1 + Jm1''")
+    assert len(mech.base_forms()) == len(mech.base_parameters()) + 3
 
 
 @pytest.mark.parametrize("inertias", [ALIKE, SLIDING])

@@ -20,7 +20,7 @@ ROUNDING = 2e-12
 
 def sprung(name: str) -> Mechanism:
     """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
-    between the base and the links: one with a rest, one through three points, one whose force is linear."""
+    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
@@ -28,10 +28,19 @@ def sprung(name: str) -> Mechanism:
     return mech.replace(
         springs=[
             Spring(names[0], stiffness=30.0, rest=0.3, damping=2.0, force=0.7),
-            Spring({each: float(rng.normal()) for each in names}, stiffness=5.0, rest=0.1, damping=0.4, name="tendon"),
+            Spring(
+                {each: float(rng.normal()) for each in names},
+                stiffness=5.0,
+                rest=0.1,
+                damping=0.4,
+                name="tendon",
+                inertia=0.6,
+            ),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
             LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
-            LinearSpringDamper([("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0),
+            LinearSpringDamper(
+                [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4
+            ),
             LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
         ]
     )
@@ -297,3 +306,24 @@ def test_other_libraries_robots_do_not_lose_them_silently() -> None:
     arm = robots.planar_2r().replace(springs=[Spring("link1", 1.0)])
     with pytest.raises(ArgumentError, match="springs"):
         lw.rtss.from_mechanism(arm)
+
+
+@pytest.mark.parametrize("name", ["joints 0", SEVERAL[0]])
+def test_joints_hold_against_lines_between_links(name: str) -> None:
+    """Efforts are joint wrenches along the axes: what pulls at links is held by the joints that carry them."""
+    mech = sprung(name)
+    links = [link.replace(motor=None) for link in mech.links]
+    mech = mech.replace(links=links, motors=(), springs=[element for element in mech.springs if element.segments])
+    q, qd, qdd = random_state(mech, 5)
+    tau, actions = (direct(mech, algorithm, q, qd, qdd) for algorithm in ("inverse_dynamics", "joint_wrenches"))
+    moving, first = {at.link: at.v for at in mech.manifold_joints}, mech.nv - mech.n
+    for k, link in enumerate(mech.links):
+        if link.moves:
+            place = first + mech.coordinates[k]
+            at = moving.get(k, slice(place, place + link.joint_model.nv))
+            columns = direct(mech, "jacobian", q, link=k, frame="world")[:, at]
+            force, moment = actions[k, :3], actions[k, 3:]
+            point = direct(mech, "link_poses", q)[k, :3, 3]
+            along = columns.T @ np.concatenate([force, moment - np.cross(point, force)])
+            print(name, k, relative(along, tau[at]))
+            assert abs(along - tau[at]).max() < ROUNDING * abs(tau).max()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -286,6 +287,21 @@ def test_the_pin_that_is_reached_is_among_the_modes_of_its_cranks() -> None:
     q = modes.reach([0.05, 0.4, 0.0])
     again = modes.positions(q[:, [0, 2]])
     np.testing.assert_allclose(again[np.arange(4), modes.mode(q)], q, atol=1e-13)
+
+
+def test_joints_with_quaternions_beside_the_loops() -> None:
+    """A four-bar that stands on a ball joint and carries another: its modes are those of the four-bar alone."""
+    bars = four_bar()
+    body: dict[str, Any] = {"joint": "ball", "mass": 1.0, "inertia": (1, 1, 1)}
+    stand = Mechanism([Link(name="stand", **body)]).attach(bars, to="stand", prefix="on_")
+    whole = stand.replace(links=[*stand.links, Link(name="held", parent=stand.link_names[2], **body)])
+    modes, alone = AssemblyModes(whole), AssemblyModes(bars)
+    assert modes.driven[:8] == whole.coordinate_names[:8]
+    turned = whole.random_configuration(seed=1)[:8]
+    q = modes.positions([*turned, 0.6])
+    assert np.abs(q[:, 8:] - alone.positions([0.6])).max() < 1e-14
+    assert (q[:, :8] == turned).all()
+    assert modes.mode(q).tolist() == [0, 1]
 
 
 def test_what_cannot_be_done_is_said() -> None:

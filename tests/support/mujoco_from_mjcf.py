@@ -35,13 +35,20 @@ class MujocoTwin:
         model.opt.viscosity = model.opt.density = 0.0
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
         self.flags = model.opt.disableflags
+        joints = mujoco.mjtEq.mjEQ_JOINT  # (an equality of one joint holds it, and it is none here)
+        self.held = {
+            int(model.eq_obj1id[k]): model.eq_data[k, 0]
+            for k in range(model.neq)
+            if model.eq_type[k] == joints and model.eq_obj2id[k] < 0 and model.eq_active0[k]
+        }
         self.moving = [-1] if mech.floating else []  # (the base too)
         self.moving += [k for k, link in enumerate(mech.links) if link.moves]
-        names = [model.joint(k).name for k in range(model.njnt)]
+        self.joints = [k for k in range(model.njnt) if k not in self.held]
+        names = [model.joint(k).name for k in self.joints]
         assert len(names) == len(self.moving)
         pairs = list(zip(names, self.moving, strict=True))
         assert all(k < 0 or name in ("", mech.links[k].coordinate_name) for name, k in pairs)
-        assert model.nv == sum(6 if k < 0 else mech.links[k].joint_model.nv for k in self.moving)
+        assert model.nv == len(self.held) + sum(6 if k < 0 else mech.links[k].joint_model.nv for k in self.moving)
 
     def link_of(self, body: int) -> str:
         """What the link of a MuJoCo body is called."""
@@ -80,7 +87,9 @@ class MujocoTwin:
             yield residual(f"tensor of body {k}", body.tensor, tensor, 1e-12)
 
     def _compare_limits(self) -> None:
-        joints = [j for j, k in enumerate(self.moving) if k >= 0 and not self.mech.links[k].has_quaternion]
+        joints = [
+            j for j, k in zip(self.joints, self.moving, strict=True) if k >= 0 and not self.mech.links[k].has_quaternion
+        ]
         ranges = [self.model.jnt_range[k] if self.model.jnt_limited[k] else (-np.inf, np.inf) for k in joints]
         if not self.mech.coupled:
             assert np.allclose(
@@ -93,9 +102,9 @@ class MujocoTwin:
         springs: list[Spring | LinearSpringDamper] = []
         for each in mech.springs:
             if isinstance(each, Spring):
-                springs.append(Spring(each.joints, each.stiffness, each.rest))
+                springs.append(Spring(each.joints, each.stiffness, each.rest, inertia=each.inertia))
             elif isinstance(each, LinearSpringDamper):
-                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest))
+                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest, inertia=each.inertia))
         undamped = mech.without_friction().replace(springs=springs)
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:
@@ -104,7 +113,9 @@ class MujocoTwin:
 
         spread = np.zeros((model.nv, mech.nv))
         lag, free = np.zeros(model.nv), {at.link: at for at in mech.manifold_joints}
-        for j, k in enumerate(self.moving):
+        for j, value in self.held.items():
+            data.qpos[model.jnt_qposadr[j]] = model.qpos0[model.jnt_qposadr[j]] + value
+        for j, k in zip(self.joints, self.moving, strict=True):
             place, speed = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
             if k not in free:
                 spread[speed, mech.nv - mech.n + mech.coordinates[k]] = mech.followers[k].ratio

@@ -47,6 +47,7 @@ from linkwise.dynamics.joint_wrenches import joint_wrenches as joint_wrenches
 from linkwise.dynamics.lagrange import closed_lagrange_dynamics as closed_lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrange_dynamics as lagrange_dynamics
 from linkwise.dynamics.lagrange import lagrangian as lagrangian
+from linkwise.dynamics.length_inertias import length_inertia_torque as length_inertia_torque
 from linkwise.dynamics.linearization import Linearization as Linearization
 from linkwise.dynamics.linearization import Modes as Modes
 from linkwise.dynamics.linearization import linearize as linearize

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.length_inertias import length_inertia_coriolis
 from linkwise.dynamics.newton_euler import upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_coriolis, turning_rotors
@@ -43,6 +44,8 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
     bodies, joints = carried_axes(moving_bodies(tree).regrouped(), q)
     _ = [body.freedoms for body in bodies.bodies]  # (constant ones, or an error)
     matrix = np.asarray(unrolled("coriolis_matrix", tree, bodies, joints, q, qd))
+    if tree.has_length_inertias:
+        matrix = matrix + length_inertia_coriolis(tree, q, qd)
     return matrix + rotor_coriolis(tree, qd) if turning_rotors(tree) else matrix
 
 

@@ -18,6 +18,7 @@ from linkwise.dynamics.coriolis_matrix import half_spin
 from linkwise.dynamics.external import Wrenches, external_efforts
 from linkwise.dynamics.forward_dynamics import acceleration
 from linkwise.dynamics.inertia_check import check_inertia
+from linkwise.dynamics.length_inertias import length_inertia_efforts, length_inertia_matrix
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.newton_euler import ZERO, motor_friction_slope, upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
@@ -26,7 +27,7 @@ from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
 from linkwise.kinematics.body_motion import BodyMotion, step_effect
-from linkwise.kinematics.configuration import tangent_derivative
+from linkwise.kinematics.configuration import derivative_by_vector, tangent_derivative
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
@@ -72,6 +73,10 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
     by_q, by_qd, mass = unrolled("inverse_dynamics_derivatives", tree, *carried_axes(bodies, q), q, qd, qdd)
     if turning_rotors(tree):
         by_qd = by_qd + rotor_bias_slope(tree, qd)
+    if tree.has_length_inertias:
+        by_q = by_q + tangent_derivative(tree, lambda x: length_inertia_efforts(tree, x, qd, qdd), q)
+        by_qd = by_qd + derivative_by_vector(lambda v: length_inertia_efforts(tree, q, v, qdd), qd)
+        mass = mass + length_inertia_matrix(tree, q)
     return with_springs(tree, q, qd, (by_q, by_qd, mass))
 
 

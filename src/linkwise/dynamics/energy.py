@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moments
+from linkwise.dynamics.length_inertias import length_inertia_energy
 from linkwise.dynamics.newton_euler import moving, spin
 from linkwise.dynamics.recursions import spring_energy
 from linkwise.model.body import moving_bodies
@@ -37,7 +38,8 @@ def kinetic_energy(tree: Tree, q: Array, qd: Array) -> Any:
     3.483
     """
     bodies = moving_bodies(tree).regrouped()
-    return unrolled("kinetic_energy", tree, bodies, joint_transforms(bodies, q), q, qd)
+    energy = unrolled("kinetic_energy", tree, bodies, joint_transforms(bodies, q), q, qd)
+    return np.asarray(energy + length_inertia_energy(tree, q, qd)) if tree.has_length_inertias else energy
 
 
 @looped("kinetic_energy", regrouped=True)

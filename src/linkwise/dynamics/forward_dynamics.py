@@ -155,7 +155,7 @@ def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None
     if tree.loops:
         return closed_motion(tree, q, qd, tau, external, wrenches)[0]
     check_inertia(tree)
-    if tree.coupled:
+    if tree.coupled or tree.has_length_inertias:
         return factor(mass_matrix(tree, q)).solve(tau - held_efforts(tree, q, qd, external, wrenches))
     bodies = moving_bodies(tree).regrouped()
     left = tau - friction(tree, qd) - rotor_bias(tree, qd)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import kernel_of
+from linkwise.dynamics.length_inertias import length_inertia_matrix
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.dynamics.recursions import composite_inertias, reflected_inertias
 from linkwise.errors import ModelError, Problem
@@ -113,6 +114,8 @@ def _summed(tree: Tree, q: FloatArray) -> FloatArray:
         for freedom in joint.freedoms:
             turning, sliding = np.linalg.norm(freedom.angular), np.linalg.norm(freedom.linear)
             sums[freedom.speed] += turning**2 * np.trace(size[:3, :3]) + sliding**2 * size[3, 3]
+    if tree.has_length_inertias:
+        sums += np.diag(length_inertia_matrix(tree, q)).astype(float)
     return sums
 
 

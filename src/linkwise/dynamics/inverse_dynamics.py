@@ -18,6 +18,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics import recursions
 from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
+from linkwise.dynamics.length_inertias import length_inertia_efforts
 from linkwise.dynamics.newton_euler import Turning, inertial, motor_friction, newton_euler, turned_freely
 from linkwise.dynamics.newton_euler import motor_effort as motor_effort_step
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
@@ -147,6 +148,8 @@ def inverse_dynamics_external(
 def _of_joints(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """What motors and springs take (nv,)."""
     efforts = motor_effort(tree, qd, qdd)
+    if tree.has_length_inertias:
+        efforts = efforts + length_inertia_efforts(tree, q, qd, qdd)
     return efforts + recursions.spring_efforts(tree, q, qd) if tree.springs else efforts
 
 
@@ -290,7 +293,8 @@ def bias_torque(tree: Tree, q: Array, qd: Array) -> Array:
     array([17.102,  4.544])
     """
     bodies = moving_bodies(tree).regrouped()
-    return np.asarray(recursion(tree, bodies, q, qd, blank(tree.nv)) + recursions.rotor_bias(tree, qd))
+    bias = np.asarray(recursion(tree, bodies, q, qd, blank(tree.nv)) + recursions.rotor_bias(tree, qd))
+    return bias + length_inertia_efforts(tree, q, qd, blank(tree.nv)) if tree.has_length_inertias else bias
 
 
 @algorithm(inputs={"qd": "nv"}, outputs={"tau": "nv"})

@@ -6,10 +6,13 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.external import Wrenches
+from linkwise.dynamics.length_inertias import line_pull
 from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
 from linkwise.kinematics.forward_kinematics import body_poses
+from linkwise.kinematics.loop_constraints import loop_frames
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
+from linkwise.model.loop import BASE
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -26,8 +29,8 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
-    base. A carried rotor loads its carrier; what a motor without a carrier does, and friction, act between link and parent
-    and do not show.
+    base. A carried rotor loads its carrier; what a motor without a carrier, friction and springs on joints do acts between
+    link and parent and does not show. Springs on lines between links pull at these, which the joints between hold.
 
     Examples
     --------
@@ -39,7 +42,8 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """
     bodies = moving_bodies(tree)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    return np.asarray(unrolled("joint_wrenches", tree, bodies, joints, q, qd, qdd, poses=poses))
+    actions = np.asarray(unrolled("joint_wrenches", tree, bodies, joints, q, qd, qdd, poses=poses))
+    return _held_against_lines(tree, actions, q, qd, qdd)
 
 
 @algorithm(inputs={**MOTION, "external": "W 6"}, outputs={"actions": "L 6"}, open_only=True)
@@ -49,7 +53,25 @@ def joint_wrenches_external(
     """Return the same (L, 6) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
     bodies, name = moving_bodies(tree), "joint_wrenches_external"
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    return np.asarray(unrolled(name, tree, bodies, joints, q, qd, qdd, external, poses=poses, wrenches=wrenches))
+    actions = np.asarray(unrolled(name, tree, bodies, joints, q, qd, qdd, external, poses=poses, wrenches=wrenches))
+    return _held_against_lines(tree, actions, q, qd, qdd)
+
+
+def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Array) -> Array:
+    """The same with the pull of springs on lines between links, at both ends of each line."""
+    lines = [element for element in tree.springs if element.segments]
+    bodies = moving_bodies(tree)
+    poses = body_poses(bodies, q) if lines else {}
+    for element in lines:
+        pull = line_pull(tree, element, q, qd, qdd)
+        for line in element.segments:
+            first, second = ((poses[body] @ frame)[:3, 3] for body, frame in loop_frames(tree, bodies, line))
+            force = pull(second - first)
+            wrench = np.concatenate([force, cross(first, force)])
+            for name, received in ((line.first, wrench), (line.second, -wrench)):
+                for carrying in () if name == BASE else tree.path(name):
+                    actions[carrying] = actions[carrying] - received
+    return actions
 
 
 @looped("joint_wrenches")

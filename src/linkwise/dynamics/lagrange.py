@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.inverse_dynamics import friction_torque, spring_torque
+from linkwise.dynamics.length_inertias import length_inertia_energy
 from linkwise.dynamics.recursions import spring_energy
 from linkwise.expr.derivative import gradient, rates
 from linkwise.expr.evaluate import as_symbols, substitute
@@ -128,6 +129,8 @@ def _lagrangian(tree: Tree, q: Sequence[Expr], qd: Sequence[Expr]) -> Any:
             turn = pose[:3, :3].T @ _rate(tree, pose, q, qd)[:, :3]
             omega = np.array([turn[2, 1], turn[0, 2], turn[1, 0]])
             kinetic = kinetic + motor.inertia * spin * (np.asarray(motor.axis) @ omega)
+    if tree.has_length_inertias:
+        kinetic = kinetic + length_inertia_energy(tree, np.array(q, dtype=object), np.array(qd, dtype=object))
     if tree.floating:
         base = tree.manifold_joints[0]
         moment = np.asarray(tree.base) @ base.joint.placement(np.array(q[base.q])) @ moment

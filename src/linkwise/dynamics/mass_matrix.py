@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from linkwise.algorithm import algorithm
+from linkwise.dynamics.length_inertias import length_inertia_matrix
 from linkwise.dynamics.newton_euler import upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.model.body import Bodies, moving_bodies
@@ -36,7 +37,8 @@ def mass_matrix(tree: Tree, q: Array) -> Array:
            [0.833, 0.333]])
     """
     bodies = moving_bodies(tree).regrouped()
-    return composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False))
+    matrix = composite_mass_matrix(tree, *carried_axes(bodies, q, tips=False))
+    return matrix + length_inertia_matrix(tree, q) if tree.has_length_inertias else matrix
 
 
 def composite_mass_matrix(tree: Tree, bodies: Bodies, joints: Sequence[JointTransform]) -> Array:

@@ -151,13 +151,19 @@ def spring_energy(tree: Tree, q: Array) -> Any:
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:
     """What an element along lines between points takes (nv,): its tension times the derivative of its length."""
-    seen = [loop_seen(tree, line, q) for line in element.segments]
     if isinstance(element, LinearSpringDamper) and element.is_linear:
-        gap, _, rates = seen[0]
+        gap, _, rates = loop_seen(tree, element.segments[0], q)
         return np.asarray(element.stiffness * (gap @ rates[:3]))
+    length, slope = line_slope(tree, element, q)
+    return np.asarray(element.tension(length, slope @ qd) * slope)
+
+
+def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]:
+    """The length of an element along lines between points, and its derivative (nv,)."""
+    seen = [loop_seen(tree, line, q) for line in element.segments]
     lengths = [root(gap @ gap) for gap, _, _ in seen]
     slope = sum((gap @ rates[:3] / length for (gap, _, rates), length in zip(seen, lengths, strict=True)), blank(tree.nv))
-    return np.asarray(element.tension(sum(lengths, element.fixed_length), slope @ qd) * slope)
+    return sum(lengths, element.fixed_length), np.asarray(slope)
 
 
 def joint_friction(motor: Motor, speed: Any) -> Any:

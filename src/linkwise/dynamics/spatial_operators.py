@@ -102,6 +102,7 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     mechanism.require_numbers("spatial_operators")
     if mechanism.loops:
         refuse_loops(mechanism, "spatial_operators")
+    mechanism.require_no_length_inertias("spatial_operators")
     mechanism = separated(mechanism)
     if mechanism.coupled:
         subject = "joints that follow others"

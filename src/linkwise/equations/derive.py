@@ -12,6 +12,7 @@ import numpy as np
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.base_parameters.model import base_bodies, base_tape
 from linkwise.dynamics.base_parameters.symbolic import combination_text
+from linkwise.dynamics.closed_loops.tape import CLOSED, closed_tape
 from linkwise.equations.closed_form.closed_form import closed_form
 from linkwise.equations.closed_form.forward_dynamics import forward_listing
 from linkwise.equations.closed_form.listing import base_section
@@ -188,8 +189,9 @@ def derive(
         In the explicit and harmonic forms terms are dropped that are smaller than this part of the largest one of their
         element.
     **options
-        Those of the algorithm, such as ``link`` and ``frame``; for terms to be dropped also ``values``, ``speeds`` and
-        ``of_row``, see `linkwise.equations.closed_form.closed_form.small_terms`.
+        Those of the algorithm, such as ``link`` and ``frame``; ``driven``, the coordinates that share the efforts out, for
+        the recursive form of ``"inverse_dynamics"`` and ``"gravity_torque"`` with loops; for terms to be dropped also
+        ``values``, ``speeds`` and ``of_row``, see `linkwise.equations.closed_form.closed_form.small_terms`.
 
     Returns
     -------
@@ -217,7 +219,10 @@ def derive(
     quantity = algorithm_name(quantity)
     begin = time.perf_counter()
     of_form = frozenset[str]() if form == "recursive" else DROPPING
-    tape = kernel_of(tree, quantity, "numpy", {name: value for name, value in options.items() if name not in of_form}).tape
+    if tree.loops and quantity in CLOSED and form == "recursive" and not base:
+        tape = closed_tape(tree, quantity, **options)
+    else:
+        tape = kernel_of(tree, quantity, "numpy", {name: x for name, x in options.items() if name not in of_form}).tape
     labels_of(tape)  # refuses names that would stand for two things
     if form == "recursive" and base:
         listing, bound = _in_base_parameters(tree, quantity), 0.0

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.nullspace import driven_speeds, refuse_driven
 from linkwise.errors import ArgumentError, shown
 from linkwise.identification.estimate import MotionEquations, equations, estimate
 from linkwise.identification.optimal_excitation import check_excited, condition_numbers
-from linkwise.identification.parameters import unknowns
+from linkwise.identification.parameters import spring_efforts, unknowns
 from linkwise.identification.result import Identification, M
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -95,7 +94,7 @@ def identify(
     mech.require_numbers("identify")
     motion = _checked(mech, q=q, qd=qd, qdd=qdd, tau=tau)
     if mech.springs:
-        motion["tau"] = motion["tau"] - kernel_of(mech, "spring_torque")(motion["q"], motion["qd"])
+        motion["tau"] = motion["tau"] - spring_efforts(mech, motion["q"], motion["qd"], motion["qdd"])
     parameters = unknowns(mech, known, motion["q"] if mech.loops else None)
     share = None if essential is None else float(_number("essential", essential, ()))
     deviation = None if effort_std is None else np.broadcast_to(_number("effort_std", effort_std, (mech.nv,)), mech.nv)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics import parameter_names, parameter_values
 from linkwise.dynamics.base_parameters.base_parameters import (
     INDEPENDENT,
@@ -46,6 +47,14 @@ class Unknowns:
     base: BaseParameters
     labels: tuple[str, ...]
     known: FloatArray
+
+
+def spring_efforts(mechanism: Tree, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike) -> FloatArray:
+    """What springs take (..., nv), with the inertias along their lengths: the efforts that parameters do not change."""
+    efforts = kernel_of(mechanism, "spring_torque")(q, qd)
+    if mechanism.has_length_inertias:
+        efforts = efforts + kernel_of(mechanism, "length_inertia_torque")(q, qd, qdd)
+    return np.asarray(efforts)
 
 
 def unknowns(mechanism: Tree, known: str | Iterable[str], q: npt.ArrayLike | None = None) -> Unknowns:

@@ -14,7 +14,7 @@ from linkwise.dynamics import parameter_names, parameter_values
 from linkwise.dynamics.closed_loops.regressor import closed_efforts, closed_regressor
 from linkwise.errors import ArgumentError
 from linkwise.identification.estimate import Estimate
-from linkwise.identification.parameters import Unknowns
+from linkwise.identification.parameters import Unknowns, spring_efforts
 from linkwise.model.formatting.table import Table, laid_out
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
@@ -160,7 +160,7 @@ class Identification(Generic[M]):
         array([19.62 ,  4.905])
         """
         mech = self.mechanism
-        springs = kernel_of(mech, "spring_torque")(q, qd) if mech.springs else np.zeros(mech.nv)
+        springs = spring_efforts(mech, q, qd, qdd) if mech.springs else np.zeros(mech.nv)
         if self.driven is not None:
             driven = closed_efforts(mech, np.asarray(q), springs, self.driven, name="predict")
             return closed_regressor(mech, q, qd, qdd, self.driven, name="predict") @ self.parameters + driven

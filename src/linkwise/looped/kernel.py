@@ -276,6 +276,9 @@ class _Spread:
 #: Algorithms that springs act on, which only straight-line code knows.
 SPRUNG = frozenset(name for name in ("inverse_dynamics", "forward_dynamics", "potential_energy"))
 
+#: Algorithms that inertias along lengths act on beside these.
+INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
+
 #: Algorithms that know of the momenta of motors of joints with quaternions only as straight-line code.
 TURNING = frozenset(("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics"))
 
@@ -292,9 +295,15 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
         return "it has symbols"
     if tree.loops and not steps.path and name not in {"link_poses", "motion"}:
         return "it has closed loops"
+    return _unknown_spring(tree, name) or _unknown_motor(tree, name) or _unknown_joint(tree)
+
+
+def _unknown_spring(tree: Tree, name: str) -> str:
     if tree.springs and name.startswith(tuple(SPRUNG)):
         return "it has springs"
-    return _unknown_motor(tree, name) or _unknown_joint(tree)
+    if name.startswith("joint_wrenches") and any(element.segments for element in tree.springs):
+        return "it has springs between links"
+    return "it has springs with inertias" if tree.has_length_inertias and name.startswith(tuple(INERTIAL)) else ""
 
 
 def _unknown_motor(tree: Tree, name: str) -> str:

@@ -32,7 +32,8 @@ class AssemblyModes:
     Parameters
     ----------
     mechanism : Mechanism
-        Every loop planar: axes of turning joints parallel, sliding joints across them.
+        Every loop planar: axes of turning joints parallel, sliding joints across them. Coordinates of ball and floating
+        joints, which no loop may run through, are among those that are given.
     driven : sequence of str, optional
         Names of the coordinates that are given; by default the first set that determines the rest, joints on the base first.
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.loops.loop_solver import joints_in_loops
 from linkwise.model.assembly import separated
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
@@ -309,7 +310,11 @@ def planar_rings(tree: Tree) -> tuple[Ring, ...]:
         raise ArgumentError(f"{tree.name!r} has no loops")
     if tree.coupled:
         raise ArgumentError(f"joints of {tree.name!r} follow others; assembly modes are for joints with a coordinate each")
-    tree.require_joint_rates("assembly modes")
+    for at in joints_in_loops(tree):
+        raise ArgumentError(
+            f"{tree.name!r} has the {at.joint.kind} joint {at.name!r} in a loop, which has a quaternion; assembly modes are"
+            " of loops of joints whose velocities are the rates of their coordinates"
+        )
     tree = separated(tree)
     frames = frames_at_zero(tree)
     return tuple(_ring(tree, frames, k, loop) for k, loop in enumerate(tree.loops))

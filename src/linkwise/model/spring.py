@@ -56,6 +56,11 @@ class ForceElement(Record, ABC):
     def dissipates(self) -> bool:
         """Whether the tension depends on the rate."""
 
+    @property
+    def length_inertia(self) -> Any:
+        """What takes a force in proportion to the length's acceleration, kg m2 or kg."""
+        return 0.0
+
     @abstractmethod
     def held(self, values: Mapping[str, float]) -> Self | None:
         """The same element where these coordinates have values; None where nothing is left of it."""
@@ -76,7 +81,7 @@ class ForceElement(Record, ABC):
     @property
     def symbolic_fields(self) -> frozenset[str]:
         """The fields that may hold symbols."""
-        return frozenset({"stiffness", "rest", "damping", "force"})
+        return frozenset({"stiffness", "rest", "damping", "force", "inertia"})
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same element with numbers, or other expressions, put in for symbols; checked again."""
@@ -92,11 +97,25 @@ class _SpringDamper(ForceElement, ABC):
     rest: Any
     damping: Any
     force: Any
+    inertia: Any
 
     def _finish(
-        self, check: Checker, stiffness: Any, rest: Any, damping: Any, force: Any, name: Any, least_rest: float | None = None
+        self,
+        check: Checker,
+        stiffness: Any,
+        rest: Any,
+        damping: Any,
+        force: Any,
+        name: Any,
+        inertia: Any,
+        least_rest: float | None = None,
     ) -> None:
-        numbers = {"stiffness": (stiffness, 0.0), "rest": (rest, least_rest), "damping": (damping, 0.0)}
+        numbers = {
+            "stiffness": (stiffness, 0.0),
+            "rest": (rest, least_rest),
+            "damping": (damping, 0.0),
+            "inertia": (inertia, 0.0),
+        }
         self._assign({field: check.number(field, value, least=least) for field, (value, least) in numbers.items()})
         self._assign({"force": check.number("force", force), "name": _name(check, name)})
         check.finish()
@@ -104,6 +123,11 @@ class _SpringDamper(ForceElement, ABC):
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
         return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+
+    @property
+    def length_inertia(self) -> Any:
+        """What takes a force in proportion to the length's acceleration, kg m2 or kg."""
+        return self.inertia
 
     def energy(self, length: Any) -> Any:
         """What is stored in it, J."""
@@ -136,6 +160,8 @@ class Spring(_SpringDamper):
         A constant tension, N m or N.
     name : str, optional
         How messages call it.
+    inertia : float
+        Of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
 
     Raises
     ------
@@ -156,6 +182,7 @@ class Spring(_SpringDamper):
     damping: Any
     force: Any
     name: str | None
+    inertia: Any
 
     def __init__(
         self,
@@ -165,10 +192,11 @@ class Spring(_SpringDamper):
         damping: Any = 0.0,
         force: Any = 0.0,
         name: str | None = None,
+        inertia: Any = 0.0,
     ) -> None:
         check = Checker(f"spring {name!r}" if name else "spring")
         self._assign({"joints": _joints(check, joints)})
-        self._finish(check, stiffness, rest, damping, force, name)
+        self._finish(check, stiffness, rest, damping, force, name, inertia)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -210,6 +238,8 @@ class LinearSpringDamper(_SpringDamper):
         A constant tension, N.
     name : str, optional
         How messages call it.
+    inertia : float
+        Of what moves along the length, kg: it takes inertia d2s/dt2 more.
 
     Raises
     ------
@@ -231,6 +261,7 @@ class LinearSpringDamper(_SpringDamper):
     damping: Any
     force: Any
     name: str | None
+    inertia: Any
 
     def __init__(
         self,
@@ -240,10 +271,11 @@ class LinearSpringDamper(_SpringDamper):
         damping: Any = 0.0,
         force: Any = 0.0,
         name: str | None = None,
+        inertia: Any = 0.0,
     ) -> None:
         check = Checker(f"spring {name!r}" if name else "spring")
         self._assign({"points": _points(check, points)})
-        self._finish(check, stiffness, rest, damping, force, name, least_rest=0.0)
+        self._finish(check, stiffness, rest, damping, force, name, inertia, least_rest=0.0)
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:

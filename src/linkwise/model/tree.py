@@ -21,7 +21,7 @@ from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.shape import Shape, given_shapes
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
-from linkwise.model.symbolic import expression_of, parameters_in, substituted, values_by_name
+from linkwise.model.symbolic import any_nonzero, expression_of, parameters_in, substituted, values_by_name
 from linkwise.model.transmission import Drive, drives_of, given_motors
 from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import FloatArray
@@ -566,6 +566,11 @@ class Tree(LinkTree):
         return tuple(results)
 
     @property
+    def has_length_inertias(self) -> bool:
+        """Whether a spring has an inertia along its length."""
+        return any(any_nonzero(element.length_inertia) for element in self.springs)
+
+    @property
     def n(self) -> int:
         """Number of joint coordinates: those of joints that do not follow another, and have no quaternion."""
         return self.memo("model", "n", lambda: sum(len(link.coordinate_names) for link in self.links if not link.mimic))
@@ -697,13 +702,6 @@ class Tree(LinkTree):
             return q[..., first : first + count]
         return joint.ratio * q[..., first] + joint.shift
 
-    def require_joint_rates(self, subject: str) -> None:
-        """Raise `ArgumentError` where a link is on a joint with a quaternion: `subject` takes other joints."""
-        for at in self.manifold_joints:
-            if at.link >= 0:
-                problem = f"{self.name!r} has the {at.joint.kind} joint {at.name!r}, which has a quaternion"
-                raise ArgumentError(f"{problem}; {subject}: only joints whose velocities are the rates of their coordinates")
-
     def frame(self, link: int | str) -> tuple[int, FloatArray]:
         """The index of the link that carries a frame, and T_link_frame (4, 4), the identity for a link's own frame.
 
@@ -770,6 +768,11 @@ class Tree(LinkTree):
         array([78.48, 34.34])
         """
         return self.replace(payload=Inertia(mass, com, inertia, item="payload"))
+
+    def require_no_length_inertias(self, subject: str) -> None:
+        """Raise `ArgumentError` where springs have inertias, which `subject` would leave out."""
+        if self.has_length_inertias:
+            raise ArgumentError(f"{self.name!r} has springs with inertias, which {subject} would leave out")
 
     def require_no_springs(self, subject: str) -> None:
         """Raise `ArgumentError` where the mechanism has springs: `subject` would leave them out."""

@@ -5,7 +5,8 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.velocity import follow
+from linkwise.inverse_kinematics.velocity import follow, manipulability_gradient
+from linkwise.solve.lengths import characteristic_length
 from linkwise.trajectory import cartesian
 
 PLANE = [1, 1, 0, 0, 0, 0]
@@ -232,12 +233,78 @@ def test_a_path_of_a_five_bar(five):
     assert abs(np.log2(errors[0] / errors[1]) - 2.0) < 0.3  # midpoint steps without feedback: of second order
 
 
+def test_bounds_by_a_quadratic_program(five):
+    """The nearest motion of the pin within the bounds, beside the two cranks' by SciPy; accelerations too."""
+    robot, linkage, q = five
+    optimize, _ = pytest.importorskip("scipy.optimize"), pytest.importorskip("daqp")
+    twist = np.array([0.5, -0.4, 0, 0, 0, 0])
+    free = robot.joint_velocities(q, twist, mask=PLANE, damping=None, limits=None).qd
+    bound = np.full(4, 0.6 * np.median(np.abs(free).max(axis=-1)))
+    result = robot.joint_velocities(q, twist, mask=PLANE, damping=None, limits="qp", qd_max=bound)
+    opened = np.abs(robot.kernel("closure_jacobian")(q) @ result.qd[..., None]).max()
+    beyond = (np.abs(result.qd) - bound).max()
+    print(f"{np.sum(np.abs(free).max(axis=-1) > bound[0])} bounded, by {beyond:.1e} beyond, loops open at {opened:.1e}")
+    assert beyond < 1e-10 * bound[0]
+    assert opened < 1e-12 * bound[0]
+    for k in range(0, 20, 4):
+        basis = np.stack([linkage.velocity(q[k], unit) for unit in np.eye(2)], axis=1)
+        pin = (robot.jacobian(q[k]) @ basis)[:2]
+        limits = [
+            {"type": "ineq", "fun": lambda u, s=s, b=basis: bound + s * (b @ u), "jac": lambda u, s=s, b=basis: s * b}
+            for s in (1, -1)
+        ]
+        best = optimize.minimize(
+            lambda u, pin=pin: np.square(pin @ u - twist[:2]).sum(),
+            np.zeros(2),
+            jac=lambda u, pin=pin: 2 * pin.T @ (pin @ u - twist[:2]),
+            constraints=limits,
+            method="SLSQP",
+            options={"ftol": 1e-16, "maxiter": 200},
+        )
+        ours = np.linalg.norm(robot.jacobian(q[k])[:2] @ result.qd[k] - twist[:2])
+        print(f"missed by {ours:.9f}, SciPy by {np.sqrt(best.fun):.9f}")
+        assert ours <= np.sqrt(best.fun) + 1e-9
+    qd = linkage.velocity(q[0], [0.2, -0.1])
+    motion = robot.joint_accelerations(q[0], qd, np.zeros(6), mask=PLANE, damping=None, limits=None)
+    most = 0.9 * np.abs(motion.qdd).max()
+    slower = robot.joint_accelerations(q[0], qd, np.zeros(6), mask=PLANE, damping=None, limits="qp", qdd_max=most)
+    assert np.abs(slower.qdd).max() <= most * (1 + 1e-10)
+    gap = robot.kernel("closure_jacobian")(q[0]) @ slower.qdd + robot.kernel("closure_bias")(q[0], qd)
+    assert np.abs(gap).max() < 1e-12
+    with pytest.raises(ArgumentError, match="no rates within the bounds"):
+        robot.joint_accelerations(q[0], qd, np.zeros(6), mask=PLANE, limits="qp", qdd_max=1e-6)
+
+
+@pytest.mark.parametrize("mask", [PLANE, [1, 1, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0]])
+def test_the_gradient_of_manipulability_along_closed_motions(five, mask):
+    """Beside differences of the singular values along what the linkage allows: of as many rows as freedoms, more, fewer."""
+    robot, linkage, q = five
+    q = q[1]
+    gradient = manipulability_gradient(robot, q, mask=mask)
+    unit = np.where(np.arange(6) < 3, 1.0 / characteristic_length(robot, "tool"), 1.0)[np.array(mask, dtype=bool)]
+
+    def measure(at):
+        closed = robot.kernel("closure_jacobian")(at)
+        free = np.eye(4) - np.linalg.pinv(closed, rcond=1e-8) @ closed
+        rows = robot.jacobian(at)[np.array(mask, dtype=bool)] * unit[:, None] @ free
+        return np.prod(np.linalg.svd(rows, compute_uv=False)[: min(2, len(rows))])
+
+    drives, step = linkage.driven_part(q), 1e-4
+    for change in np.eye(2):
+        ends = [measure(linkage.position(drives + sign * step * change, q).q) for sign in (1, -1)]
+        expected, along = (ends[0] - ends[1]) / (2 * step), linkage.velocity(q, change)
+        print(f"{gradient @ along:.9f} {expected:.9f}")
+        assert abs(gradient @ along - expected) < 1e-6 * np.abs(gradient).max()  # step^2 times third derivatives
+    assert np.abs(robot.kernel("closure_jacobian")(q) @ gradient).max() < 1e-12 * np.abs(gradient).max()
+    assert manipulability_gradient(robot, np.stack([q, q]), mask=mask).shape == (2, 4)
+    with pytest.raises(ArgumentError, match="open at q"):
+        manipulability_gradient(robot, q + 0.1)
+
+
 def test_refusals(five):
     robot, _, q = five
     with pytest.raises(ArgumentError, match="open at q"):
         robot.joint_velocities(q[0] + 0.1, np.zeros(6), mask=PLANE)
-    with pytest.raises(ArgumentError, match="limits is 'qp'"):
-        robot.joint_velocities(q[0], np.zeros(6), mask=PLANE, limits="qp")
     with pytest.raises(ArgumentError, match="qd opens loops"):
         robot.joint_accelerations(q[0], [1.0, 0, 0, 0], np.zeros(6), mask=PLANE)
     with pytest.raises(ArgumentError, match="open at q"):

@@ -72,10 +72,10 @@ def base_parameters(
 ) -> BaseParameters:
     """Find the base parameters of a mechanism.
 
-    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, and with loops, the
-    combinations are found by the rank of the regressor on random motions, with loops on motions that keep them closed:
-    columns are taken from the base to the tips, and one that depends on those before it is grouped with them (M. Gautier,
-    "Numerical calculation of the base inertial parameters of robots", ICRA 1990).
+    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, where motors act on velocities
+    of joints with quaternions, and with loops, the combinations are found by the rank of the regressor on random motions,
+    with loops on motions that keep them closed: columns are taken from the base to the tips, and one that depends on those
+    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1990).
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def base_parameters(
         raise ArgumentError(f"{mechanism.name!r} has symbols, {there}; base_forms gives its base parameters")
     if q is not None and not mechanism.loops:
         raise ArgumentError(f"base_parameters: q is {shown(q)}, but {mechanism.name!r} has no loops: expected no q=")
-    if mechanism.coupled or mechanism.loops:
+    if mechanism.coupled or mechanism.loops or any(drive.coordinate < 0 for drive in mechanism.drives):
         return ranked(mechanism, seed, resting, q)
     result = base_forms(mechanism, resting=resting)
     return BaseParameters(result.names, result.values, result.columns, result.matrix, result.unseen)
@@ -154,6 +154,8 @@ def _sampled(mechanism: Tree, rng: np.random.Generator, count: int, share: float
     """Rows of the regressor on random motions."""
     times = -(-SAMPLES * count // max(mechanism.nv, 1))
     q, qd, qdd = (rng.uniform(-2.0, 2.0, (times, size)) for size in (mechanism.nq, mechanism.nv, mechanism.nv))
+    for at in mechanism.manifold_joints:
+        q[:, at.quaternion] /= np.linalg.norm(q[:, at.quaternion], axis=1, keepdims=True)
     qd[1::2] = -qd[: len(qd) - 1 : 2]  # every joint moves either way, for friction differs
     qd[rng.random(qd.shape) < share] = 0.0
     return np.asarray(kernel_of(mechanism, "regressor", "numpy")(q, qd, qdd)).reshape(-1, count)

@@ -148,7 +148,7 @@ def grouped(
             here[body.parent] = np.concatenate([tidied(there[:-1] + moved), there[-1:]])
         else:
             ground = ground + moved
-    others += [known.kept() @ ground, _friction(columns, loads)]
+    others += [known.kept() @ ground, _friction(columns, loads), _several(bodies, columns)]
     more, where, _ = reduced(_nonzero(np.concatenate(others), point), columns.asked, point)
     rows = np.concatenate(result)
     rows = np.concatenate([tidied(rows - rows[:, where] @ more), more]) if where else rows
@@ -187,6 +187,7 @@ def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> t
     """The coefficients (N + 1, P) that each column brings on each body, and on the ground (N, P)."""
     here = [blank(known.count + 1, columns.count) for _ in bodies.bodies]
     ground = blank(known.count, columns.count)
+    single = _single(bodies)
     for block in columns.blocks:
         if block.body >= 0:
             here[block.body][:TEN, block.start : block.start + TEN] = block.matrix
@@ -196,10 +197,23 @@ def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> t
             ground[known.of_pair(place, place), drive.start] = drive.square
             if drive.carrier >= 0:
                 here[drive.carrier][known.of_rotor(place), drive.start][3:] = drive.turning
-        else:
-            body = next(k for k, body in enumerate(bodies.bodies) if body.speed == drive.speed and len(body.freedoms) == 1)
-            here[body][-1, drive.start] = drive.square
+        elif drive.speed in single:
+            here[single[drive.speed]][-1, drive.start] = drive.square
     return [array(some) for some in here], array(ground)
+
+
+def _single(bodies: Bodies) -> dict[int, int]:
+    """The bodies whose joints have one velocity, by that."""
+    return {body.speed: k for k, body in enumerate(bodies.bodies) if len(body.freedoms) == 1}
+
+
+def _several(bodies: Bodies, columns: ParameterColumns) -> Array:
+    """The rotor inertias (k, P) at joints with several velocities, each by itself, though some go with those of links."""
+    alone = [drive for drive in columns.drives if drive.speed not in _single(bodies) and drive.carrier < 0]
+    rows = blank(len(alone), columns.count)
+    for row, drive in zip(rows, alone, strict=True):
+        row[drive.start] = 1.0
+    return array(rows) if len(rows) else np.zeros((0, columns.count))
 
 
 def _friction(columns: ParameterColumns, loads: Mapping[int, Array]) -> Array:

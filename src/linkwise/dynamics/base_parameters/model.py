@@ -155,6 +155,12 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     >>> base_bodies(arm).names
     ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
+    tree.require_no_length_inertias("base_bodies")
+    if several := [str(drive.joint) for drive in tree.drives if drive.coordinate < 0]:
+        known = "base_bodies knows motors of joint coordinates alone"
+        raise ArgumentError(
+            f"{tree.name!r} has motors of velocities of joints with quaternions, {members(several)}; {known}"
+        )
     moving = moving_bodies(tree)
     with of_bounded_length(tree):
         rows, columns = solved(tree, moving, problem_of_bodies(tree, moving, second=second_moments), resting=True)

@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwise.dynamics.base_parameters.grouping import Block, DriveColumns, ParameterColumns
 from linkwise.dynamics.base_parameters.row_reduction import Point, at
-from linkwise.errors import ArgumentError
 from linkwise.model.body import Bodies, Body
 from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, to_body
@@ -172,16 +171,10 @@ def _shortened(placement: Array, unit: float) -> Array:
 def _drives(tree: Tree, moving: Bodies, start: int, unit: float, plain: bool) -> Iterator[tuple[DriveColumns, int, Array]]:
     """The columns of each motor, where they start, and their sizes."""
     carried = {rotor.drive: rotor for rotor in moving.rotors}
-    bodies = {body.speed: body for body in moving.bodies if len(body.freedoms) == 1}
+    turns = {freedom.speed: freedom.angular.any() for body in moving.bodies for freedom in body.freedoms}
     for k, drive in enumerate(tree.drives):
-        if drive.coordinate < 0:
-            known = "base parameters know motors of joint coordinates alone"
-            raise ArgumentError(
-                f"{tree.name!r} has a motor of {drive.joint!r}, a velocity of a joint with a quaternion; {known}"
-            )
         speed = tree.nv - tree.n + drive.coordinate
-        body = bodies[speed]
-        length = unit if _is_length(body) else 1.0
+        length = 1.0 if turns[speed] else unit
         gear, friction = drive.motor.gear_ratio, _friction(drive.motor)
         rotor = carried.get(k)
         turning = rotor.turning * length if rotor else np.zeros(3)

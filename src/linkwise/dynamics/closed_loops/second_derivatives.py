@@ -126,14 +126,14 @@ def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
             return rows if weights is None else np.asarray(weights @ rows)
 
         def mass(x: Array) -> Array:
-            led = _led(equations, x)
+            led = driven_map(equations, x)
             return np.asarray(led.T @ mass_matrix(tree, x) @ led)
 
         def efforts(x: Array, speeds: Array) -> Array:
             return seen(_efforts(equations, tree, x, speeds, udd))
 
         def along(function: Any, x: Array) -> Array:
-            return np.asarray(tangent_derivative(tree, function, x) @ _led(equations, x))
+            return np.asarray(tangent_derivative(tree, function, x) @ driven_map(equations, x))
 
         def by_u(x: Array, speeds: Array) -> Array:
             return along(lambda y: efforts(y, speeds), x)
@@ -156,7 +156,7 @@ def _kernel(mechanism: Tree, at: list[int], whole: bool) -> Kernel:
     return Kernel(trace(tables, "closed_inverse_dynamics_second_derivatives", inputs, outputs))
 
 
-def _led(equations: LinkageEquations, q: Array) -> Array:
+def driven_map(equations: LinkageEquations, q: Array) -> Array:
     """G (nv, m), with qd = G ud."""
     jac, still = closure_jacobian(equations.tree, q), blank(len(equations.scale))
     return np.stack([equations.completed(jac, still, unit) for unit in np.eye(len(equations.driven))], axis=1)
@@ -164,7 +164,7 @@ def _led(equations: LinkageEquations, q: Array) -> Array:
 
 def _efforts(equations: LinkageEquations, tree: Tree, q: Array, ud: Array, udd: Array) -> Array:
     """G' n (m,): the efforts of the driven coordinates."""
-    led, jac = _led(equations, q), closure_jacobian(equations.tree, q)
+    led, jac = driven_map(equations, q), closure_jacobian(equations.tree, q)
     qd = np.asarray(led @ ud)
     qdd = equations.completed(jac, closure_bias(equations.tree, q, qd), udd)
     return np.asarray(led.T @ inverse_dynamics(tree, q, qd, qdd))

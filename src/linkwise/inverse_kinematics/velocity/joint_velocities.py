@@ -15,6 +15,7 @@ from linkwise.inverse_kinematics.velocity.kernel import RANK, motion_kernel
 from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
     REGION,
+    ClosedVelocityTask,
     VelocityTask,
     acceleration_bounds,
     check_limits,
@@ -44,9 +45,15 @@ ROUNDING = 1e-9
 
 
 def nearest_in_box(
-    matrix: FloatArray, right: FloatArray, preferred: FloatArray, low: FloatArray, high: FloatArray, settings: FloatArray
+    matrix: FloatArray,
+    right: FloatArray,
+    preferred: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    settings: FloatArray,
+    basis: FloatArray | None = None,
 ) -> FloatArray:
-    """The x (n,) within bounds with the least |A x - b|^2, damped as `FilteredInverse` does, and among those nearest to z.
+    """The x (n,), itself or C x within bounds, with the least |A x - b|^2, damped as `FilteredInverse` does, nearest to z.
 
     min x' H x / 2 + f' x with H = V max(s, region)^2 V' by the singular values s of A, so that without bounds it is the
     filtered inverse's answer; the null space of A gets a small weight of its own. The dual active-set method of D. Arnström,
@@ -59,10 +66,12 @@ def nearest_in_box(
         A.
     right, preferred : (m,) and (n,) ndarray
         b and z.
-    low, high : (n,) ndarray
+    low, high : (n,) or (k,) ndarray
         Bounds, infinite ones too.
     settings : (2,) ndarray
         Region and damping of all singular values.
+    basis : (k, n) ndarray, optional
+        C.
 
     Raises
     ------
@@ -76,9 +85,13 @@ def nearest_in_box(
     task, wanted = gains[:, None] * rows, values / gains * (left.T[there] @ right)
     small = BESIDE * float(np.square(gains).max(initial=1.0))
     apart = np.eye(len(preferred)) - rows.T @ rows
-    unit = _unit(rows.T @ (wanted / gains) + apart @ preferred, low, high)
+    free = rows.T @ (wanted / gains) + apart @ preferred
+    unit = _unit(free if basis is None else basis @ free, low, high)
     wanted, preferred, low, high = wanted / unit, preferred / unit, low / unit, high / unit
-    point, held = _solved(task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ preferred), low, high)
+    hessian, linear = task.T @ task + small * apart, -(task.T @ wanted) - small * (apart @ preferred)
+    point, held = _solved(hessian, linear, low, high, basis)
+    if basis is not None:
+        return unit * _polished_along(basis, point, held, task, wanted, preferred, low, high)
     return unit * _polished(point, held, task, wanted, preferred, low, high)
 
 
@@ -88,18 +101,54 @@ def _unit(free: FloatArray, low: FloatArray, high: FloatArray) -> float:
     return float(2.0 ** np.ceil(np.log2(most))) if most else 1.0
 
 
-def _solved(hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _solved(
+    hessian: FloatArray, linear: FloatArray, low: FloatArray, high: FloatArray, basis: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """The least in the box, and for each bound that holds whether it is the low (-1) or the high (1) one."""
     daqp = quadratic_programs("limits='qp'")
     n = len(linear)
     fixed = low == high
     upper, lower = np.minimum(high, INFINITE), np.maximum(low, -INFINITE)
     x, _, flag, details = daqp.solve(
-        hessian, linear, np.zeros((0, n)), upper, lower, np.where(fixed, 5, 0).astype(np.int32), primal_tol=1e-10
+        hessian,
+        linear,
+        np.zeros((0, n)) if basis is None else basis,
+        upper,
+        lower,
+        np.where(fixed, 5, 0).astype(np.int32),
+        primal_tol=1e-10,
     )
+    if flag == -1 and basis is not None:
+        raise ArgumentError("limits is 'qp': no rates within the bounds keep the loops closed; expected wider bounds")
     if flag != 1:
         raise LinkwiseError(f"the quadratic program ended with the flag {flag} of daqp; expected 1, solved")
-    return np.asarray(np.clip(x, low, high)), np.where(fixed, 1.0, np.sign(details["lam"]))
+    return np.asarray(x if basis is not None else np.clip(x, low, high)), np.where(fixed, 1.0, np.sign(details["lam"]))
+
+
+def _polished_along(
+    basis: FloatArray,
+    point: FloatArray,
+    held: FloatArray,
+    task: FloatArray,
+    wanted: FloatArray,
+    preferred: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> FloatArray:
+    """As `_polished`, where the bounds are those of the basis times the point."""
+    rows = basis[held != 0]
+    inverse = np.linalg.pinv(rows, rcond=ROUNDING)
+    edge = np.where(held < 0, low, high)[held != 0]
+    bounded = preferred + inverse @ (edge - rows @ preferred)
+    free = np.eye(len(point)) - inverse @ rows
+    bounded = bounded + free @ np.linalg.lstsq(task @ free, wanted - task @ bounded, rcond=ROUNDING)[0]
+    size = ROUNDING * max(1.0, float(np.abs(bounded).max(initial=0.0)))
+    values, slope = basis @ bounded, task.T @ (task @ bounded - wanted)
+    slack = ROUNDING * float(np.abs(task).max(initial=0.0)) * max(1.0, float(np.abs(wanted).max(initial=0.0)))
+    inside = np.all((values >= low - size) & (values <= high + size))
+    pulls = held[held != 0] * (inverse.T @ slope)
+    best = np.all((pulls <= slack) | (low == high)[held != 0])
+    return np.asarray(bounded if inside and best else point)
 
 
 def _polished(
@@ -149,8 +198,6 @@ def solved(
 ) -> VelocitySolution:
     """Compute rates for a batch of states and confirm them."""
     if limits == "qp":
-        if task.mechanism.loops:
-            raise ArgumentError(f"limits is 'qp'; {task.mechanism.name!r} has loops: expected 'scale' or None")
         quadratic_programs("limits='qp'")
     low, high = bounds if limits == "scale" else task.endless
     rates, twists, diagnostics = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
@@ -192,6 +239,8 @@ def _nearest(
     task: VelocityTask, states: list[FloatArray], wanted: FloatArray, beside: FloatArray, low: FloatArray, high: FloatArray
 ) -> FloatArray:
     """The rates (k, n) of as many quadratic programs; joints of infinite weight rest."""
+    if isinstance(task, ClosedVelocityTask):
+        return _nearest_closed(task, states, wanted - _bias(task, states), beside, low, high)
     moves = np.isfinite(task.weights)
     shares = task.shares[moves]
     matrices = task.matrix(states[0])[..., moves]
@@ -201,6 +250,29 @@ def _nearest(
     for k, matrix in enumerate(matrices):
         box = nearest_in_box(matrix, right[k], beside[k] / shares, low[k] / shares, high[k] / shares, task.filter)
         rates[k, moves] = np.clip(box * shares, low[k], high[k])
+    return rates
+
+
+def _nearest_closed(
+    task: ClosedVelocityTask,
+    states: list[FloatArray],
+    wanted: FloatArray,
+    beside: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> FloatArray:
+    """The same with loops closed: rates are those of ``task.allowed``, of which each has its bounds."""
+    moves = task.shares > 0.0
+    shares = np.where(moves, task.shares, 1.0)
+    least, most = (np.where(moves, bound / shares, edge) for bound, edge in ((low, -np.inf), (high, np.inf)))
+    right = wanted[:, list(task.rows)] * task.unit
+    rates = np.zeros((len(right), task.n))
+    for k, (whole, start, basis) in enumerate(zip(*task.allowed(*states), strict=True)):
+        preferred = basis.T @ (np.where(moves, beside[k], 0.0) / shares - start)
+        bounds = least[k] - start, most[k] - start
+        rates[k] = task.shares * (
+            start + basis @ nearest_in_box(whole @ basis, right[k] - whole @ start, preferred, *bounds, task.filter, basis)
+        )
     return rates
 
 

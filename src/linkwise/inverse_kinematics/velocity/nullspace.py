@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm import kernel_of
+from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
-from linkwise.inverse_kinematics.velocity.kernel import kept
-from linkwise.inverse_kinematics.velocity.task import check_mechanism
+from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
+from linkwise.inverse_kinematics.velocity.task import SINGULAR, check_mechanism
 from linkwise.kernel import trace
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.jacobian import jacobian
+from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
@@ -46,7 +49,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     >>> towards_middle(robots.panda(), np.zeros(7), 2.0).round(3).tolist()
     [0.0, 0.0, 0.0, -3.142, 0.0, 3.735, 0.0]
     """
-    check_mechanism(mechanism, loops=True)
+    check_mechanism(mechanism)
     at, share = vectors("q", q, mechanism.nq), positive("gain", gain, zero=True)
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
@@ -67,7 +70,7 @@ def manipulability_gradient(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        On a fixed base. With loops the Jacobian is that of motions which keep them closed, and the result is such a motion.
     q : (..., nq) array_like
         Configuration.
     link, mask
@@ -89,6 +92,8 @@ def manipulability_gradient(
     rows = rows_of(mask)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     at = vectors("q", q, mechanism.nq)
+    if mechanism.loops:
+        return _closed_gradient(mechanism, place, rows, at)
 
     def gradient(q: Array) -> Array:
         return _gradient(mechanism, place, rows, characteristic_length(mechanism, place), q)
@@ -99,6 +104,42 @@ def manipulability_gradient(
         lambda: trace(gradient, "manipulability_gradient", {"q": (mechanism.nq,)}, {"gradient": (mechanism.nv,)}),
     )
     return np.asarray(kernel(at))
+
+
+def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:
+    """The gradient (..., nv) along motions that keep the loops closed.
+
+    With A the rows of the Jacobian, B the closure Jacobian and P = 1 - pinv(B) B, the product w of the singular values of
+    M = A P changes by w tr(pinv(M) dM), dM = dA P + A dP, dP = -pinv(B) dB P - (pinv(B) dB P)' (G. H. Golub, V. Pereyra,
+    "The differentiation of pseudo-inverses and nonlinear least squares problems", SIAM J. Numerical Analysis 10(2), 1973).
+    """
+    loops, units = closing(tree), np.eye(tree.nv)
+    gap = loops.error(q)
+    if not np.all(gap <= NEARLY):
+        raise ArgumentError(
+            f"manipulability_gradient: loops of {tree.name!r} are open at q by {np.max(gap):.3g}, in longest offsets"
+            f" ({loops.size:g} m) and rad; expected at most {NEARLY:g}"
+        )
+    unit = np.array([1.0 / characteristic_length(tree, link) if row < 3 else 1.0 for row in rows])
+    jac, slopes = (
+        kernel_of(tree, name, None, {"link": link})(q)[(..., list(rows), *[slice(None)] * order)]
+        * unit.reshape(-1, *[1] * order)
+        for name, order in (("jacobian", 1), ("kinematic_hessian", 2))
+    )
+    rates = kernel_of(tree, "closure_derivatives")(q[..., None, :], units, 0.0 * units, np.zeros(len(loops.rows)))[1]
+    turns = np.moveaxis(rates, -3, -2) * loops.rows[:, None, None]  # (..., K, nv, nv): of column i by motion j
+    closed = kernel_of(tree, "closure_jacobian")(q) * loops.rows[:, None]
+    opened = np.linalg.pinv(closed, rcond=SINGULAR)
+    free = units - opened @ closed
+    matrix = jac @ free
+    values, count = np.linalg.svd(matrix, compute_uv=False), int(np.round(np.trace(free, axis1=-2, axis2=-1)).min())
+    product = np.prod(values[..., : min(len(rows), count)], axis=-1)
+    inverse = np.linalg.pinv(matrix, rcond=RANK)
+    felt = inverse @ jac
+    along = np.einsum("...ir,...rij->...j", inverse, slopes)
+    along -= np.einsum("...ik,...kij->...j", free @ felt @ opened, turns)
+    along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ felt @ free, turns)
+    return np.asarray(product[..., None] * (free @ along[..., None])[..., 0])
 
 
 def _gradient(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> Array:

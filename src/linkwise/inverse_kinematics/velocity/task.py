@@ -171,6 +171,21 @@ class ClosedVelocityTask(VelocityTask):
         """The matrix (..., m, n) whose singular values decide, of motions that keep the loops closed."""
         return np.asarray(super().matrix(q) @ self._closure(q)[2])
 
+    def allowed(self, q: FloatArray, *states: FloatArray) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        """The matrix (..., m, n) of the task, and z = z0 + Z y of all y: z0 (..., n), and orthonormal Z (n, k) of each."""
+        scaled, opened, closed = self._closure(q)
+        start = np.zeros((*scaled.shape[:-2], self.n))
+        if states:
+            bias = self._closure_bias(q, *states)
+            start = -np.einsum("...ik,...k->...i", opened, bias)
+            self._check_closing(scaled, start, bias)
+        moves = self.shares > 0.0
+        bases = []
+        for projection in closed.reshape(-1, self.n, self.n):
+            left, values, _ = np.linalg.svd(projection * moves * moves[:, None])
+            bases.append(left[:, values > 0.5])
+        return super().matrix(q), start, bases
+
     def closing_rates(self, q: FloatArray, qd: FloatArray, rates: FloatArray) -> FloatArray:
         """Accelerations (..., n), the nearest to some that may open the loops."""
         scaled, inverse, _ = self._closure(q)
@@ -298,7 +313,7 @@ def rate_task(
     kept: dict[Any, VelocityTask] = mechanism.__dict__.get("_rate_tasks", {})
     if key in kept:
         return kept[key]
-    check_mechanism(mechanism, loops=True)
+    check_mechanism(mechanism)
     check_frame(frame)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
     rows, settings = rows_of(mask), _filter(damping, region)
@@ -324,16 +339,11 @@ def closed_regular(mechanism: Tree) -> FloatArray:
     return mechanism.memo("velocity", "closed_regular", lambda: generic_positions(closing(mechanism)))
 
 
-def check_mechanism(mechanism: Tree, *, loops: bool = False) -> None:
-    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian alone, or with it from loops."""
+def check_mechanism(mechanism: Tree) -> None:
+    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian, and loops."""
     if mechanism.floating:
         raise ArgumentError(
             f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
-        )
-    if mechanism.loops and not loops:
-        raise ArgumentError(
-            f"{mechanism.name!r} has closed loops, and the gradient for its tree is not that along motions which keep them"
-            " closed; take differences of the singular values of jacobian(q) times the velocities of a Linkage"
         )
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")

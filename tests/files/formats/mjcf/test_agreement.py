@@ -76,7 +76,8 @@ TEXTS = {
     "tendons": arm(shoulder=' springref="20" stiffness="3"', elbow=' type="slide" springref="0.1"').replace(
         "</mujoco>",
         '<tendon><fixed name="t" stiffness="7" damping="2"><joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-2"/>'
-        '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed></tendon></mujoco>',
+        '</fixed><fixed stiffness="5" springlength="0.3"><joint joint="elbow" coef="1.5"/></fixed>'
+        '<fixed armature="0.7"><joint joint="shoulder" coef="0.6"/><joint joint="elbow" coef="-1.5"/></fixed></tendon></mujoco>',
     ),
     "tendons from site to site": arm(
         world='<site name="w" pos="0.5 0.1 1.4"/>',
@@ -88,7 +89,7 @@ TEXTS = {
         "</mujoco>",
         '<tendon><spatial name="t" stiffness="7" damping="2"><site site="w"/><site site="l"/></spatial>'
         '<spatial stiffness="5" springlength="0.3"><site site="w"/><site site="u"/><site site="l"/></spatial>'
-        '<spatial damping="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
+        '<spatial armature="3"><site site="u"/><site site="l"/></spatial></tendon></mujoco>',
     ),
     "tendons of default classes": arm(
         '<default><tendon stiffness="5" springlength="0.1"/><default class="c"><tendon damping="2"/></default></default>'
@@ -104,6 +105,16 @@ TEXTS = {
     '</replicate></body></worldbody><tendon><fixed name="t" stiffness="3"><joint joint="a" coef="2"/><joint joint="b" coef="1"/>'
     '</fixed></tendon><equality><joint joint1="a" joint2="b"/></equality>'
     '<actuator><motor name="m" joint="b" gear="5" armature="0.01"/><motor joint="hub" armature="0.02"/></actuator></mujoco>',
+    "what names something replicated beside something else": '<mujoco><worldbody><site name="w" pos="0 0 2"/><body name="x">'
+    f'<joint name="x"/>{BALL}</body><replicate count="2" offset="1 0 0"><body name="b" pos="0.1 0 0"><joint name="b" axis="1 0 0"/>'
+    f'<joint name="c"/>{BOX}<site name="s" pos="0 0.1 0.2"/></body></replicate></worldbody><tendon><spatial stiffness="3"><site site="w"/>'
+    '<site site="s"/></spatial><fixed name="t" damping="2"><joint joint="x" coef="2"/><joint joint="b" coef="1"/></fixed></tendon>'
+    '<equality><joint joint1="c" joint2="x" polycoef="0 2 0 0 0"/></equality></mujoco>',
+    "attached to itself": '<mujoco><worldbody><frame pos="0 1 0" euler="0 0 20"><body name="a" pos="0.1 0 0.2"><joint name="a"/>'
+    f'{BALL}<body name="b" pos="0 0.2 0"><joint name="b" axis="1 0 0"/>{BOX}</body></body></frame><body name="c"><joint name="c"/>{BALL}'
+    '<attach body="a" prefix="more_"/></body></worldbody><tendon><fixed stiffness="3"><joint joint="a" coef="2"/>'
+    '<joint joint="b" coef="1"/></fixed></tendon></mujoco>',
+    "a ball joint limited to nothing": one(f'{BALL}<body><joint name="hip" type="ball" limited="true"/>{BOX}</body>'),
     "replicated in what is replicated": '<mujoco><worldbody><replicate count="2" offset="1 0 0"><body name="x" pos="0 1 0">'
     f'<joint name="x"/>{BALL}<replicate count="2" offset="0 0 1" euler="0 30 0" sep="_" prefix="A"><body name="b" pos="0.1 0 0">'
     f'<joint name="b" axis="1 0 0"/>{BOX}<site name="s"/></body></replicate></body></replicate></worldbody><actuator>'

@@ -102,6 +102,13 @@ def test_files(kind: str, tmp_path: Path) -> None:
     compare(lw.load(path).links[0].body, mujoco.MjModel.from_xml_path(str(path)))
 
 
+def test_a_file_of_points_is_their_hull(tmp_path: Path) -> None:
+    (tmp_path / "m.obj").write_text("# points\n" + "\n".join(f"v {' '.join(map(repr, row))}" for row in VERTICES.tolist()))
+    path = tmp_path / "arm.xml"
+    path.write_text(model('<mesh file="m.obj"/>'))
+    compare(lw.load(path).links[0].body, mujoco.MjModel.from_xml_path(str(path)))
+
+
 @pytest.mark.parametrize(
     ("mesh", "why"),
     [

@@ -323,20 +323,15 @@ CASES: dict[str, tuple[str, list[str]]] = {
             "line 4: <replicate>: <joint> stands directly in it; expected it in a <body>",
         ],
     ),
-    "some of what is replicated": (
-        world(
-            '<body><joint name="b"/><replicate count="2"><body><joint name="a"/></body></replicate></body>',
-            after='<equality><joint joint1="a" joint2="b"/></equality>',
-        ),
-        [
-            "line 6: <joint> names some of what <replicate> repeats, beside others; expected names of copies, or none but such"
-        ],
-    ),
     "replicate without end": (
         body('<replicate count="400">' * 3 + "<body/>" + "</replicate>" * 3),
         ["line 4: <replicate>: repeated, it makes more than 100000 elements"],
     ),
     "attach": (body("<attach/>"), ["line 4: <attach>: model is None; expected one of the <model> of <asset>"]),
+    "attach itself": (
+        world('<body name="a"><attach body="a" prefix="p"/></body>'),
+        ["line 4: <attach>: body is 'a'; expected one of this file, in which nothing is attached"],
+    ),
     "composite": (body("<composite/>"), ["line 4: <composite> is not read: what it makes has to be written out"]),
     "flexcomp": (body("<flexcomp/>"), ["line 4: <flexcomp> is not read: a soft body is no rigid one"]),
     "deformable": (world("<body/>", after="<deformable/>"), ["line 6: <deformable>: a soft body is no rigid one"]),
@@ -365,8 +360,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
     "tendon armature": (
-        world("<body/>", after='<tendon><fixed name="t" armature="1"/></tendon>'),
-        ["line 6: tendon 't': its armature is an inertia that cannot be said here"],
+        world("<body/>", after='<tendon><spatial name="t" armature="1"><pulley divisor="2"/></spatial></tendon>'),
+        ["line 6: tendon 't': its armature is an inertia along a path that cannot be said here"],
     ),
     "actuator": (
         world("<body/>", after="<actuator><moter/></actuator>"),

@@ -140,11 +140,11 @@ REMARKS = {
     ),
     "tendons, each kind once": (
         world("<body/>", after='<tendon>\n<fixed/><spatial/>\n<fixed/></tendon>'),
-        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons and straight ones with a stiffness or damping of their own act here",
+        "line 2: <fixed> of <tendon> is not used (2 of them, the first here): only fixed tendons and straight ones with a stiffness, damping or armature of their own act here",
     ),
     "a tendon around a geom": (
         world(f'<body name="b"><joint/>{BALL}<site name="s"/></body><site name="w"/>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="w"/><geom geom="g"/><site site="s"/></spatial></tendon>'),
-        "line 2: <spatial> of <tendon> is not used: only fixed tendons and straight ones with a stiffness or damping of their own act here",
+        "line 2: <spatial> of <tendon> is not used: only fixed tendons and straight ones with a stiffness, damping or armature of their own act here",
     ),
     "a tendon on one body": (
         world(f'<body name="b"><joint/>{BALL}<site name="s"/><site name="r"/></body>', after='<tendon>\n<spatial name="t" stiffness="1"><site site="r"/><site site="s"/></spatial></tendon>'),

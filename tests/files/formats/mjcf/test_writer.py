@@ -83,13 +83,15 @@ def test_any_tree_is_that_of_mujoco_and_is_read_again(seed: int) -> None:
 
 
 def test_moves_as_in_mujoco_for_a_second() -> None:
-    """An arm with springs, dampers, a tendon and rotor inertia: RK4 of 0.1 ms."""
+    """An arm with springs, dampers, tendons with inertias and rotor inertia: RK4 of 0.1 ms."""
     rng = np.random.default_rng(3)
     mech = random_mechanism(3, ["revolute", "prismatic", "revolute"], [-1, 0, 1], motors=False)
-    springs = [Spring("part0", 20.0, 0.2, 0.5), Spring({"part0": 0.4, "part2": -1.0}, 9.0, -1.0, 0.2)]
+    springs = [Spring("part0", 20.0, 0.2, 0.5), Spring({"part0": 0.4, "part2": -1.0}, 9.0, -1.0, 0.2, inertia=0.3)]
     springs += [Spring("part1", 400.0, 0.1)]
     springs += [
-        LinearSpringDamper([("base", (0.1, 2.0, 0.3)), ("part0", (1.0, 0, 0)), ("part2", (0.2, 0.1, 0))], 5.0, 0.5, 0.1)
+        LinearSpringDamper(
+            [("base", (0.1, 2.0, 0.3)), ("part0", (1.0, 0, 0)), ("part2", (0.2, 0.1, 0))], 5.0, 0.5, 0.1, inertia=0.4
+        )
     ]
     mech = mech.replace(springs=springs, motors=[Motor(inertia=0.05, viscous=0.2, joint="part2")])
     model = mujoco.MjModel.from_xml_string(writer.render(mech))

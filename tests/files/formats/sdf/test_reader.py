@@ -314,6 +314,17 @@ def test_what_cannot_close_a_loop_carries() -> None:
     assert (loop.kind, loop.first, loop.second, loop.name) == ("full", "base", "b", "hold")
 
 
+def test_what_a_loop_would_lose_carries_though_it_is_farther_from_the_base() -> None:
+    """A slide, and a hinge with a spring: joints that are said later, from links that are reached later."""
+    spring = "<axis><xyz>0 1 0</xyz><dynamics><spring_stiffness>9</spring_stiffness></dynamics></axis>"
+    bars = link("a") + link("b") + link("c") + HELD + joint("a", "b", name="ab")
+    for kind, inner in (("prismatic", "<axis><xyz>1 0 0</xyz></axis>"), ("revolute", spring)):
+        mech = built(model(bars + joint("a", "c", name="near") + joint("b", "c", kind, inner, "far")))
+        assert mech.names == ("ab", "far")
+        assert [(loop.kind, loop.name) for loop in mech.loops] == [("hinge", "near")]
+        assert len(mech.springs) == (kind == "revolute")
+
+
 def test_free_bodies() -> None:
     """One free tree is a floating base; several are floating joints, as are those beside an arm on the ground."""
     alone = built(model("<pose>0 0 3 0 0 0</pose>" + link("a", "1 0 0 0 0 0") + link("b") + joint("a", "b")))

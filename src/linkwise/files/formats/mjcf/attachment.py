@@ -1,4 +1,4 @@
-"""``<attach>``: a body or a frame of another file, or all of its world, with a prefix to all names."""
+"""``<attach>``: a body or a frame of another file or of this one, or all of a world, with a prefix to all names."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ class Attacher:
     def _attached(self, element: Element) -> list[Element]:
         said = Attributes(element, "<attach>", self.log, ("model", "body", "frame", "prefix"))
         name, prefix = said.text("model"), said.text("prefix")
+        if name is None and prefix is not None:
+            return self._of_this_file(said, prefix)
         if name not in self._models or prefix is None:
             there = offered(self._models) if self._models else "one of the <model> of <asset>"
             said.report("prefix is missing" if name in self._models else f"model is {shown(name)}; expected {there}")
@@ -80,6 +82,31 @@ class Attacher:
         self.defaults += defaults
         self.root.children += [*assets, *(section for section in sections if section.children)]
         return [frame]
+
+    def _of_this_file(self, said: Attributes, prefix: str) -> list[Element]:
+        """A copy of a body or frame of the file itself, with what refers to it alone."""
+        tag = "body" if "body" in said else "frame"
+        parts = (part for world in self.root.all("worldbody") for part in world.walk())
+        named = [part for part in parts if part.tag == tag and part.get("name") == said.text(tag) is not None]
+        if len(named) != 1 or any(part.tag == "attach" for part in named[0].walk()):
+            said.report(f"{tag} is {shown(said.text(tag))}; expected one of this file, in which nothing is attached", tag)
+            return []
+        copy = named[0].copy()
+        names = {kind_and_name(part) for part in copy.walk()}
+        sections = [Element(tag, {}, said.element.line) for tag in SECTIONS]
+        for section in sections:
+            for element in (element for part in self.root.all(section.tag) for element in part.children):
+                referred = [(kind, name) for part in element.walk() for kind, _, name in ends(part)]
+                if referred and all(end in names for end in referred):
+                    section.children.append(element.copy())
+                    names.add(("tendon" if section.tag == "tendon" else element.tag, element.get("name")))
+        for part in (part for top in (copy, *sections) for part in top.walk()):
+            set_name(part, "name", prefix=prefix)
+        for part in (part for section in sections for part in section.walk()):
+            for _, key, _ in list(ends(part)):
+                set_name(part, key, prefix=prefix)
+        self.root.children += [section for section in sections if section.children]
+        return [copy]
 
     def _referring(self, content: Element, tag: str, names: set[tuple[str, str | None]]) -> Element:
         """The elements of a section of which all that they name is attached."""

@@ -415,7 +415,8 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
     """Remarks on what a ball joint says and is left out."""
     _spring_left_out(said, "ball")
     least, most = said.row("range", 2, (0.0, 0.0))
-    if _limited(said, settings, "limited", "range", (least, most)):
+    bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
+    if bare or _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 

@@ -118,6 +118,8 @@ class Meshes:
             raise MeshError(f"mesh file {shown(name)} cannot be read ({error.strerror or error})") from error
         if kind == "msh":
             return _msh(data, name)
+        if kind == "obj" and (points := _points_alone(data)) is not None:
+            return points, np.zeros((0, 3), dtype=int)
         try:
             loaded = load_mesh(data, kind)
         except MeshError as error:
@@ -130,6 +132,18 @@ def _inline(said: Attributes, key: str) -> FloatArray:
     if len(values) % 3:
         raise MeshError(f"{key} of {said.item} has {len(values)} numbers; expected three for each")
     return np.reshape(values, (-1, 3))
+
+
+def _points_alone(data: bytes) -> FloatArray | None:
+    """The vertices (..., 3) of an .obj without faces, of which MuJoCo takes the hull; None of any other."""
+    rows = [line.split() for line in data.splitlines()]
+    if any(row and row[0] in (b"f", b"l", b"p") for row in rows):
+        return None
+    try:
+        points = np.array([row[1:4] for row in rows if row and row[0] == b"v"]).astype(float)
+    except ValueError:
+        return None
+    return points if points.shape[1:] == (3,) and len(points) > 3 and np.isfinite(points).all() else None
 
 
 def _msh(data: bytes, name: str) -> tuple[Any, Any]:

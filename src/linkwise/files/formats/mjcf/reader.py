@@ -459,7 +459,7 @@ LEFT = {
     "extension": "what a plugin does is not known here",
     "asset": "only meshes that give a mass are opened",
     "contact": "bodies do not touch each other here",
-    "tendon": "only fixed tendons and straight ones with a stiffness or damping of their own act here",
+    "tendon": "only fixed tendons and straight ones with a stiffness, damping or armature of their own act here",
     "sensor": "Linkwise has no sensors",
     "custom": "it is for other programs",
     "keyframe": "it is a state, not a part of the mechanism",
@@ -533,26 +533,27 @@ def _tendon(element: Element, log: ElementLog, defaults: Defaults) -> Attributes
 
 
 def _pulls(said: Attributes) -> bool:
-    """Whether a tendon has a spring or a damper of its own, and is a fixed one or goes straight from site to site."""
+    """Whether a tendon has a spring, damper or inertia, and is a fixed one or goes straight from site to site."""
     if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
         return False
-    return any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping"))
+    return any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping", "armature"))
 
 
 def _spring_values(said: Attributes, reference: float, off: Collection[str]) -> dict[str, Any] | None:
-    """Stiffness, rest and damping of a tendon; what it says beside these is remarked on."""
+    """Stiffness, rest, damping and inertia of a tendon; what it says beside these is remarked on."""
+    inertia = {"inertia": said.number("armature"), "name": said.text("name")}
     stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
     lengths = said.numbers("springlength", 1, 2) or [-1.0]
     if any(others) or len({*lengths}) > 1 or stiffness < 0 or "springyield" in said:
         said.remark("its spring and damper are left out, for the spring is not linear")
-        return None
+        return inertia if inertia["inertia"] else None
     for key, noun in (("frictionloss", "friction"), ("range", "range")):
         if any(said.numbers(key, 1, 2) or ()):
             said.remark(f"its {noun} is left out")
     rest_length = reference if lengths[0] == -1.0 else lengths[0]
     damping = 0.0 if "damper" in off else said.damping()
     values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
-    return {**values, "name": said.text("name")}
+    return {**values, **inertia}
 
 
 class _Reader:
@@ -586,13 +587,13 @@ class _Reader:
                 check_tag(element, "<mujoco>", self.log, KNOWN)
 
     def _tendons(self, section: Element) -> None:
-        """Tendons are left out but for the springs of some; not one that has an inertia, which would be missing."""
+        """Tendons are left out but for some; not one around geoms with an inertia, which would be missing."""
         for element in section.children:
             said = _tendon(element, self.log, self.defaults)
             if not _pulls(said):
                 self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
-            if said.number("armature"):
-                said.report("its armature is an inertia that cannot be said here", "armature")
+                if said.number("armature"):
+                    said.report("its armature is an inertia along a path that cannot be said here", "armature")
 
     def reading(self) -> Reading:
         bodies = BodyTree(self.log, self.defaults, self.settings, self.meshes, self.drop_free_armature)
@@ -657,7 +658,8 @@ class _Reader:
                     else:
                         ratios[name] = ratios.get(name, 0.0) + factor
                 if ratios and (values := _spring_values(said, reference, off)):
-                    values["rest"] -= constant
+                    if "rest" in values:
+                        values["rest"] -= constant
                     if spring := said.build(partial(Spring, ratios, **values)):
                         links.springs.append(spring)
 

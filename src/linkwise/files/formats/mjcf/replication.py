@@ -27,7 +27,7 @@ class Replicator:
 
     A copy is turned by its number times the Euler angles, and stands where the offset leads in the axes of the copy before.
     Its names end with the separator and its number, with as many digits as the count. An element of another section is
-    copied if all that it names is repeated, and reported if only some is.
+    copied if it names something that is repeated; what else it names is the same in all copies.
     """
 
     def __init__(self, root: Element, log: ElementLog, settings: Settings) -> None:
@@ -71,9 +71,6 @@ class Replicator:
         inside = [(kind, name) in names for part in element.walk() for kind, _, name in ends(part)]
         if not any(inside):
             yield element
-        elif not all(inside):
-            why = "names some of what <replicate> repeats, beside others; expected names of copies, or none but such"
-            self.log.report(element, f"<{element.tag}> {why}")
         else:
             if self._is_too_much(element, len(suffixes) * sum(1 for _ in element.walk())):
                 return
@@ -83,7 +80,7 @@ class Replicator:
                 copy = element.copy()
                 set_name(copy, "name", suffix)
                 for part in copy.walk():
-                    for _, key, _ in list(ends(part)):
+                    for key in [key for kind, key, name in ends(part) if (kind, name) in names]:
                         set_name(part, key, suffix)
                 yield copy
 

@@ -177,7 +177,7 @@ class _Plan:
 
 def _is_of_joint(spring: Spring) -> bool:
     """Whether a spring is what MJCF says in the joint itself: one without damper on one coordinate."""
-    other = spring.name or spring.damping or spring.force or not spring.stiffness
+    other = spring.name or spring.damping or spring.force or spring.inertia or not spring.stiffness
     return not other and [ratio for _, ratio in spring.joints] == [1.0]
 
 
@@ -375,17 +375,17 @@ class _Writer:
         """A spring as a tendon, where a joint cannot say it."""
         if isinstance(element, LinearSpringDamper):
             said = {"name": element.name} if element.name else {}
-            said |= {key: real(getattr(element, key)) for key in ("stiffness", "damping") if getattr(element, key)}
+            said |= _laws(element)
             sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
             return element_lines("spatial", {**said, "springlength": real(element.rest)}, sites)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
-        if not element.stiffness and not element.damping:
+        if not _laws(element):
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
         said = {"name": element.name} if element.name else {}
         said |= {"springlength": real(sign * element.rest)} if element.stiffness else {}
-        said |= {key: real(getattr(element, key)) for key in ("stiffness", "damping") if getattr(element, key)}
+        said |= _laws(element)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
         return element_lines("fixed", said, [line for joint in joints for line in element_lines("joint", joint)])
 
@@ -402,6 +402,12 @@ class _Writer:
         for loop, (first, second) in zip(self.mechanism.loops, self.plan.ends, strict=True):
             name = {"name": loop.name} if loop.name else {}
             yield from element_lines(EQUALITIES[loop.kind], {**name, "site1": first, "site2": second})
+
+
+def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:
+    """What a tendon says of a spring."""
+    values = {"stiffness": element.stiffness, "damping": element.damping, "armature": element.inertia}
+    return {key: real(value) for key, value in values.items() if value}
 
 
 def _section(tag: str, inner: Sequence[str]) -> list[str]:

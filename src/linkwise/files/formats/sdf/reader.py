@@ -582,6 +582,11 @@ def _and(names: Iterable[object]) -> str:
     return ", ".join(map(repr, names))
 
 
+def _lost_as_loop(joint: SdfJoint) -> int:
+    """0 for a joint that cannot close a loop, 1 for one with a spring or motor, which would be lost, 2 for others."""
+    return 0 if joint.kind not in CLOSURES else 1 if joint.springs or "motor" in joint.fields else 2
+
+
 class _Tree:
     """Which joints carry the links, and which close loops.
 
@@ -602,10 +607,13 @@ class _Tree:
         ]
         for joint in within:
             values.odd(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
-        self._leaving: dict[str, list[tuple[bool, int, SdfJoint]]] = {}
+        self._leaving: dict[str, list[tuple[int, int, SdfJoint]]] = {}
         self._all = [joint for joint in joints if joint not in within]
+        best: dict[str, int] = {}
+        for joint in self._all:
+            best[joint.child] = min(_lost_as_loop(joint), best.get(joint.child, 2))
         for k, joint in enumerate(self._all):
-            self._leaving.setdefault(joint.parent, []).append((joint.kind in CLOSURES, k, joint))
+            self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
         carried = {joint.child for joint in self._all}
         standing = [name for name in links if self._stands(name)]
         loose = [name for name in links if name not in carried]
@@ -626,7 +634,7 @@ class _Tree:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
-        """Reach all that hangs on links that nothing carries; of two joints to a link that which cannot close a loop."""
+        """Reach all that hangs on links that nothing carries; of two joints to a link that of which a loop loses most."""
         fresh = [name for name in starts if name not in self.root_of]
         self.roots += fresh
         self.root_of |= {name: name for name in fresh}
