@@ -24,6 +24,8 @@ STAMP = VENV / "linkwise-setup.txt"
 PROGRAMS = "Scripts" if os.name == "nt" else "bin"
 FOREIGN = {"PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX"}
 """Variables by which another Python, or other habits, would reach into the virtual environment."""
+SLOWING = {"PYTHONDONTWRITEBYTECODE"}
+"""Without bytecode, each of the processes that the tests start compiles the package anew."""
 SLOWEST_IMPORT = 4.0
 """How many times as long as `import numpy` on the same machine, as busy as it is, importing Linkwise may take."""
 
@@ -35,7 +37,7 @@ def program(venv: Path, name: str) -> str:
 
 def environment() -> dict[str, str]:
     """The environment of what is started here: nothing of another Python reaches in, caches that have no home get one."""
-    kept = {key: value for key, value in os.environ.items() if key not in FOREIGN}
+    kept = {key: value for key, value in os.environ.items() if key not in FOREIGN | SLOWING}
     home = Path(kept.get("HOME") or "/nonexistent")
     if os.name == "posix" and not os.access(home, os.W_OK):
         kept["HOME"] = str(VENV / "home")

@@ -30,6 +30,7 @@ from linkwise.spatial.validation import rows_of
 
 if TYPE_CHECKING:
     import linkwise.clearance
+    import linkwise.inverse_kinematics
     import linkwise.solve
     from linkwise.equations import Equations
     from linkwise.equations.derive import Derivation

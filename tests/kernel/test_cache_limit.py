@@ -165,3 +165,15 @@ def test_several_processes(place: Path) -> None:
     assert [process.wait() for process in running] == [0, 0, 0]
     cache.store("last", b"x")
     assert sum(path.stat().st_size for path in place.glob("*.o")) <= 100_000
+
+
+def test_a_large_cache_is_not_looked_through_at_every_file(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the limit holds nevertheless, after each of them."""
+    looks = []
+    real = cache.prune
+    monkeypatch.setattr(cache, "prune", lambda *where: looks.append(where) or real(*where))
+    for k in range(600):
+        cache.store(f"k{k}", b"x" * 250)
+    assert len(kept(place)) < 350, "0.1 MB, with what stands before the code"
+    assert sum(path.stat().st_size for path in place.glob("*.o")) <= 100_000
+    assert len(looks) < 250

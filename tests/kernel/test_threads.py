@@ -400,6 +400,25 @@ def test_a_part_is_left_between_two_of_its_steps() -> None:
         threads.run(work, [slice(0, 1), slice(1, 2)])
 
 
+def test_an_interrupt_while_threads_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs already is stopped."""
+    running, submit = threading.Event(), threads._submit
+
+    def interrupted(*args: Any) -> None:
+        submit(*args)
+        running.wait(60)
+        raise KeyboardInterrupt
+
+    def work(part: slice) -> Iterator[None]:
+        while True:
+            running.set()
+            yield
+
+    monkeypatch.setattr(threads, "_submit", interrupted)
+    with lw.set_threads(2), pytest.raises(KeyboardInterrupt):
+        threads.run(work, [slice(0, 1), slice(1, 2)])
+
+
 def test_where_no_thread_can_be_started(kernel: Kernel, divided: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     threads._pool.cache_clear()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
+
 import numpy as np
 import pytest
 
@@ -17,14 +20,12 @@ def dependence(tape: Tape, value: float, *, denominators: bool = True) -> np.nda
     """Which elements of the outputs (inputs, outputs) a value that is not finite reaches, from each element of the inputs,
     by following the tape: an infinity has a sign, and in a denominator it may give zero."""
     count = tape.input_count
-    reached = np.zeros((tape.first_result + len(tape.code), count), dtype=bool)
-    reached[:count] = np.eye(count, dtype=bool)
-    for k, instruction in enumerate(tape.code):
-        if instruction.op == "sign" and not np.isnan(value):
-            continue
+    reached = [1 << k for k in range(count)] + [0] * (tape.first_result - count)  # bit k: from element k of the inputs
+    for instruction in tape.code:
         through = instruction.args[:1] if instruction.op == "div" and not denominators else instruction.args
-        reached[tape.first_result + k] = np.logical_or.reduce(reached[list(through)])
-    return reached[list(tape.results)].T
+        passes = instruction.op != "sign" or np.isnan(value)
+        reached.append(reduce(operator.or_, (reached[slot] for slot in through)) if passes else 0)
+    return np.array([[bool(reached[slot] >> k & 1) for slot in tape.results] for k in range(count)])
 
 
 def flat(result: object) -> np.ndarray:

@@ -31,7 +31,13 @@ _KEEP = 0.8
 #: Age in s from which on a file that was begun is given up, and from which on a use is written down again.
 _STALE, _FRESH = 86400.0, 3600.0
 
+#: Of so many files in a folder, one more may be written before all are looked at again.
+_FILES_A_LOOK = 64
+
 _MARK = b"linkwise object 1\n"
+
+#: How many files and bytes may still be written before the next look at a folder, for its limit.
+_unseen: dict[tuple[str, float], tuple[int, float]] = {}
 
 
 def directory() -> Path | None:
@@ -78,7 +84,7 @@ def store(key: str, code: bytes) -> None:
             os.replace(name, place / f"{key}.o")
         except OSError:
             Path(name).unlink(missing_ok=True)
-        prune(place, f"{key}.o")
+        _prune_at_times(place, f"{key}.o", len(code))
 
 
 def remove(key: str) -> None:
@@ -98,7 +104,7 @@ def limit() -> float:
     return 1e6 * LIMIT_MB
 
 
-def prune(place: Path, newest: str = "") -> None:
+def prune(place: Path, newest: str = "") -> tuple[int, float]:
     """Delete what was not used for the longest time, if there is too much, and what was begun long ago and never finished.
 
     Parameters
@@ -107,6 +113,13 @@ def prune(place: Path, newest: str = "") -> None:
         The folder.
     newest : str
         Name of a file that stays whatever its size.
+
+    Returns
+    -------
+    files : int
+        How many files of object code there were.
+    room : float
+        How many bytes fit until there is too much again.
     """
     objects, now = [], time.time()
     with os.scandir(place) as entries:
@@ -120,15 +133,27 @@ def prune(place: Path, newest: str = "") -> None:
                 elif entry.name.endswith(".tmp") and now - status.st_mtime > _STALE:
                     os.unlink(entry.path)
     total = sum(size for _, size, _ in objects)
-    if total <= limit():
-        return
-    for _, size, name in sorted(objects):
-        if total <= _KEEP * limit():
-            return
-        if name != newest:
-            with contextlib.suppress(OSError):
-                os.unlink(place / name)
-                total -= size
+    most = limit()
+    if total > most:
+        for _, size, name in sorted(objects):
+            if total <= _KEEP * most:
+                break
+            if name != newest:
+                with contextlib.suppress(OSError):
+                    os.unlink(place / name)
+                    total -= size
+    return len(objects), most - total
+
+
+def _prune_at_times(place: Path, newest: str, size: int) -> None:
+    """Prune after a file was written, unless a look not long ago left room: looking at thousands of files takes long."""
+    where = str(place), limit()
+    files, room = _unseen.get(where, (0, 0.0))
+    if files > 0 and size < room:
+        _unseen[where] = files - 1, room - size
+    else:
+        files, room = prune(place, newest)
+        _unseen[where] = files // _FILES_A_LOOK, room
 
 
 def _note_use(path: Path) -> None:

@@ -204,8 +204,9 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
         left.clear()
         stopped.set()
 
-    helpers = _submit(share, min(get_threads(), len(parts)) - 1)
-    try:
+    helpers: list[Future[None]] = []
+    try:  # (an interrupt may come while they start: those that run must be stopped then too)
+        _submit(share, min(get_threads(), len(parts)) - 1, helpers)
         share()
         errors = _finished(helpers)
     except BaseException:
@@ -224,9 +225,8 @@ def _next(left: deque[slice]) -> slice | None:
         return None
 
 
-def _submit(function: Callable[[], None], count: int) -> list[Future[None]]:
-    """Have a function called on so many other threads; on fewer where no more can be started."""
-    helpers: list[Future[None]] = []
+def _submit(function: Callable[[], None], count: int, helpers: list[Future[None]]) -> None:
+    """Have a function called on so many other threads, added to ``helpers``; on fewer where no more can be started."""
     pool = _pool()
     for _ in range(count):
         try:
@@ -235,7 +235,6 @@ def _submit(function: Callable[[], None], count: int) -> list[Future[None]]:
             pool.shutdown(cancel_futures=True)
             _pool.cache_clear()
             break
-    return helpers
 
 
 def _finished(helpers: Sequence[Future[None]]) -> list[BaseException]:
