@@ -146,8 +146,11 @@ class MissingExtraError(LinkwiseError, ImportError):
 
 #: The libraries of each extra, as pyproject.toml has them.
 EXTRAS: dict[str, tuple[str, ...]] = {
+    "casadi": ("casadi>=3.6",),
+    "dask": ("dask[array]>=2024.8", "distributed>=2024.8"),
     "mp4": ("matplotlib>=3.8", "imageio-ffmpeg>=0.5"),
     "opcua": ("asyncua>=2.1,<2.2",),
+    "parquet": ("pyarrow>=15.0",),
     "planar": ("shapely>=2.0",),
     "plot": ("matplotlib>=3.8",),
     "qp": ("daqp>=0.8",),
@@ -156,6 +159,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "torch": ("torch>=2.4",),
     "view": ("viser==1.1.1", "trimesh>=4"),
     "xacro": ("xacro>=2.1",),
+    "zarr": ("zarr>=3.0",),
 }
 
 

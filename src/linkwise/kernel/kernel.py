@@ -309,6 +309,26 @@ class Kernel:
         assignments, results = self.write("sympy")
         return assignments, results
 
+    def to_casadi(self, *, expand: bool = False) -> Any:
+        """The same as a ``casadi.Function`` with exact derivatives of any order, which needs the extra ``casadi``.
+
+        Its inputs and outputs have the kernel's names (an output that is called like an input has ``_result`` behind it).
+        Vectors are columns, and matrices of a stack stand below each other. ``map`` gives that of many configurations.
+
+        Parameters
+        ----------
+        expand : bool
+            Whether CasADi gets the graph of all operations (SX), which it differentiates and evaluates by itself and sees
+            the zeros of; else an external function that calls the kernel (about 15 µs each, in one thread), its derivatives
+            `jvp` and `vjp` by the numbers of all inputs.
+
+        Raises
+        ------
+        MissingExtraError
+            Where CasADi is not installed.
+        """
+        return self.write("casadi", expand=expand)
+
     def __reduce__(self) -> tuple[Any, ...]:
         backend = None if self.backend == default_backend() else self.backend
         return type(self), (self.tape, backend, self.doc, self.lanes, self.motions)
