@@ -21,7 +21,9 @@ from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.dynamics.static_equilibrium import StaticEquilibrium
 from linkwise.equations import Equations
 from linkwise.kernel import Kernel
+from linkwise.kernel.interning import interned
 from linkwise.model import assembly
+from linkwise.model.digest import digest_of
 from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
 from linkwise.model.parameters import Symbolizer
@@ -890,6 +892,11 @@ class Mechanism(Tree):
     def random_configuration(self, seed: int = 0, count: int | None = None) -> FloatArray:
         """Random coordinates (nq,), or (count, nq): see `linkwise.kinematics.random_configuration`."""
         return linkwise.kinematics.random_configuration(self, seed, count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that unpickles it again, or one that is equal, has it once, with its kernels."""
+        make = super().__reduce__
+        return self.memo("model", "reduced", lambda: interned(None if self.symbols else digest_of(self), *make()))
 
     def __repr__(self) -> str:
         return mechanism_tables.text(self)

@@ -1,4 +1,4 @@
-"""Kernels as functions of CasADi: values and derivatives of both kinds are the kernel's, and an optimisation runs on them."""
+"""Kernels as functions of CasADi: values and derivatives of both kinds are the kernel's, and an optimisation takes them."""
 
 from __future__ import annotations
 
