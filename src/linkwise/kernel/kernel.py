@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkwise import arrays
 from linkwise.errors import ArgumentError, KernelError, members
 from linkwise.expr.node import Expr
+from linkwise.extras import optional
 from linkwise.kernel import threads, writers
 from linkwise.kernel.backend import Lazy, backend_of, default_backend
 from linkwise.kernel.deferred_tape import derived_tape
@@ -18,7 +20,6 @@ from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callabl
 from linkwise.kernel.interning import interned
 from linkwise.kernel.tape import Tape
 from linkwise.kernel.threads import WORKERS
-from linkwise.kernel.torch_function import torch_function
 from linkwise.spatial.validation import common_batch, is_masked
 
 
@@ -70,7 +71,7 @@ class Kernel:
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
-        self._torch: Callable[..., Any] | None = None
+        self.array_functions: dict[str, Callable[..., Any]] = {}
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -91,8 +92,13 @@ class Kernel:
     def _general(self, *args: Any, **kwargs: Any) -> Any:
         """Compute any number of configurations."""
         for arg in args:
-            if type(arg) is not np.ndarray and is_masked(arg):
-                check_arguments(self.tape, args)
+            if type(arg) is not np.ndarray:
+                framework = arrays.of(self.name, args)
+                if framework is not None:
+                    return framework.call(self, args, kwargs)
+                if any(map(is_masked, args)):
+                    check_arguments(self.tape, args)
+                break
         try:
             call = (self._ufunc or self.ufunc) if WORKERS.get() == 1 else self._threaded
             return call(*args, **kwargs)
@@ -252,9 +258,8 @@ class Kernel:
         MissingExtraError
             Where torch is not installed.
         """
-        if self._torch is None:
-            self._torch = torch_function(self)
-        return self._torch
+        optional("torch", f"{self.name}.torch() needs PyTorch", "torch")
+        return arrays.framework("torch").of_kernel(self)
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.

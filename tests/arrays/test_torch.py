@@ -14,6 +14,9 @@ from linkwise import robots
 from linkwise.errors import ArgumentError, MissingExtraError
 from support.random_mechanisms import craft
 
+#: (torch itself warns of what it uses of its own)
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning", "ignore:.torch.jit:DeprecationWarning")
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 

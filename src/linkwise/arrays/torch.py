@@ -7,18 +7,41 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+import torch
 
+from linkwise.arrays.framework import Framework, Signature
 from linkwise.errors import ArgumentError
-from linkwise.extras import optional
 
 #: The numbers that kernels compute with, by the names of torch.
 NUMBERS = ("float32", "float64")
 
 
-def torch_function(kernel: Any) -> Callable[..., Any]:
-    """A kernel as a function of tensors; see `linkwise.kernel.Kernel.torch`."""
-    torch = optional("torch", f"{kernel.name}.torch() needs PyTorch", "torch")
-    apply = _autograd_function(torch, kernel).apply
+class TorchFramework(Framework):
+    """Tensors of PyTorch on the CPU."""
+
+    name = "torch"
+
+    def owns(self, value: Any) -> bool:
+        """Whether it is a tensor."""
+        return isinstance(value, torch.Tensor)
+
+    def function(self, kernel: Any) -> Callable[..., Any]:
+        """A kernel as a function of tensors; see `linkwise.kernel.Kernel.torch`."""
+        return _function(kernel)
+
+    def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function of NumPy arrays with the numbers of tensors."""
+        results = function(*[x.numpy(force=True) if self.owns(x) else np.asarray(x) for x in arguments])
+        return tuple(
+            torch.from_numpy(np.asarray(result, dtype)) for result, dtype in zip(results, signature.dtypes, strict=True)
+        )
+
+
+FRAMEWORK = TorchFramework()
+
+
+def _function(kernel: Any) -> Callable[..., Any]:
+    apply = _autograd_function(kernel).apply
     cores = list(kernel.tape.inputs.values())
 
     def call(*args: Any) -> Any:
@@ -32,7 +55,7 @@ def torch_function(kernel: Any) -> Callable[..., Any]:
         if len(batches) > 1:
             batch = np.broadcast_shapes(*batches)
             tensors = [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
-        number = _number_type(torch, kernel, tensors)
+        number = _number_type(kernel, tensors)
         return apply(*[tensor if tensor.dtype == number else tensor.to(number) for tensor in tensors])
 
     call.__name__ = call.__qualname__ = kernel.name
@@ -40,7 +63,7 @@ def torch_function(kernel: Any) -> Callable[..., Any]:
     return call
 
 
-def _number_type(torch: Any, kernel: Any, tensors: Sequence[Any]) -> Any:
+def _number_type(kernel: Any, tensors: Sequence[Any]) -> Any:
     """The type that all tensors are computed in: float64 unless all are float32."""
     for name, tensor in zip(kernel.tape.inputs, tensors, strict=True):
         kind = str(tensor.dtype).removeprefix("torch.")
@@ -51,7 +74,7 @@ def _number_type(torch: Any, kernel: Any, tensors: Sequence[Any]) -> Any:
     return torch.float32 if all(tensor.dtype == torch.float32 for tensor in tensors) else torch.float64
 
 
-def _autograd_function(torch: Any, kernel: Any) -> Any:
+def _autograd_function(kernel: Any) -> Any:
     """The class that torch differentiates by: its derivatives are `vjp` and `jvp` of the kernel, as functions of tensors."""
     names = tuple(kernel.tape.inputs)
 

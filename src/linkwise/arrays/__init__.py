@@ -1,0 +1,6 @@
+"""Arrays of other libraries than NumPy: which one the arguments of a call are of, and one file a library that takes them."""
+
+from linkwise.arrays.framework import Framework as Framework
+from linkwise.arrays.framework import Signature as Signature
+from linkwise.arrays.framework import framework as framework
+from linkwise.arrays.framework import of as of

@@ -1,0 +1,138 @@
+"""The protocol of array libraries, and the recognition of their arrays without importing them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
+
+from linkwise.errors import ArgumentError
+
+#: The library of an array by the top-level module of its type; each has a file of this package under its name.
+LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray"}
+
+Shape = tuple[int, ...]
+
+
+class Signature(NamedTuple):
+    """What a function of NumPy arrays takes and gives for one item of a batch, as that of a gufunc.
+
+    Attributes
+    ----------
+    inputs, outputs : tuple of tuple of int
+        The shape of each argument and of each result.
+    dtypes : tuple of str
+        What each result holds, as ``"float64"``.
+    """
+
+    inputs: tuple[Shape, ...]
+    outputs: tuple[Shape, ...]
+    dtypes: tuple[str, ...]
+
+
+class Framework(ABC):
+    """A library of arrays: how a kernel, and a function of NumPy arrays, run on its arrays.
+
+    A file ``linkwise/arrays/NAME.py`` has the instance as ``FRAMEWORK``; it is imported when such an array is first met, so
+    it imports its library at its top.
+    """
+
+    name: ClassVar[str]
+    contains: ClassVar[frozenset[str]] = frozenset()
+    """Other libraries whose arrays it takes in the same call, as xarray takes those of Dask."""
+
+    @abstractmethod
+    def owns(self, value: Any) -> bool:
+        """Whether it is an array of this library; what else its modules define is not."""
+
+    @abstractmethod
+    def function(self, kernel: Any) -> Callable[..., Any]:
+        """A kernel as a function of arrays of this library: with batch shapes that broadcast."""
+
+    @abstractmethod
+    def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function of NumPy arrays that broadcasts over batches, as a function of arrays of this library.
+
+        Parameters
+        ----------
+        function : callable
+            Takes arrays and returns a tuple of arrays, with any batch shape in front of the shapes of the signature.
+        signature : Signature
+            The shapes without the batch.
+        arguments : sequence of array
+            Of this library or of NumPy.
+
+        Returns
+        -------
+        tuple of array
+            Of this library. They carry no derivatives: who calls adds them.
+        """
+
+    def call(self, kernel: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        """Call a kernel, or a method that is one, with arrays of this library.
+
+        Raises
+        ------
+        ArgumentError
+            For keywords of a ufunc, as ``out=``.
+        """
+        if keywords:
+            names = ", ".join(f"{name}=" for name in keywords)
+            raise ArgumentError(f"{kernel.name}: {names} is for NumPy arrays; arrays of {self.name} take none")
+        return self.of_kernel(kernel)(*arguments)
+
+    def of_kernel(self, kernel: Any) -> Callable[..., Any]:
+        """The `function` of a kernel, the same each time."""
+        known: Callable[..., Any] | None = kernel.array_functions.get(self.name)
+        return known or kernel.array_functions.setdefault(self.name, self.function(kernel))
+
+
+def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
+    """The library whose arrays are among the arguments; None where there are none but those of NumPy.
+
+    Parameters
+    ----------
+    subject : str
+        The function that is called, for the message.
+    arguments : sequence of object
+        Its arguments.
+
+    Raises
+    ------
+    ArgumentError
+        Where arrays of two libraries meet that do not take each other: which.
+
+    Examples
+    --------
+    >>> of("forward_kinematics", [[0.0, 0.5]]) is None
+    True
+    """
+    result: Framework | None = None
+    for value in arguments:
+        name = _library(type(value))
+        if name is None or (result is not None and name in {result.name, *result.contains}):
+            continue
+        other = framework(name)
+        if not other.owns(value):
+            continue
+        if result is not None and result.name not in other.contains:
+            raise ArgumentError(
+                f"{subject}: arrays of {result.name} and of {name} in one call; expected those of one library"
+            )
+        result = other
+    return result
+
+
+def framework(name: str) -> Framework:
+    """The library of a name, imported."""
+    result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK
+    return result
+
+
+@cache
+def _library(kind: type) -> str | None:
+    """The library that a type, or a type that it is derived from, comes from."""
+    roots = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((LIBRARIES[root] for root in roots if root in LIBRARIES), None)
