@@ -26,7 +26,7 @@ def test_arrays_of_two_libraries_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         methods: dict[str, Any] = {"owns": lambda self, value, kind=kind: isinstance(value, kind)}
         methods |= {"function": None, "map": None, "name": name, "contains": contains}
         libraries[name] = type("Library", (Framework,), methods)(), kind()
-    monkeypatch.setattr("linkwise.arrays.framework.framework", lambda name: libraries[name][0])
+    monkeypatch.setattr("linkwise.arrays.framework.by_name", lambda name: libraries[name][0])
     torch, dask, xarray = (array for _, array in libraries.values())
     with pytest.raises(ArgumentError, match="f: arrays of torch and of dask in one call; expected one library"):
         arrays.of("f", [torch, np.zeros(2), dask])

@@ -2,5 +2,5 @@
 
 from linkwise.arrays.framework import Framework as Framework
 from linkwise.arrays.framework import Signature as Signature
-from linkwise.arrays.framework import framework as framework
+from linkwise.arrays.framework import by_name as by_name
 from linkwise.arrays.framework import of as of

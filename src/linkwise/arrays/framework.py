@@ -111,10 +111,10 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """
     result: Framework | None = None
     for value in arguments:
-        name = _library(type(value))
+        name = _library(type(value))  # type: ignore[arg-type]
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
-        other = framework(name)
+        other = by_name(name)
         if not other.owns(value):
             continue
         if result is not None and result.name not in other.contains:
@@ -125,7 +125,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
-def framework(name: str) -> Framework:
+def by_name(name: str) -> Framework:
     """The library of a name, imported."""
     result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK
     return result

@@ -259,7 +259,7 @@ class Kernel:
             Where torch is not installed.
         """
         optional("torch", f"{self.name}.torch() needs PyTorch", "torch")
-        return arrays.framework("torch").of_kernel(self)
+        return arrays.by_name("torch").of_kernel(self)
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.
