@@ -95,7 +95,7 @@ for name in {first!r}:
     assert in_a_fresh_process(code) == ""
 
 
-EXTRA_MODULES = ("linkwise.plot.notebook_figure", "linkwise.server.opcua.")
+EXTRA_MODULES = ("linkwise.plot.notebook_figure", "linkwise.server.opcua.", "linkwise.arrays.")
 """Modules of which each needs an extra, and which are imported where it is used; every other imports without any."""
 
 

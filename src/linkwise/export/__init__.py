@@ -1,5 +1,6 @@
 """Code for elsewhere: a tape as C, Python, JAX, CUDA or Rust that needs no Linkwise, with tests that it brings along."""
 
+from linkwise.export.casadi import to_casadi as to_casadi
 from linkwise.export.language import LANGUAGES as LANGUAGES
 from linkwise.export.language import Sources as Sources
 from linkwise.export.languages.c import CSource as CSource

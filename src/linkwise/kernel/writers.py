@@ -12,7 +12,7 @@ from linkwise.errors import ArgumentError, choices, shown
 WRITERS: dict[str, Callable[..., Any]] = {}
 
 #: Modules that register writers; they are imported when a kernel is first written, and more may be added.
-MODULES = ["linkwise.export", "linkwise.equations.writers", "linkwise.arrays.casadi"]
+MODULES = ["linkwise.export", "linkwise.equations.writers"]
 
 
 def writer(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -28,7 +28,7 @@ class Storage(ABC):
 
     suffix: ClassVar[str]
 
-    def prepare(self, folder: Path, sweep: Sweep) -> None:
+    def prepare(self, folder: Path, sweep: Sweep) -> None:  # noqa: B027  (most need nothing)
         """Make what all chunks share, and have the library that writes them."""
 
     @abstractmethod

@@ -188,7 +188,7 @@ def _with_symbol(mechanism: Mechanism, name: str, ends: tuple[float, float], inp
     quantity, colon, item = name.partition(":")
     if not colon and name in mechanism.symbols:
         return mechanism
-    if quantity == "mass" and colon or name == "payload":
+    if (quantity == "mass" and colon) or name == "payload":
         if ends[0] < 0.0:
             raise ArgumentError(f"sweep: {name} is from {ends[0]:g}; expected a mass of 0 or above")
         mass = symbols([name])[0]
