@@ -48,10 +48,12 @@ class DaskFramework(Framework):
             for name, size in zip(names, shape, strict=True)
         }
         text = "->".join(",".join(f"({','.join(names)})" for names in side) for side in (inputs, outputs))
-        whole = [
-            dask.array.asarray(x).rechunk({axis: -1 for axis in range(-len(shape), 0)})
-            for x, shape in zip(arguments, signature.inputs, strict=True)
-        ]
+        pairs: list[Any] = []
+        for x, names in zip(arguments, inputs, strict=True):
+            array = dask.array.asarray(x)
+            array = array.rechunk(dict.fromkeys(range(array.ndim - len(names), array.ndim), -1))
+            pairs += [array, (*range(len(names) - array.ndim, 0), *names)]
+        _, whole = dask.array.core.unify_chunks(*pairs)
         single = len(outputs) == 1
         results = dask.array.apply_gufunc(
             partial(_first, function) if single else function,

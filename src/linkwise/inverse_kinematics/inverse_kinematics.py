@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.by_library import solve_by
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 
 Given = ParamSpec("Given")
+
+#: What are no arrays of another library than NumPy.
+PLAIN = frozenset({np.ndarray, list, type(None)})
 
 
 def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, float]:
@@ -75,6 +80,11 @@ def telling_reach(solver: Callable[Given, Solution]) -> Callable[Given, Solution
 
     @wraps(solver)
     def solve(*args: Given.args, **options: Given.kwargs) -> Solution:
+        targets = (*args[1:], options.get("q0"))
+        if any(type(value) not in PLAIN for value in targets):
+            library = arrays.of(solver.__name__, targets)
+            if library is not None:
+                return solve_by(library, solve, *args, **options)  # type: ignore[arg-type]
         solution = solver(*args, **options)
         return solution if solution.success is True or np.all(solution.success) else look(solution, *args, **options)
 

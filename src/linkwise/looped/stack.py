@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwise import arrays
 from linkwise.algorithm import algorithm_options, find
+from linkwise.arrays import Framework, Signature
 from linkwise.dynamics.external import wrench_arguments
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel.backend import Lazy
@@ -104,17 +106,50 @@ class _StackedFunction:
             _compare(first, mechanism, data[0], other, same_code=code_for(mechanism, declared, chosen) is code)
         numbers = np.array([one.all_numbers(code.layout) for one in data])
         self.numbers: FloatArray = numbers.reshape(*whole.shape, -1)
-        self._ufunc = Lazy(lambda: gufunc(code, data[0], self.kernel.doc, stacked=True))
+        self._rows = StackedRows(self.kernel, data[0])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, as a gufunc does."""
         tape = self.kernel.tape
+        library = arrays.of(tape.name, args)
+        if library is not None:
+            return self._by(library, *args, **kwargs)
         try:
-            return self._ufunc()(self.numbers, *args, **kwargs)
+            return self._rows.ufunc()(self.numbers, *args, **kwargs)
         except (ValueError, TypeError, OverflowError):
             check_count(tape, args)
             check_arguments(tape, args, {"stack": self.numbers.shape[:-1]})
             raise
+
+    def _by(self, library: Framework, *args: Any) -> Any:
+        """Compute with arrays of another library; a task gets the numbers of its mechanisms alone."""
+        tape = self.kernel.tape
+        check_count(tape, args)
+        shapes = (self.numbers.shape[-1:], *tape.inputs.values())
+        signature = Signature(shapes, tuple(tape.outputs.values()), ("float64",) * len(tape.outputs))
+        results = library.map(self._rows, signature, (self.numbers, *args))
+        return results if len(results) > 1 else results[0]
+
+
+class StackedRows:
+    """The gufunc of a stack, whose first argument is the numbers of each mechanism; it pickles as the first of them."""
+
+    def __init__(self, kernel: LoopedKernel, data: LoopedData) -> None:
+        self.kernel = kernel
+        self.ufunc = Lazy(lambda: gufunc(kernel.code, data, kernel.doc, stacked=True))
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        """Compute; the results in float64."""
+        results = self.ufunc()(*(np.asarray(arg, np.float64) for arg in args))
+        return results if isinstance(results, tuple) else (results,)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rows_again, (self.kernel,)
+
+
+def _rows_again(kernel: LoopedKernel) -> StackedRows:
+    tree, name, options = kernel.arguments
+    return tree.memo("stack", (name, *options.items()), lambda: StackedRows(kernel, data_of(tree, find(name), options)))
 
 
 def _compare(first: Tree, mechanism: Tree, data: LoopedData, other: LoopedData, *, same_code: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.dynamics.external import External
 from linkwise.errors import SimulationError
 from linkwise.kernel import Kernel
@@ -17,6 +18,7 @@ from linkwise.kernel.backend import backend_of
 from linkwise.kernel.rollout import Recorded, Rollout, RolloutProgram
 from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
+from linkwise.simulation.by_library import simulate_by
 from linkwise.simulation.energy_balance import check_energy, energy_error, sampled
 from linkwise.simulation.events import find, member
 from linkwise.simulation.ground import Ground
@@ -187,12 +189,15 @@ def simulate(
     >>> many.qd.shape
     (100, 11, 2)
     """
-    task = checked_task(
-        mech, q0, qd0, torque, external, t,
-        method=method, record=record, hold=hold, events=events, energies=energies,
-        rtol=rtol, atol=atol, diverged=diverged, backend=backend, friction=friction,
-        stabilization=stabilization, stabilization_rate=stabilization_rate, ground=ground,
-    )  # fmt: skip
+    options: dict[str, Any] = {
+        "method": method, "record": record, "hold": hold, "events": events, "energies": energies,
+        "rtol": rtol, "atol": atol, "diverged": diverged, "backend": backend, "friction": friction,
+        "stabilization": stabilization, "stabilization_rate": stabilization_rate, "ground": ground,
+    }  # fmt: skip
+    library = arrays.of("simulate", (q0, qd0, torque))
+    if library is not None:
+        return simulate_by(library, simulate, mech, q0, qd0, torque, external=external, t=t, **options)
+    task = checked_task(mech, q0, qd0, torque, external, t, **options)
     if task.fixed:
         recorded = _stepped(task)
         occurred, ends = find(task.plant, task.events, task.t, recorded, task.batch, held=task.held)

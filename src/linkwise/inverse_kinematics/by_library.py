@@ -1,0 +1,33 @@
+"""Solve poses that are arrays of another library: what the solver of NumPy arrays gives, as arrays of that library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.arrays import Framework, Signature
+from linkwise.model.tree import Tree
+from linkwise.solve.solution import ROWS, Solution
+
+#: What each of `ROWS` holds.
+DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
+
+
+def solve_by(
+    library: Framework, solver: Callable[..., Solution], mechanism: Tree, T: Any, q0: Any = None, **options: Any
+) -> Solution:
+    """A solution whose rows are arrays of a library; with Dask, none of them is computed yet."""
+    starts = () if q0 is None else (q0,)
+    shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
+    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
+    results = library.map(partial(_rows, solver, mechanism, options), signature, (T, *starts))
+    rows = dict(zip(ROWS, results, strict=True))
+    return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
+
+
+def _rows(solver: Callable[..., Solution], mechanism: Tree, options: dict[str, Any], T: Any, *q0: Any) -> tuple[Any, ...]:
+    solution = solver(mechanism, T, **({"q0": q0[0]} if q0 else {}), **options)
+    return tuple(np.asarray(getattr(solution, name), dtype) for name, dtype in zip(ROWS, DTYPES, strict=True))

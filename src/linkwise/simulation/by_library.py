@@ -1,0 +1,63 @@
+"""Simulate from initial states that are arrays of another library, chunk by chunk where it has chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from linkwise.arrays import Framework, Signature
+from linkwise.errors import ArgumentError
+from linkwise.model.tree import Tree
+from linkwise.simulation.task import checked_task
+from linkwise.trajectory.trajectory import Trajectory
+
+#: The arrays of a motion, and those that energies add.
+STATES, ENERGIES = ("q", "qd", "qdd", "tau"), ("kinetic", "potential")
+
+
+def simulate_by(
+    library: Framework, simulate: Callable[..., Trajectory], mech: Tree, q0: Any, qd0: Any, torque: Any, **options: Any
+) -> Trajectory:
+    """A trajectory whose arrays are those of a library; with Dask, none of them is computed yet.
+
+    Raises
+    ------
+    ArgumentError
+        For events, of which there is no array.
+    """
+    for name in ("events", "ground"):
+        if options.get(name) is not None:
+            raise ArgumentError(f"simulate: {name} are for NumPy arrays; arrays of {library.name} have none")
+    values = {"q0": (q0, (mech.nq,)), "qd0": (qd0, (mech.nv,))}
+    if torque is not None and not callable(torque) and hasattr(torque, "shape"):
+        values["torque"] = (torque, tuple(torque.shape[max(torque.ndim - 2, 0) :]))
+    else:
+        options["torque"] = torque
+    arrays = {name: (value, core) for name, (value, core) in values.items() if value is not None}
+    times = checked_task(mech, None, None, None, **{name: value for name, value in options.items() if name != "torque"}).t
+    rows, names = len(times), STATES + (ENERGIES if options["energies"] else ())
+    outputs = ((rows, mech.nq), *((rows, mech.nv),) * 3, *((rows,),) * (len(names) - len(STATES)))
+    signature = Signature(tuple(core for _, core in arrays.values()), outputs, ("float64",) * len(names))
+    results = library.map(
+        partial(_states, simulate, mech, tuple(arrays), names, options), signature, [value for value, _ in arrays.values()]
+    )
+    motion = object.__new__(Trajectory)
+    missing = dict.fromkeys(("kinetic", "potential", "energy_error", "poses", "evaluate"))
+    motion.__dict__.update(missing, t=times, names=tuple(mech.names), is_length=tuple(mech.is_length), events=())
+    motion.__dict__.update(zip(names, results, strict=True), manifold_joints=mech.manifold_joints)
+    return motion
+
+
+def _states(
+    simulate: Callable[..., Trajectory],
+    mech: Tree,
+    given: tuple[str, ...],
+    names: tuple[str, ...],
+    options: Any,
+    *arrays: Any,
+) -> tuple[Any, ...]:
+    motion = simulate(mech, **dict(zip(given, arrays, strict=True)), **options)
+    return tuple(np.asarray(getattr(motion, name)) for name in names)
