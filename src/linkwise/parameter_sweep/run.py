@@ -159,6 +159,6 @@ def _on_cluster(address: str, work: Callable[[int], int], left: list[int]) -> It
     except (OSError, ValueError) as error:
         raise ArgumentError(f"sweep: no scheduler of dask.distributed answers at {address!r}: {error}") from error
     with client:
-        for future in distributed.as_completed(client.map(work, left, pure=False)):
+        for future in distributed.as_completed(client.map(work, left, pure=False), loop=client.loop):
             yield future.result()
             future.release()
