@@ -27,6 +27,7 @@ GROUPS = {
         "equations",
         "lagrange",
         "arrays",
+        "sweeps",
         "code-export",
     ),
     "To look at": ("gallery", "pictures", "viewer", "examples/index"),

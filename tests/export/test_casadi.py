@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,3 +124,13 @@ def test_optimisation_of_a_motion(casadi: Any) -> None:
         computed = arm.inverse_dynamics(*(solution.value(x).T for x in (q, qd, qdd)))
         assert np.abs(computed - np.array([solution.value(effort) for effort in efforts])).max() <= BOUND * 100
     assert np.abs(motions[0] - motions[1]).max() <= 1e-8  # (the solver's tolerance, times the condition of the problem)
+
+
+def test_the_example_of_the_page(casadi: Any) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "arrays.md").read_text("utf-8")
+    code = re.search(r"```python\nimport casadi\n(.*?)```", page, re.DOTALL)
+    assert code
+    names: dict[str, Any] = {"casadi": casadi}
+    exec(code[1], names)
+    assert np.abs(names["efforts"][0]).max() < 60.0
+    assert np.sum(names["efforts"] ** 2) == pytest.approx(names["motion"].value(names["problem"].f), rel=1e-9)
