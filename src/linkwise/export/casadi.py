@@ -92,10 +92,10 @@ def _callback(casadi: Any) -> Any:
             return len(self.shapes[1])
 
         def get_name_in(self, k: int) -> str:
-            return self.labels[0][k]
+            return str(self.labels[0][k])
 
         def get_name_out(self, k: int) -> str:
-            return self.labels[1][k]
+            return str(self.labels[1][k])
 
         def get_sparsity_in(self, k: int) -> Any:
             return casadi.Sparsity.dense(*self.shapes[0][k])

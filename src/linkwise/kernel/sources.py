@@ -16,6 +16,7 @@ from linkwise.kernel import cache as disk
 
 #: The folders, beside the modules at the top, of algorithms and of all that they import.
 FOLDERS = (
+    "arrays",
     "dynamics",
     "expr",
     "inverse_kinematics",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -129,7 +129,7 @@ def _check_seen(storage: Storage, folder: Path, k: int) -> None:
         )
 
 
-def _here(work: Callable[[int], int], left: list[int], processes: int) -> Iterator[int]:
+def _here(work: Callable[[int], int], left: list[int], processes: int) -> Generator[int]:
     """Compute in processes of this machine; lost ones are replaced."""
     if processes == 1:
         yield from map(work, left)
@@ -151,7 +151,7 @@ def _here(work: Callable[[int], int], left: list[int], processes: int) -> Iterat
             pool.shutdown(cancel_futures=True)
 
 
-def _on_cluster(address: str, work: Callable[[int], int], left: list[int]) -> Iterator[int]:
+def _on_cluster(address: str, work: Callable[[int], int], left: list[int]) -> Generator[int]:
     """Compute on the workers of a scheduler, which gives the chunks of a lost worker to others."""
     distributed = optional("distributed", "a scheduler needs dask.distributed", "dask")
     try:
