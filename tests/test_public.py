@@ -101,7 +101,7 @@ EXTRA_MODULES = ("linkwise.plot.notebook_figure", "linkwise.server.opcua.", "lin
 
 def test_every_other_module_imports_where_no_extra_is_installed() -> None:
     """So each command runs, or says in a line what to install, in an installation of the required libraries alone."""
-    optional = sorted({re.split("[<>=]", library)[0] for extra in EXTRAS.values() for library in extra})
+    optional = sorted({re.split(r"[<>=[]", library)[0] for extra in EXTRAS.values() for library in extra})
     code = f"""
 import sys, importlib
 sys.modules.update(dict.fromkeys({[*optional, "imageio_ffmpeg", "jax", "pinocchio", "mujoco"]!r}))

@@ -28,6 +28,7 @@ GROUPS = {
         "equations",
         "lagrange",
         "arrays",
+        "sweeps",
         "code-export",
     ),
     "To look at": ("gallery", "pictures", "viewer", "examples/index"),

@@ -148,8 +148,11 @@ class MissingExtraError(LinkwiseError, ImportError):
 EXTRAS: dict[str, tuple[str, ...]] = {
     "collision": ("coal>=3.0",),
     "jax": ("jax>=0.5",),
+    "casadi": ("casadi>=3.6",),
+    "dask": ("dask[array]>=2024.8", "distributed>=2024.8"),
     "mp4": ("matplotlib>=3.8", "imageio-ffmpeg>=0.5"),
     "opcua": ("asyncua>=2.1,<2.2",),
+    "parquet": ("pyarrow>=15.0",),
     "planar": ("shapely>=2.0",),
     "plot": ("matplotlib>=3.8",),
     "qp": ("daqp>=0.8",),
@@ -159,6 +162,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "torch": ("torch>=2.4",),
     "view": ("viser==1.1.1", "trimesh>=4"),
     "xacro": ("xacro>=2.1",),
+    "zarr": ("zarr>=3.0",),
 }
 
 

@@ -20,7 +20,9 @@ from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.dynamics.static_equilibrium import StaticEquilibrium
 from linkwise.kernel import Kernel
+from linkwise.kernel.interning import interned
 from linkwise.model import assembly
+from linkwise.model.digest import digest_of
 from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
 from linkwise.model.parameters import Symbolizer
@@ -30,10 +32,10 @@ from linkwise.spatial.validation import rows_of
 
 if TYPE_CHECKING:
     import linkwise.clearance
-    import linkwise.inverse_kinematics
     import linkwise.solve
     from linkwise.equations import Equations
     from linkwise.equations.derive import Derivation
+    from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as pose_inverse_kinematics
 
 
 class Mechanism(Tree):
@@ -831,7 +833,7 @@ class Mechanism(Tree):
     # ── solving and looking: functions of packages that are imported when they are first called ───
 
     if TYPE_CHECKING:
-        inverse_kinematics = linkwise.inverse_kinematics.inverse_kinematics
+        inverse_kinematics = pose_inverse_kinematics
         all_inverse_kinematics = linkwise.inverse_kinematics.all_inverse_kinematics
         configuration_labels = linkwise.inverse_kinematics.configuration_labels
         explain_solver = linkwise.inverse_kinematics.explain_solver
@@ -901,6 +903,11 @@ class Mechanism(Tree):
     def random_configuration(self, seed: int = 0, count: int | None = None) -> FloatArray:
         """Random coordinates (nq,), or (count, nq): see `linkwise.kinematics.random_configuration`."""
         return linkwise.kinematics.random_configuration(self, seed, count)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that unpickles it again, or one that is equal, has it once, with its kernels."""
+        make = super().__reduce__
+        return self.memo("model", "reduced", lambda: interned(None if self.symbols else digest_of(self), *make()))
 
     def __repr__(self) -> str:
         return mechanism_tables.text(self)

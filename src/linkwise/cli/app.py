@@ -31,6 +31,8 @@ What to type first:
   linkwise ik puma560 --position 0.4,0.2,0.3
                                      joint values for a place of the tool
   linkwise workspace puma560         what it reaches, and where it moves well
+  linkwise sweep puma560 --over payload=0..5 --samples 1e6
+                                     its torques at random configurations
   linkwise derive planar_2r          its equations: text, LaTeX, SymPy
   linkwise export puma560 fk id      its functions in C, with a test
   linkwise serve crane.toml          run a chain at a rate, in reach of a PLC

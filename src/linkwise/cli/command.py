@@ -428,7 +428,10 @@ class Commands(CommandGroup):
     Another package adds a command by an entry point in the group ``linkwise.commands``, or by ``app.add_command``.
     """
 
-    first = ("run", "simulate", "ik", "workspace", "serve", "show", "view", "derive", "export", "check", "convert", "bench")
+    first = (
+        *("run", "simulate", "ik", "workspace", "sweep", "serve", "show", "view", "derive", "export", "check", "convert"),
+        "bench",
+    )
     """The order in which help lists commands; others come behind, by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,5 +1,6 @@
 """Code for elsewhere: a tape as C, Python, JAX, CUDA or Rust that needs no Linkwise, with tests that it brings along."""
 
+from linkwise.export import casadi as _casadi  # noqa: F401  (registers itself)
 from linkwise.export.language import LANGUAGES as LANGUAGES
 from linkwise.export.language import Sources as Sources
 from linkwise.export.languages.c import CSource as CSource

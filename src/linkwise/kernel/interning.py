@@ -1,0 +1,39 @@
+"""Objects that a process unpickles once: what comes again is the object that came first, with all that it has compiled."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+#: How many objects stay, those that came last.
+KEPT = 64
+
+_objects: OrderedDict[str, Any] = OrderedDict()
+_lock = threading.RLock()
+
+
+def interned(key: str | None, make: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What ``__reduce__`` returns for an object that never changes.
+
+    Parameters
+    ----------
+    key : str or None
+        The same for the same content alone; None for an object that is unpickled anew each time.
+    make, arguments
+        What makes it, and of what: they are read where the process does not have it yet.
+    """
+    return (make, arguments) if key is None else (_once, (key, pickle.dumps((make, arguments))))
+
+
+def _once(key: str, content: bytes) -> Any:
+    with _lock:
+        if key not in _objects:
+            make, arguments = pickle.loads(content)
+            _objects[key] = make(*arguments)
+        _objects.move_to_end(key)
+        while len(_objects) > KEPT:
+            _objects.popitem(last=False)
+        return _objects[key]

@@ -1,0 +1,204 @@
+"""What a sweep computes: an algorithm at random configurations of a mechanism whose parameters are random too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil, isfinite, prod
+from typing import Any, Self
+
+import numpy as np
+
+from linkwise.algorithm import find
+from linkwise.errors import ArgumentError, choices, members, shown
+from linkwise.expr.symbols import symbols
+from linkwise.kernel import Kernel
+from linkwise.kinematics import random_configuration
+from linkwise.mechanism import Mechanism
+from linkwise.model.digest import digest_of
+from linkwise.model.quantities import names
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import whole
+
+#: The inputs of algorithms that have a value for each coordinate.
+INPUTS = ("q", "qd", "qdd", "tau")
+
+#: Arrays (rows, ...) by name.
+Arrays = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """An algorithm at random samples, which are drawn evenly from ranges; `of` makes one.
+
+    Samples come in chunks, each of random numbers of its own: they are the same whichever process computes them, and when.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        With a symbol for each parameter that is swept.
+    algorithm : str
+        Its name, as `linkwise.Mechanism.kernel` takes it.
+    over : mapping of str to (float, float)
+        Least and greatest value by name, SI units and radians: ``"mass:LINK"`` (kg, about an unchanged centre of mass and
+        with an unchanged inertia about it), ``"payload"`` (kg, a point in the tool), ``"q:JOINT"``, ``"qd:JOINT"`` and so
+        on for the inputs of the algorithm, and the name of any symbol of the mechanism. Coordinates that are not named are
+        spread over their limits, as `linkwise.Mechanism.random_configuration` does; other inputs are zero.
+    samples, chunk : int
+        How many samples, and how many at a time.
+    seed : int
+        Of the random numbers.
+    options : mapping of str to object
+        Of the algorithm.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> sweep = Sweep.of(robots.planar_2r(), "gravity_torque", {"mass:link2": (1.0, 5.0)}, samples=1000, chunk=400)
+    >>> [len(sweep.compute(k)["tau"]) for k in range(sweep.chunks)]
+    [400, 400, 200]
+    """
+
+    mechanism: Mechanism
+    algorithm: str
+    over: Mapping[str, tuple[float, float]]
+    samples: int
+    chunk: int
+    seed: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        algorithm: str,
+        over: Mapping[str, tuple[float, float]],
+        *,
+        samples: int,
+        chunk: int = 100_000,
+        seed: int = 0,
+        **options: Any,
+    ) -> Self:
+        """The sweep of a mechanism.
+
+        Raises
+        ------
+        ArgumentError
+            Naming what can be swept, or the symbols without a range.
+        """
+        if mechanism.loops:
+            loops = members(loop.name or repr(loop) for loop in mechanism.loops)
+            raise ArgumentError(
+                f"sweep: {mechanism.name!r} has closed loops, {loops}, which random coordinates do not close;"
+                " replace(loops=()) gives the tree, cut open"
+            )
+        declared = find(algorithm)
+        unknown = [name for name in declared.inputs if name not in INPUTS]
+        if unknown or "q" not in declared.inputs:
+            raise ArgumentError(
+                f"sweep: {algorithm} takes {members(declared.inputs)}; expected inputs among {choices(INPUTS)}"
+            )
+        for name, ends in over.items():
+            if not all(map(isfinite, ends)) or not ends[0] <= ends[1]:
+                raise ArgumentError(f"sweep: {name} is from {ends[0]:g} to {ends[1]:g}; expected finite numbers in order")
+            mechanism = _with_symbol(mechanism, name, ends, tuple(declared.inputs))
+        left = [name for name in mechanism.symbols if name not in over]
+        if left:
+            raise ArgumentError(f"sweep: {mechanism.name!r} has the symbols {members(left)} without a range")
+        samples, chunk = whole("sweep: samples", samples, 1), whole("sweep: chunk", chunk, 1)
+        return cls(mechanism, algorithm, dict(over), samples, chunk, whole("sweep: seed", seed, 0), options)
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks there are."""
+        return ceil(self.samples / self.chunk)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled function."""
+        return self.mechanism.kernel(self.algorithm, **self.options)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that the samples and results depend on, as plain data."""
+        over = {name: list(ends) for name, ends in self.over.items()}
+        same = {name: getattr(self, name) for name in ("algorithm", "samples", "chunk", "seed")}
+        named = {"mechanism": self.mechanism.name, "digest": digest_of(self.mechanism)}
+        return {**named, **same, "over": over, "options": dict(self.options)}
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each array for one sample: the parameters, q, inputs that are swept, and outputs."""
+        tape = self.kernel.tape
+        inputs = {
+            name: shape
+            for name, shape in tape.inputs.items()
+            if name == "q" or any(key.startswith(f"{name}:") for key in self.over)
+        }
+        parameters: dict[str, tuple[int, ...]] = dict.fromkeys(map(column, self.mechanism.symbols), ())
+        return {**parameters, **inputs, **tape.outputs}
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The name of each number of an array: by joints, else by its place."""
+        result = {}
+        for name, shape in self.shapes.items():
+            joints = names(self.mechanism, name) if name in INPUTS else ()
+            places = joints if shape == (len(joints),) else ["_".join(map(str, at)) for at in np.ndindex(shape)]
+            result[name] = tuple(f"{name}_{place}" if place else name for place in places)
+        return result
+
+    def rows(self, k: int) -> slice:
+        """The samples of a chunk."""
+        return slice(k * self.chunk, min((k + 1) * self.chunk, self.samples))
+
+    def compute(self, k: int) -> Arrays:
+        """Samples and results of a chunk: arrays (rows, ...) of `shapes`."""
+        place, tape = self.rows(k), self.kernel.tape
+        rows, rng = place.stop - place.start, np.random.default_rng([self.seed, k])
+        start = random_configuration(self.mechanism, int(rng.integers(2**62)), rows)
+        inputs = {name: np.zeros((rows, *shape)) for name, shape in tape.inputs.items()} | {"q": start}
+        for name, ends in self.over.items():
+            values = rng.uniform(*ends, rows)
+            quantity, _, item = name.partition(":")
+            if name in self.mechanism.symbols:
+                inputs["parameters"][:, self.mechanism.symbols.index(name)] = values
+            else:
+                inputs[quantity][:, names(self.mechanism, quantity).index(item)] = values
+        results = self.kernel(*inputs.values())
+        outputs = dict(zip(tape.outputs, results if isinstance(results, tuple) else (results,), strict=True))
+        parameters = {column(name): inputs["parameters"][:, p] for p, name in enumerate(self.mechanism.symbols)}
+        everything = {**parameters, **inputs, **outputs}
+        return {name: everything[name] for name in self.shapes}
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all numbers."""
+        return 8 * self.samples * sum(map(prod, self.shapes.values()))
+
+
+def column(name: str) -> str:
+    """The name of a parameter's column: that of its range, without a colon."""
+    return name.replace(":", "_")
+
+
+def _with_symbol(mechanism: Mechanism, name: str, ends: tuple[float, float], inputs: tuple[str, ...]) -> Mechanism:
+    """The mechanism with a symbol for a parameter that is swept; itself where an input or a symbol of it is."""
+    quantity, colon, item = name.partition(":")
+    if not colon and name in mechanism.symbols:
+        return mechanism
+    if (quantity == "mass" and colon) or name == "payload":
+        if ends[0] < 0.0:
+            raise ArgumentError(f"sweep: {name} is from {ends[0]:g}; expected a mass of 0 or above")
+        mass = symbols([name])[0]
+        return mechanism.with_payload(mass) if name == "payload" else mechanism.replace_link(item, mass=mass)
+    if not colon or quantity not in inputs:
+        known = ["mass:LINK", "payload", *(f"{one}:JOINT" for one in inputs), *mechanism.symbols]
+        raise ArgumentError(f"sweep: {shown(name)} is nothing that is swept; expected {choices(known)}")
+    joints = names(mechanism, quantity)
+    if item not in joints:
+        raise ArgumentError(f"sweep: {name!r}: no joint {item!r}; there is {members(joints)}")
+    if any(item.startswith(f"{at.name}_q") for at in mechanism.manifold_joints) and quantity == "q":
+        raise ArgumentError(f"sweep: {name!r} is a part of a quaternion, which is drawn as a whole")
+    return mechanism

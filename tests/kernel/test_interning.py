@@ -1,0 +1,45 @@
+"""A process unpickles an object once."""
+
+from __future__ import annotations
+
+import pickle
+
+import linkwise as lw
+from linkwise import robots
+from linkwise.kernel import interning
+
+
+def test_mechanisms_and_kernels_are_unpickled_once() -> None:
+    sent = pickle.dumps(robots.planar_2r())
+    arm = pickle.loads(sent)
+    assert arm == robots.planar_2r()
+    assert pickle.loads(sent) is arm
+    assert pickle.loads(pickle.dumps(robots.planar_2r().replace())) is arm
+    assert pickle.loads(pickle.dumps(arm.replace(name="other"))) is not arm
+    kernel = arm.kernel("inverse_dynamics")
+    again = [pickle.loads(pickle.dumps(kernel)) for _ in range(2)]
+    assert again[0] is again[1]
+    assert pickle.loads(pickle.dumps(kernel.vjp.by("q"))) is again[0].vjp.by("q")
+    assert pickle.loads(pickle.dumps(arm.kernel("inverse_dynamics", backend="numpy"))) is not again[0]
+    looped = arm.kernel("inverse_dynamics", tier="looped")
+    assert pickle.loads(pickle.dumps(looped)) is looped
+    method = pickle.loads(pickle.dumps(arm.inverse_dynamics))
+    assert method.__self__[0].__self__ is arm
+
+
+def test_symbols_are_not_merged() -> None:
+    """Those that were read from SymPy are told apart by more than their names."""
+    mass = lw.symbols("m")
+    arm = lw.Mechanism([lw.Link(mass=mass)])
+    sent = pickle.dumps(arm)
+    assert pickle.loads(sent) == arm
+    assert pickle.loads(sent) is not pickle.loads(sent)
+
+
+def test_only_the_last_are_kept() -> None:
+    first = pickle.dumps(lw.Mechanism([lw.Link(mass=1e3)]))
+    arm = pickle.loads(first)
+    for k in range(interning.KEPT):
+        pickle.loads(pickle.dumps(lw.Mechanism([lw.Link(mass=1e3 + 1 + k)])))
+    assert len(interning._objects) == interning.KEPT
+    assert pickle.loads(first) is not arm
