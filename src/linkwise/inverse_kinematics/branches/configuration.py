@@ -55,7 +55,7 @@ WORDS: dict[str, tuple[str, str]] = {
 ON_SURFACE, SINGULAR = "singular", 1e-9
 
 
-class Line(NamedTuple):
+class JointAxis(NamedTuple):
     """The axis of a joint as it lies at some coordinates: direction and point (3,), and whether the joint is prismatic."""
 
     along: Array
@@ -68,11 +68,11 @@ class Line(NamedTuple):
 
 
 #: From the lines of all joints: the value of a factor.
-Value = Callable[[Sequence[Line]], Any]
+Value = Callable[[Sequence[JointAxis]], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class DeterminantFactor:
     """One factor of the determinant of the Jacobian.
 
     Attributes
@@ -87,7 +87,7 @@ class Factor:
     value: Value
 
 
-def factors_of(chain: AxisChain, held: int | None = None) -> tuple[AxisChain, dict[str, Factor]]:
+def factors_of(chain: AxisChain, held: int | None = None) -> tuple[AxisChain, dict[str, DeterminantFactor]]:
     """The factors of the determinant by name, and the chain with the points that they take; none where none are known.
 
     Parameters
@@ -114,61 +114,66 @@ def factors_of(chain: AxisChain, held: int | None = None) -> tuple[AxisChain, di
     return chain, {}
 
 
-def _meeting_triple(chain: AxisChain, joints: Sequence[int], triple: tuple[int, ...]) -> tuple[AxisChain, dict[str, Factor]]:
+def _meeting_triple(
+    chain: AxisChain, joints: Sequence[int], triple: tuple[int, ...]
+) -> tuple[AxisChain, dict[str, DeterminantFactor]]:
     a, b, c = triple
 
-    def orientation(lines: Sequence[Line]) -> Any:
+    def orientation(lines: Sequence[JointAxis]) -> Any:
         return inner(cross(lines[b].along, lines[a].along), lines[c].along)
 
-    factors = [Factor(triple, orientation)]
+    factors = [DeterminantFactor(triple, orientation)]
     others = tuple(k for k in joints if k not in triple)
     chain, position = _position_factors(chain, others, a)
     return chain, _named([*factors, *position], chain, triple)
 
 
-def _position_factors(chain: AxisChain, others: tuple[int, ...], centre: int) -> tuple[AxisChain, list[Factor]]:
+def _position_factors(chain: AxisChain, others: tuple[int, ...], centre: int) -> tuple[AxisChain, list[DeterminantFactor]]:
     """The factors of det(v_i, v_j, v_k) for the velocities of the point of joint `centre`."""
     pairs = [(i, j) for i, j in pairwise(others) if j == i + 1 and not (chain.translates[i] or chain.translates[j])]
     for i, j in sorted(pairs, key=lambda pair: not parallel(chain, *pair)):
         (lone,) = (k for k in others if k not in (i, j))
         if parallel(chain, i, j):
 
-            def across(lines: Sequence[Line], i: int = i, lone: int = lone) -> Any:
+            def across(lines: Sequence[JointAxis], i: int = i, lone: int = lone) -> Any:
                 return inner(lines[lone].velocity(lines[centre].point), lines[i].along)
 
-            def bent(lines: Sequence[Line], i: int = i, j: int = j) -> Any:
+            def bent(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
                 point = lines[centre].point
                 return inner(lines[i].along, cross(point - lines[i].point, point - lines[j].point))
 
-            return chain, [Factor((lone,), across), Factor((i, j), bent)]
+            return chain, [DeterminantFactor((lone,), across), DeterminantFactor((i, j), bent)]
         if meeting(chain, i, j):
             point = common_point(chain, i, j)[0]
 
-            def side(lines: Sequence[Line], i: int = i, j: int = j) -> Any:
+            def side(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
                 return inner(cross(lines[i].along, lines[j].along), lines[centre].point - lines[j].point)
 
-            def away(lines: Sequence[Line], j: int = j, lone: int = lone) -> Any:
+            def away(lines: Sequence[JointAxis], j: int = j, lone: int = lone) -> Any:
                 point = lines[centre].point
                 return inner(point - lines[j].point, lines[lone].velocity(point))
 
-            return with_points(chain, {i: point, j: point}), [Factor((i, j), side), Factor((lone,), away)]
+            return with_points(chain, {i: point, j: point}), [
+                DeterminantFactor((i, j), side),
+                DeterminantFactor((lone,), away),
+            ]
 
-    def whole(lines: Sequence[Line]) -> Any:
+    def whole(lines: Sequence[JointAxis]) -> Any:
         u, v, w = (lines[k].velocity(lines[centre].point) for k in others)
         return inner(u, cross(v, w))
 
-    return chain, [Factor(others, whole)]
+    return chain, [DeterminantFactor(others, whole)]
 
 
 def _parallel_triple(
     chain: AxisChain, joints: Sequence[int], triple: tuple[int, ...]
-) -> tuple[AxisChain, dict[str, Factor]]:
+) -> tuple[AxisChain, dict[str, DeterminantFactor]]:
     a, b, c = triple
 
-    def bent(lines: Sequence[Line]) -> Any:
+    def bent(lines: Sequence[JointAxis]) -> Any:
         return inner(lines[a].along, cross(lines[b].point - lines[a].point, lines[c].point - lines[b].point))
 
-    factors = [Factor(triple, bent)]
+    factors = [DeterminantFactor(triple, bent)]
     others = tuple(k for k in joints if k not in triple)
     if len(others) < 3 or len(joints) < 6 or any(chain.translates[k] for k in joints):
         return chain, {"elbow": factors[0]}
@@ -177,16 +182,16 @@ def _parallel_triple(
         if j == i + 1 and meeting(chain, i, j):
             chain = with_points(chain, dict.fromkeys((i, j), common_point(chain, i, j)[0]))
 
-            def along(lines: Sequence[Line], i: int = i, lone: int = lone) -> Any:
+            def along(lines: Sequence[JointAxis], i: int = i, lone: int = lone) -> Any:
                 return inner(lines[a].along, lines[lone].velocity(lines[i].point))
 
-            def tilted(lines: Sequence[Line], i: int = i, j: int = j) -> Any:
+            def tilted(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
                 return inner(cross(lines[i].along, lines[a].along), lines[j].along)
 
-            factors += [Factor((lone,), along), Factor((i, j), tilted)]
+            factors += [DeterminantFactor((lone,), along), DeterminantFactor((i, j), tilted)]
             return chain, _named(factors, chain, triple)
 
-    def rest(lines: Sequence[Line]) -> Any:
+    def rest(lines: Sequence[JointAxis]) -> Any:
         h, point = lines[a].along, lines[others[0]].point
         total: Any = 0.0
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -194,10 +199,10 @@ def _parallel_triple(
             total = total + inner(h, u.velocity(point)) * inner(h, cross(v.along, w.along))
         return total
 
-    return chain, _named([*factors, Factor(others, rest)], chain, triple)
+    return chain, _named([*factors, DeterminantFactor(others, rest)], chain, triple)
 
 
-def _named(factors: list[Factor], chain: AxisChain, triple: tuple[int, ...]) -> dict[str, Factor]:
+def _named(factors: list[DeterminantFactor], chain: AxisChain, triple: tuple[int, ...]) -> dict[str, DeterminantFactor]:
     """Factors by name: of three, from the base on, shoulder, elbow and wrist, signed as people see the arm."""
     if len(factors) < 3:
         triples = {True: "shoulder", False: "wrist"}[triple[0] == 0]
@@ -208,7 +213,9 @@ def _named(factors: list[Factor], chain: AxisChain, triple: tuple[int, ...]) -> 
     return {"shoulder": shoulder, "elbow": elbow, "wrist": wrist}
 
 
-def _seen_from_outside(chain: AxisChain, shoulder: Factor, elbow: Factor, wrist: Factor) -> tuple[Factor, Factor]:
+def _seen_from_outside(
+    chain: AxisChain, shoulder: DeterminantFactor, elbow: DeterminantFactor, wrist: DeterminantFactor
+) -> tuple[DeterminantFactor, DeterminantFactor]:
     """Signs for an arm that turns about its first axis and bends in a plane: free of how axes are directed.
 
     The shoulder is left where, looking outwards from axis 1 to the wrist, the plane of the arm is to the left of it; the
@@ -221,21 +228,21 @@ def _seen_from_outside(chain: AxisChain, shoulder: Factor, elbow: Factor, wrist:
     level = abs(float(chain.axes[bend] @ chain.axes[first])) <= TOLERANCE
     side = up if level and offset > TOLERANCE * chain.size else -up
 
-    def left(lines: Sequence[Line]) -> Any:
+    def left(lines: Sequence[JointAxis]) -> Any:
         return side * shoulder.value(lines)
 
-    def above(lines: Sequence[Line]) -> Any:
+    def above(lines: Sequence[JointAxis]) -> Any:
         return up * elbow.value(lines) * shoulder.value(lines)
 
     return replace(shoulder, value=left), replace(elbow, value=above)
 
 
-def lines_at(chain: AxisChain, values: Sequence[Any]) -> list[Line]:
+def lines_at(chain: AxisChain, values: Sequence[Any]) -> list[JointAxis]:
     """The axes of a chain as its joints, each a `Turn` or a length, have moved them."""
     moved, lines = np.eye(4), []
     for axis, value in zip(axes_of(chain), values, strict=True):
         there = axis.moved(moved)
-        lines.append(Line(there.along, there.point, axis.translates))
+        lines.append(JointAxis(there.along, there.point, axis.translates))
         moved = np.asarray(moved @ axis.displacement(value))
     return lines
 
