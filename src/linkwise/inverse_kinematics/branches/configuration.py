@@ -55,7 +55,7 @@ WORDS: dict[str, tuple[str, str]] = {
 ON_SURFACE, SINGULAR = "singular", 1e-9
 
 
-class JointAxis(NamedTuple):
+class AxisLine(NamedTuple):
     """The axis of a joint as it lies at some coordinates: direction and point (3,), and whether the joint is prismatic."""
 
     along: Array
@@ -68,7 +68,7 @@ class JointAxis(NamedTuple):
 
 
 #: From the lines of all joints: the value of a factor.
-Value = Callable[[Sequence[JointAxis]], Any]
+Value = Callable[[Sequence[AxisLine]], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def _meeting_triple(
 ) -> tuple[AxisChain, dict[str, DeterminantFactor]]:
     a, b, c = triple
 
-    def orientation(lines: Sequence[JointAxis]) -> Any:
+    def orientation(lines: Sequence[AxisLine]) -> Any:
         return inner(cross(lines[b].along, lines[a].along), lines[c].along)
 
     factors = [DeterminantFactor(triple, orientation)]
@@ -135,10 +135,10 @@ def _position_factors(chain: AxisChain, others: tuple[int, ...], centre: int) ->
         (lone,) = (k for k in others if k not in (i, j))
         if parallel(chain, i, j):
 
-            def across(lines: Sequence[JointAxis], i: int = i, lone: int = lone) -> Any:
+            def across(lines: Sequence[AxisLine], i: int = i, lone: int = lone) -> Any:
                 return inner(lines[lone].velocity(lines[centre].point), lines[i].along)
 
-            def bent(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
+            def bent(lines: Sequence[AxisLine], i: int = i, j: int = j) -> Any:
                 point = lines[centre].point
                 return inner(lines[i].along, cross(point - lines[i].point, point - lines[j].point))
 
@@ -146,10 +146,10 @@ def _position_factors(chain: AxisChain, others: tuple[int, ...], centre: int) ->
         if meeting(chain, i, j):
             point = common_point(chain, i, j)[0]
 
-            def side(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
+            def side(lines: Sequence[AxisLine], i: int = i, j: int = j) -> Any:
                 return inner(cross(lines[i].along, lines[j].along), lines[centre].point - lines[j].point)
 
-            def away(lines: Sequence[JointAxis], j: int = j, lone: int = lone) -> Any:
+            def away(lines: Sequence[AxisLine], j: int = j, lone: int = lone) -> Any:
                 point = lines[centre].point
                 return inner(point - lines[j].point, lines[lone].velocity(point))
 
@@ -158,7 +158,7 @@ def _position_factors(chain: AxisChain, others: tuple[int, ...], centre: int) ->
                 DeterminantFactor((lone,), away),
             ]
 
-    def whole(lines: Sequence[JointAxis]) -> Any:
+    def whole(lines: Sequence[AxisLine]) -> Any:
         u, v, w = (lines[k].velocity(lines[centre].point) for k in others)
         return inner(u, cross(v, w))
 
@@ -170,7 +170,7 @@ def _parallel_triple(
 ) -> tuple[AxisChain, dict[str, DeterminantFactor]]:
     a, b, c = triple
 
-    def bent(lines: Sequence[JointAxis]) -> Any:
+    def bent(lines: Sequence[AxisLine]) -> Any:
         return inner(lines[a].along, cross(lines[b].point - lines[a].point, lines[c].point - lines[b].point))
 
     factors = [DeterminantFactor(triple, bent)]
@@ -182,16 +182,16 @@ def _parallel_triple(
         if j == i + 1 and meeting(chain, i, j):
             chain = with_points(chain, dict.fromkeys((i, j), common_point(chain, i, j)[0]))
 
-            def along(lines: Sequence[JointAxis], i: int = i, lone: int = lone) -> Any:
+            def along(lines: Sequence[AxisLine], i: int = i, lone: int = lone) -> Any:
                 return inner(lines[a].along, lines[lone].velocity(lines[i].point))
 
-            def tilted(lines: Sequence[JointAxis], i: int = i, j: int = j) -> Any:
+            def tilted(lines: Sequence[AxisLine], i: int = i, j: int = j) -> Any:
                 return inner(cross(lines[i].along, lines[a].along), lines[j].along)
 
             factors += [DeterminantFactor((lone,), along), DeterminantFactor((i, j), tilted)]
             return chain, _named(factors, chain, triple)
 
-    def rest(lines: Sequence[JointAxis]) -> Any:
+    def rest(lines: Sequence[AxisLine]) -> Any:
         h, point = lines[a].along, lines[others[0]].point
         total: Any = 0.0
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -228,21 +228,21 @@ def _seen_from_outside(
     level = abs(float(chain.axes[bend] @ chain.axes[first])) <= TOLERANCE
     side = up if level and offset > TOLERANCE * chain.size else -up
 
-    def left(lines: Sequence[JointAxis]) -> Any:
+    def left(lines: Sequence[AxisLine]) -> Any:
         return side * shoulder.value(lines)
 
-    def above(lines: Sequence[JointAxis]) -> Any:
+    def above(lines: Sequence[AxisLine]) -> Any:
         return up * elbow.value(lines) * shoulder.value(lines)
 
     return replace(shoulder, value=left), replace(elbow, value=above)
 
 
-def lines_at(chain: AxisChain, values: Sequence[Any]) -> list[JointAxis]:
+def lines_at(chain: AxisChain, values: Sequence[Any]) -> list[AxisLine]:
     """The axes of a chain as its joints, each a `Turn` or a length, have moved them."""
     moved, lines = np.eye(4), []
     for axis, value in zip(axes_of(chain), values, strict=True):
         there = axis.moved(moved)
-        lines.append(JointAxis(there.along, there.point, axis.translates))
+        lines.append(AxisLine(there.along, there.point, axis.translates))
         moved = np.asarray(moved @ axis.displacement(value))
     return lines
 
