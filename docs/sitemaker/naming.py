@@ -25,6 +25,7 @@ def canonical(text: str) -> str:
 
 
 MODULES = (
+    "clearance",
     "control",
     "dynamics",
     "errors",

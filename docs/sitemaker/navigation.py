@@ -23,6 +23,7 @@ GROUPS = {
         "inverse-kinematics",
         "velocities",
         "motion",
+        "clearance",
         "control",
         "identification",
         "equations",

@@ -39,6 +39,13 @@ class Capsule:
     excess : float
         How far it reaches beyond the shape for which it stands, m: 0 for spheres and capsules. So much less than the
         distance of the shape a distance of the capsule is at most.
+
+    Examples
+    --------
+    >>> from linkwise import Shape
+    >>> capsule = fit_capsules(Shape("arm", "sphere", 0.2))[0]
+    >>> capsule.is_sphere, capsule.radius, capsule.excess
+    (True, 0.2, 0.0)
     """
 
     start: FloatArray

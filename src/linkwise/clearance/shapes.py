@@ -34,6 +34,13 @@ class LeftOut:
         Names of the shapes.
     reason : {"neighbours", "always", "never", "disabled"}
         See `REASONS`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.panda()
+    >>> arm.clearance(arm.neutral).left_out[0].reason
+    'neighbours'
     """
 
     first: str

@@ -32,7 +32,7 @@ from linkwise.files.formats.linkwise_toml import FORMAT as MECHANISM_FORMAT
 from linkwise.files.formats.linkwise_toml import described
 from linkwise.files.formats.linkwise_toml import render as render_mechanism
 from linkwise.files.packages import path_inside
-from linkwise.files.report import Description, attempt
+from linkwise.files.report import Description, attempt, with_collision_shapes
 from linkwise.files.schema import FLAG, WHOLE, Schema, TableReader, lines, named, table
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.toml_text import TOO_DEEP, Place, parsed, real, row, text
@@ -115,7 +115,7 @@ class ChainReader(TableReader):
         said = top.get("mechanism")
         if isinstance(said, dict):
             inner = {place[1:]: line for place, line in self.lines.items() if place[:1] == ("mechanism",)}
-            reading = described(said, inner, name)
+            reading = with_collision_shapes(described(said, inner, name), str(self.path))
             self.problems += reading.problems
             return None if reading.description is None else reading.description.mechanism, None
         if said is not None:

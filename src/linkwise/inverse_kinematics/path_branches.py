@@ -60,6 +60,16 @@ class PathBreak:
         A key of `linkwise.inverse_kinematics.path_branches.REASONS`.
     leap : float
         How far a joint leaps, rad or m; infinite where the path ends before it has a solution again.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.ur5()
+    >>> near = arm.forward_kinematics([0.1, -1.2, 1.5, 0.3, 0.9, 0.2])
+    >>> far = near.copy()
+    >>> far[0, 3] += 9.0
+    >>> follow_path(arm, [near, near, far]).breaks[0].reason
+    'unreachable'
     """
 
     start: float
@@ -93,6 +103,15 @@ class PathBranches:
         The number of the branch of each: the same along the path as long as it goes on, from 0.
     chosen : ndarray (S,)
         Which of them the way takes, -1 where there is none.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.ur5()
+    >>> poses = arm.forward_kinematics([[0.1, -1.2, 1.5, 0.3, 0.9, 0.2], [0.2, -1.2, 1.5, 0.3, 0.9, 0.2]])
+    >>> way = follow_path(arm, poses)
+    >>> way.success, round(way.travel, 6), [len(rows) for rows in way.solutions]
+    (True, 0.1, [512, 512])
     """
 
     s: FloatArray

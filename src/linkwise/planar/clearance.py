@@ -25,6 +25,14 @@ class PlanarClearance:
         Names of the two things of each pair.
     points : ndarray (..., P, 2, 2)
         The witness points: on each of the two that nearest to the other, world axes, m; where they meet, a point of both.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> bar = [(0, -0.05), (1, -0.05), (1, 0.05), (0, 0.05)]
+    >>> arm = planar.Mechanism([planar.Link(bar, name="upper")])
+    >>> arm.clearance([[0.0], [1.5]], {"wall": [(1.25, -1), (2, -1), (2, 1), (1.25, 1)]}).least.round(3).tolist()
+    [0.25, 1.129]
     """
 
     distance: FloatArray

@@ -36,6 +36,14 @@ class Binding(NamedTuple):
         Where along the path.
     share : float
         The least of the shares of it that are taken in the intervals of that part.
+
+    Examples
+    --------
+    >>> from linkwise.trajectory import MotionLimits, time_optimal
+    >>> move = time_optimal([[0.0], [2.0]], limits=MotionLimits(qd_max=1.0, qdd_max=2.0), refinements=1)
+    >>> limit = move.binding[1]
+    >>> limit.name, round(limit.begin, 3), round(limit.end, 3), round(limit.share, 6)
+    ('velocity of q1', 0.5, 2.0, 1.0)
     """
 
     name: str
@@ -59,6 +67,13 @@ class OptimalMotion(Trajectory):
     stretch : ndarray (...)
         By what factors it was slowed in the end so that no limit is exceeded between nodes; 1 with limits of velocity and
         acceleration alone.
+
+    Examples
+    --------
+    >>> from linkwise.trajectory import MotionLimits, time_optimal
+    >>> move = time_optimal([[0.0, 0.0], [2.0, 1.0]], limits=MotionLimits(qd_max=1.0, qdd_max=2.0))
+    >>> move.limit_names[:2], float(move.stretch), bool(move.usage.max() <= 1.0 + 1e-12)
+    (('velocity of q1', 'velocity of q2'), 1.0, True)
     """
 
     limits: Mapping[str, FloatArray] = field(default_factory=dict)

@@ -60,6 +60,15 @@ class SelfMotionCurve:
     ends : tuple of str
         What ends it below and above: ``"grid"``, the last value; ``"turning point"``, where it meets another curve and the
         joint turns back; or the name of the joint that comes to a limit.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.panda()
+    >>> T = arm.forward_kinematics([0.1, -0.5, 0.2, -2.0, 0.3, 1.6, 0.7])
+    >>> curve = arm.all_inverse_kinematics(T, redundancy={"link7": 16}).curves()[0]
+    >>> curve.ends, bool(abs(arm.forward_kinematics(curve.q) - T).max() < 1e-12)
+    (('turning point', 'link1'), True)
     """
 
     values: FloatArray
