@@ -83,6 +83,15 @@ class JointPath:
     def _polynomial(self) -> PiecewisePolynomial:
         return PiecewisePolynomial(self.s, self.q, self.dq, self.ddq, self.before)
 
+    @cached_property
+    def knot_ends(self) -> FloatArray:
+        """q and its derivatives by s where each of the m - 1 pieces begins, then where it ends (..., m - 1, 6, n)."""
+        before = self.ddq[..., 1:, :] if self.before is None else self.before
+        begin, end = (
+            [part[..., place, :] for part in (self.q, self.dq)] for place in (slice(None, -1), slice(1, None))
+        )
+        return np.stack((*begin, self.ddq[..., :-1, :], *end, before), axis=-2)
+
     def at(self, s: npt.ArrayLike) -> State:
         """Return q and its derivatives by s (..., n), or (..., K, n) at parameters (K,).
 
