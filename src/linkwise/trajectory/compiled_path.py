@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
-from linkwise.trajectory.path import JointPath
+from linkwise.trajectory.path import JointPath, in_lanes
 from linkwise.trajectory.path_kernels import DEGREE, motion_within, rate_caps, rate_rows, slopes
 
 #: Rows of lines of one joint: slope, low and high for each Bernstein coefficient.
@@ -44,15 +44,12 @@ def speeds(
     program = _speeds(default_backend())
     if program is None:
         return None
-    knots = path.knot_ends.reshape(-1, *path.knot_ends.shape[-3:])
-    columns = [knots[..., k, :] for k in range(6)]
-    slope = _in_lanes(np.stack(slopes(*columns, np.diff(path.s)[:, None]), axis=-2))
-    weights, piece = _weights(path.s.tobytes(), nodes.tobytes())
+    grid = _grid(path.s.tobytes(), nodes.tobytes())
+    slope = grid.slopes @ path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
     blocks = ROWS * slope.shape[-1] // LANES
     with np.errstate(all="ignore"):
-        sets, cap = program(
-            _scratch(nodes.size - 1, blocks), most, 0.5 / np.diff(nodes), ends, slope, weights, piece, _in_lanes(rates.T)
-        )
+        scratch, limits = _scratch(nodes.size - 1, blocks), in_lanes(rates.T)
+        sets, cap = program(scratch, most, grid.rate, ends, slope, grid.weights, grid.piece, limits)
     return sets, cap
 
 
@@ -61,17 +58,11 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
     program = _motion(default_backend())
     if program is None:
         return None
-    piece = _weights(path.s.tobytes(), nodes.tobytes())[1]
-    results = [np.empty((*path.batch, time.size, path.n)) for _ in range(3)]
-    arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes, piece, path.s[:-1], np.diff(path.s))]
-    q, qd, qdd = program(*arrays, _in_lanes(path.knot_ends), out=tuple(results))
+    grid = _grid(path.s.tobytes(), nodes.tobytes())
+    q, qd, qdd = (np.empty((*path.batch, time.size, path.n)) for _ in range(3))
+    arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
+    program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
     return q, qd, qdd
-
-
-def _in_lanes(values: FloatArray) -> FloatArray:
-    """The values (..., n) of joints, the last one repeated to fill the vectors (..., w)."""
-    n = values.shape[-1]
-    return np.take(values, np.minimum(np.arange(-(-n // LANES) * LANES), n - 1), axis=-1)
 
 
 def _scratch(intervals: int, blocks: int) -> FloatArray:
@@ -82,15 +73,37 @@ def _scratch(intervals: int, blocks: int) -> FloatArray:
     return space[skip : skip + size].reshape(intervals, blocks, 3, LANES)
 
 
-@lru_cache(maxsize=32)
-def _weights(knots: bytes, nodes: bytes) -> tuple[FloatArray, FloatArray]:
-    """Of each interval what gives the Bernstein coefficients there from those of its piece (N, 5, 5), and which it is (N,).
+class Grid(NamedTuple):
+    """What paths over the same knots and nodes share.
 
-    Coefficient j is the blossom at 4 - j times the one end and j times the other (Farin 2002, section 4.6).
+    Attributes
+    ----------
+    slopes : ndarray (m - 1, 5, 6)
+        What gives the Bernstein coefficients of the slope of each piece from the values at both ends.
+    length : ndarray (m - 1,)
+        Of the pieces.
+    weights : ndarray (N, 5, 5)
+        What gives those of each interval from those of its piece.
+    piece : ndarray (N,)
+        Which that is.
+    rate : ndarray (N,)
+        1 / (2 D) of each interval, D its length.
     """
+
+    slopes: FloatArray
+    length: FloatArray
+    weights: FloatArray
+    piece: FloatArray
+    rate: FloatArray
+
+
+@lru_cache(maxsize=32)
+def _grid(knots: bytes, nodes: bytes) -> Grid:
+    """See `Grid`. Coefficient j is the blossom at 4 - j times the one end and j times the other (Farin 2002, section 4.6)."""
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     piece = np.searchsorted(s, at[:-1], side="right") - 1
-    begin, length = s[piece], np.diff(s)[piece]
+    lengths = np.diff(s)
+    begin, length = s[piece], lengths[piece]
     first, last = (at[:-1] - begin) / length, (at[1:] - begin) / length
     rows = []
     for j in range(ROWS):
@@ -99,10 +112,8 @@ def _weights(knots: bytes, nodes: bytes) -> tuple[FloatArray, FloatArray]:
             z = share[:, None, None]
             values = (1.0 - z) * values[:, :-1] + z * values[:, 1:]
         rows.append(values[:, 0])
-    result = np.stack(rows, axis=1), piece.astype(float)
-    for part in result:
-        part.setflags(write=False)
-    return result
+    slope = np.stack([row + np.zeros((lengths.size, 6)) for row in slopes(*np.eye(6), lengths[:, None])], axis=-2)
+    return Grid(slope, lengths, np.stack(rows, axis=1), piece.astype(float), 0.5 / np.diff(at))
 
 
 @cache

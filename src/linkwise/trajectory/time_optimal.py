@@ -106,7 +106,8 @@ def time_optimal(
     chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
     speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
-    problem = _Problem(route, mechanism, chosen, np.isin(nodes, np.asarray(rests, dtype=float)))
+    stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
+    problem = _Problem(route, mechanism, chosen, stops)
     retimed, stretch = problem.solved(nodes, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
     duration = float(np.max(retimed.times[..., -1]))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
@@ -199,10 +200,10 @@ class _Problem:
 
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
-        ends, at, batch = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes), self.path.batch
+        ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
         if not refinements and (motion := self._compiled(nodes, ends)) is not None:
             return motion, np.ones(batch)
-        results = []
+        at, results = self.path.ends(nodes), []
         for k in range(0, len(ends), CHUNK):
             begin, end = at(slice(k, k + CHUNK))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
