@@ -76,12 +76,12 @@ class PathPieces(Pieces):
         return begin.reshape(*self.batch, *begin.shape[1:]), end.reshape(*self.batch, *end.shape[1:])
 
     @property
-    def first(self) -> FloatArray:  # type: ignore[override]
+    def first(self) -> FloatArray:
         """Where the intervals begin."""
         return self._sides[0]
 
     @property
-    def last(self) -> FloatArray:  # type: ignore[override]
+    def last(self) -> FloatArray:
         """Where they end."""
         return self._sides[1]
 

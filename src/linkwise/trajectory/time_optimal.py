@@ -20,7 +20,7 @@ from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.path_dynamics import PathDynamics, spread
-from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, controls, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
 
@@ -186,6 +186,14 @@ class _Problem:
             f"by {beyond[path, ..., joint].max():.6g} at most"
         )
 
+    def _stays_inside(self) -> bool:
+        """Whether the Bernstein coefficients of all pieces are within the joints' limits, and so the paths are."""
+        if self.mechanism is None:
+            return True
+        columns = [self.path.in_lanes[..., k, : self.path.n] for k in range(6)]
+        coefficients = np.stack(controls(*[*columns, np.diff(self.path.s)[:, None]]))
+        return bool(np.all(coefficients <= self.mechanism.q_max) and np.all(coefficients >= self.mechanism.q_min))
+
     def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
         slope = np.maximum(np.abs(pieces.first[:, 1]), np.abs(pieces.last[:, 1]))
         moves = (slope > 1e-12 * slope.max()) & (self.limits[name] == 0.0)
@@ -217,7 +225,7 @@ class _Problem:
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
         zero = any(not self.limits[name].all() for name in ("qd_max", "qdd_max") if name in self.limits)
-        if self.dynamics or self.mechanism is not None or zero or np.any(self.stops[:-1] & self.stops[1:]):
+        if self.dynamics or zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._stays_inside():
             return None
         result = compiled_path.speeds(self.path, nodes, np.where(self.stops, 0.0, UNLIMITED), ends, self._rates)
         if result is None:

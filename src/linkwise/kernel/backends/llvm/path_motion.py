@@ -78,7 +78,7 @@ def _less(t: Text, x: str, y: str) -> str:
 
 
 def _fill() -> str:
-    """``@fill``: of each interval the Bernstein coefficients of the slopes, from those the lines, and the caps at the nodes."""
+    """``@fill``: of each interval the Bernstein coefficients of slopes, the lines from those, and the caps at the nodes."""
     t = _text("fill")
     t.begin()
     for name, count in (("in", 8), ("caps", 2), ("near", 1), ("far", 1), ("carry", 1)):
