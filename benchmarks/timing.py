@@ -17,26 +17,30 @@ def pin_to_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def seconds(action: Callable[[], object], least: float = 0.02) -> Callable[[], float]:
+def seconds(
+    action: Callable[[], object], least: float = 0.02, clock: Callable[[], float] = time.perf_counter
+) -> Callable[[], float]:
     """Return a function that times the action once, as a mean over enough repetitions to last ``least`` seconds."""
     action()
-    start = time.perf_counter()
+    start = clock()
     action()
-    repeats = max(1, int(least / max(1e-9, time.perf_counter() - start)))
+    repeats = max(1, int(least / max(1e-9, clock() - start)))
 
     def once() -> float:
-        begin = time.perf_counter()
+        begin = clock()
         for _ in range(repeats):
             action()
-        return (time.perf_counter() - begin) / repeats
+        return (clock() - begin) / repeats
 
     return once
 
 
-def in_turn(*actions: Callable[[], float], rounds: int = 15) -> list[float]:
+def in_turn(
+    *actions: Callable[[], float], rounds: int = 15, pick: Callable[[tuple[float, ...]], float] = statistics.median
+) -> list[float]:
     """Median seconds of each action, measured in turn so that a drift of the machine's speed hits all alike."""
     samples = [[action() for action in actions] for _ in range(rounds)]
-    return [statistics.median(column) for column in zip(*samples, strict=True)]
+    return [pick(column) for column in zip(*samples, strict=True)]
 
 
 def least(action: Callable[[], float], rounds: int = 25) -> float:

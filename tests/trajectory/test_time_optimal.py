@@ -7,7 +7,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, path_through, time_optimal
+from linkwise.kernel.backends.llvm import loaders
+from linkwise.trajectory import JointPath, MotionLimits, OptimalMotion, compiled_path, path_through, time_optimal
+from linkwise.trajectory.retimed import PathPieces, Pieces
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.uniform(-1.5, 1.5, (5, 3))
@@ -218,3 +220,46 @@ def test_path_derivatives_and_nodes() -> None:
     nodes = JointPath([0.0, 0.1, 3.0], np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1))).divided(10, [2.0])
     assert nodes.size == 11
     assert {0.0, 0.1, 2.0, 3.0} <= set(nodes.tolist())
+
+
+@pytest.mark.parametrize(("n", "kind"), [(1, "cubic"), (7, "quintic"), (9, "cubic")])
+def test_one_compiled_call_equals_interval_by_interval(monkeypatch: pytest.MonkeyPatch, n: int, kind: str) -> None:
+    path = path_through(RNG.uniform(-2.0, 2.0, (18, 6, n)), kind=kind)
+    options = {"limits": MotionLimits(qd_max=2.0, qdd_max=10.0), "rests": [2.0], "sd0": 0.05, "intervals": 100}
+    one = time_optimal(path, **options)
+    assert isinstance(one.profile.pieces, PathPieces) == loaders.usable()
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    other = time_optimal(path, **options)
+    assert type(other.profile.pieces) is Pieces
+    t = one.t[:-1]  # (both end within rounding of the last one)
+    errors = [float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(one.at(t), other.profile(t), strict=True)]
+    errors.append(float(np.abs(one.durations / other.durations - 1.0).max()))
+    print(errors)
+    # coefficients of an interval of a hundredth are differences there: rounding grows by 1e2 for q', 1e4 for q'', on 1e-15
+    assert max(errors[:2] + errors[3:]) < 1e-11
+    assert errors[2] < 1e-10
+    backward = one.profile(t[::-1])
+    assert all(np.array_equal(a, b[:, ::-1]) for a, b in zip(one.at(t), backward, strict=True))
+
+
+def test_compiled_limits_hold_at_any_instant(arm: lw.Mechanism) -> None:
+    move = time_optimal(RNG.uniform(-1.5, 1.5, (5, 2)), arm, MotionLimits(qd_max=[1.0, 1.5], qdd_max=[4.0, 3.0]))
+    assert isinstance(move.profile.pieces, PathPieces) == loaders.usable()
+    _, qd, qdd = move.at(dense(move))
+    excess = max(float((np.abs(part) / limit).max()) for part, limit in ((qd, [1.0, 1.5]), (qdd, [4.0, 3.0]))) - 1.0
+    print(f"{excess:.1e}")
+    assert excess < 1e-10  # as interval by interval
+
+
+def test_least_clearance() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+    arm, ball = lw.robots.planar_2r().with_shapes(rods), lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0))
+    limits = MotionLimits(qd_max=1.0, qdd_max=4.0)
+    move = time_optimal([[-1.0, 0.0], [1.0, 0.0]], limits=limits)
+    near = move.clearance([ball], mechanism=arm)
+    assert abs(near.distance - 0.15) < 1e-15
+    assert abs(near.time - 0.5 * move.duration) < 1e-3 * move.duration
+    with pytest.raises(ArgumentError, match="has no mechanism"):
+        move.clearance([ball])
+    with pytest.raises(ArgumentError, match="take a member"):
+        time_optimal([[[0.0, 0.0], [1.0, 0.0]]] * 2, arm, limits).clearance([ball])

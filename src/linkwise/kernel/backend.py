@@ -60,6 +60,14 @@ class Backend(ABC):
         """The passes of `linkwise.kernel.reachability` as a gufunc."""
         return None
 
+    def path_speeds(self, rows: Tape, caps: Tape) -> Callable[..., Any] | None:
+        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc."""
+        return None
+
+    def path_motion(self, tape: Tape) -> Callable[..., Any] | None:
+        """The motion along polynomials at instants, with a tape for one joint, as a gufunc."""
+        return None
+
     def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
         """The address of a handler of XLA's foreign function interface, and what must live as long."""
         return None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.kernel.reachability import LANES
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.motion import State
@@ -83,6 +84,15 @@ class JointPath:
     def _polynomial(self) -> PiecewisePolynomial:
         return PiecewisePolynomial(self.s, self.q, self.dq, self.ddq, self.before)
 
+    @cached_property
+    def in_lanes(self) -> FloatArray:
+        """Q and its derivatives by s where each of the m - 1 pieces begins, then where it ends (..., m - 1, 6, w)."""
+        begin, end = slice(None, -1), slice(1, None)
+        before = self.ddq[..., end, :] if self.before is None else self.before
+        columns = [part[..., side, :] for side in (begin, end) for part in (self.q, self.dq)]
+        columns[2:2], columns[6:] = [self.ddq[..., begin, :]], [before]
+        return in_lanes(np.stack(columns, axis=-2))
+
     def at(self, s: npt.ArrayLike) -> State:
         """Return q and its derivatives by s (..., n), or (..., K, n) at parameters (K,).
 
@@ -129,6 +139,16 @@ class JointPath:
             return np.moveaxis(ends[0], 2, 0), np.moveaxis(ends[1], 2, 0)
 
         return product
+
+
+def in_lanes(values: FloatArray) -> FloatArray:
+    """The values (..., n) of joints, the last one repeated to fill vectors (..., w)."""
+    return np.take(values, _lanes(values.shape[-1]), axis=-1)
+
+
+@cache
+def _lanes(n: int) -> npt.NDArray[np.intp]:
+    return np.minimum(np.arange(-(-n // LANES) * LANES), n - 1)
 
 
 #: Where an interval beside a stop is cut again.

@@ -91,16 +91,25 @@ def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any
         Of velocity and acceleration.
     """
     d = slopes(q0, v0, a0, q1, v1, a1, step)
+    return _block(rate_rows(d, 1.0 / step, limits[1])), rate_caps(d, limits[0])
+
+
+def rate_rows(d: Any, pace: Any, limit: Any) -> list[list[Any]]:
+    """Lines for the acceleration of a joint, of the five Bernstein coefficients of its slope; pace is 1 / length."""
     rises = [0.0, *(d[k + 1] - d[k] for k in range(DEGREE)), 0.0]
     scale = _greatest([abs(x) for x in d])
     rows = []
     for k in range(DEGREE + 1):
         a = d[k] + 2.0 * k * rises[k]
-        b = (k * rises[k] + (DEGREE - k) * rises[k + 1]) / step
-        rows.append(_lines(a, b, -limits[1], limits[1], scale))
+        b = (k * rises[k] + (DEGREE - k) * rises[k + 1]) * pace
+        rows.append(_lines(a, b, -limit, limit, scale))
+    return rows
+
+
+def rate_caps(d: Any, limit: Any) -> Array:
+    """Greatest x (2,) at both ends for the velocity of a joint, of the five Bernstein coefficients of its slope."""
     chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
-    deviation = _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)])
-    return _block(rows), _caps(d[0], d[-1], deviation, limits[0])
+    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)]), limit)
 
 
 def slopes(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:
@@ -145,9 +154,7 @@ def _combined(weights: FloatArray, values: Any) -> Any:
 
 def sampled_cap(p: Array, limit: Any) -> Array:
     """Greatest x (2,) at the ends for a speed whose ratio to the root of x is known at the five `SHARES`."""
-    d = [_combined(row, p) for row in COEFFICIENTS]
-    chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
-    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)]), limit)
+    return rate_caps([_combined(row, p) for row in COEFFICIENTS], limit)
 
 
 def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory import compiled_path
 from linkwise.trajectory.motion import State
+from linkwise.trajectory.path import JointPath
 from linkwise.trajectory.path_kernels import kernel, motion_within
 
 #: Paths that are worked on at a time: what they need stays in the caches.
@@ -59,6 +61,45 @@ class Pieces:
         return q, qd, qdd
 
 
+class PathPieces(Pieces):
+    """The intervals of the paths of a batch between the same nodes (N + 1,), evaluated there when they are asked for."""
+
+    def __init__(self, path: JointPath, nodes: FloatArray) -> None:
+        vars(self).update(path=path, nodes=nodes, s=np.broadcast_to(nodes, (*path.batch, nodes.size)))
+
+    path: JointPath
+    nodes: FloatArray
+
+    @cached_property
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        begin, end = self.path.ends(self.nodes)(slice(None))
+        return begin.reshape(*self.batch, *begin.shape[1:]), end.reshape(*self.batch, *end.shape[1:])
+
+    @property
+    def first(self) -> FloatArray:
+        """Where the intervals begin."""
+        return self._sides[0]
+
+    @property
+    def last(self) -> FloatArray:
+        """Where they end."""
+        return self._sides[1]
+
+    @property
+    def steps(self) -> FloatArray:
+        """Lengths (N,)."""
+        return np.diff(self.nodes)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch shape."""
+        return self.path.batch
+
+    def member(self, place: Any) -> PathPieces:
+        """Those of one path, or of some of a batch."""
+        return PathPieces(self.path.member(place), self.nodes)
+
+
 @dataclass(frozen=True, eq=False)
 class Retimed:
     """An evaluator: takes times (K,), returns q, qd and qdd (..., K, n); at rest after the end.
@@ -102,6 +143,10 @@ class Retimed:
 
     def __call__(self, time: FloatArray) -> State:
         """Q, qd and qdd at times (K,)."""
+        if isinstance(self.pieces, PathPieces):
+            state = compiled_path.motion(self.pieces.path, self.pieces.nodes, self.times, self.x, time)
+            if state is not None:
+                return state
         batch, n = self.pieces.batch, self.pieces.first.shape[-1]
         nodes = self.times.reshape(-1, self.x.shape[-1])
         x, speed, s = (part.reshape(nodes.shape) for part in (self.x, self.speed, self.pieces.s))

@@ -15,12 +15,13 @@ from linkwise.kernel.reachability import LANES, profiles
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
+from linkwise.trajectory import compiled_path
 from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.path_dynamics import PathDynamics, spread
-from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
-from linkwise.trajectory.retimed import CHUNK, Pieces, Retimed
+from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, controls, joint_limits, kernel, motion_within
+from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
@@ -105,7 +106,8 @@ def time_optimal(
     chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
     speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
-    problem = _Problem(route, mechanism, chosen, np.isin(nodes, np.asarray(rests, dtype=float)))
+    stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
+    problem = _Problem(route, mechanism, chosen, stops)
     retimed, stretch = problem.solved(nodes, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
     duration = float(np.max(retimed.times[..., -1]))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
@@ -184,6 +186,14 @@ class _Problem:
             f"by {beyond[path, ..., joint].max():.6g} at most"
         )
 
+    def _stays_inside(self) -> bool:
+        """Whether the Bernstein coefficients of all pieces are within the joints' limits, and so the paths are."""
+        if self.mechanism is None:
+            return True
+        columns = [self.path.in_lanes[..., k, : self.path.n] for k in range(6)]
+        coefficients = np.stack(controls(*[*columns, np.diff(self.path.s)[:, None]]))
+        return bool(np.all(coefficients <= self.mechanism.q_max) and np.all(coefficients >= self.mechanism.q_min))
+
     def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
         slope = np.maximum(np.abs(pieces.first[:, 1]), np.abs(pieces.last[:, 1]))
         moves = (slope > 1e-12 * slope.max()) & (self.limits[name] == 0.0)
@@ -198,8 +208,10 @@ class _Problem:
 
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
-        ends, at, batch = np.square(speeds.reshape(-1, 2)), self.path.ends(nodes), self.path.batch
-        results = []
+        ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
+        if not refinements and (motion := self._compiled(nodes, ends)) is not None:
+            return motion, np.ones(batch)
+        at, results = self.path.ends(nodes), []
         for k in range(0, len(ends), CHUNK):
             begin, end = at(slice(k, k + CHUNK))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
@@ -209,6 +221,21 @@ class _Problem:
         columns = parts[0] if len(parts) == 1 else [np.concatenate(rows) for rows in zip(*parts, strict=True)]
         s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
         return Retimed(Pieces(s, first, last), x), stretch
+
+    def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
+        """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
+        zero = any(not self.limits[name].all() for name in ("qd_max", "qdd_max") if name in self.limits)
+        if self.dynamics or zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._stays_inside():
+            return None
+        result = compiled_path.speeds(self.path, nodes, np.where(self.stops, 0.0, UNLIMITED), ends, self._rates)
+        if result is None:
+            return None
+        sets, cap = result
+        low, high, x = sets[:, 0, 0], sets[:, 0, 1], np.ascontiguousarray(sets[..., 2])
+        kept = (ends <= cap[:, [0, -1]]).all() and (ends[:, 0] <= high).all() and (ends[:, 0] >= low).all()
+        if not kept or not np.max(x) <= 1e-2 * UNLIMITED:  # (neither does what is no number)
+            return None
+        return Retimed(PathPieces(self.path, nodes), x.reshape(*self.path.batch, nodes.size))
 
     def _chunk(self, pieces: Pieces, ends: FloatArray, refinements: int, start: int) -> tuple[Retimed, FloatArray]:
         fixed = np.isin(pieces.s[0], self.path.s) | self.stops

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -32,9 +32,9 @@ def compiled() -> Callable[..., Any]:
     return gufunc
 
 
-def parts() -> list[str]:
-    """Emit ``@bounds``, the two searches, and ``@loop_double``."""
-    return [_bounds(), _search("downward"), _search("upward"), _main()]
+def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "") -> list[str]:
+    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path."""
+    return [_bounds(), _search("downward"), _search("upward"), _main(names, before)]
 
 
 def _bounds() -> str:
@@ -182,8 +182,7 @@ empty:
 """
 
 
-def _main() -> str:
-    names = ("lines", "cap", "rate", "ends", "sets")
+def _main(names: Sequence[str], before: str) -> str:
     rows = "\n".join(
         f"  %{name}.arg = getelementptr ptr, ptr %args, i64 {k}\n  %{name}.data = load ptr, ptr %{name}.arg\n"
         f"  %{name}.step.at = getelementptr i64, ptr %steps, i64 {k}\n  %{name}.step = load i64, ptr %{name}.step.at"
@@ -209,6 +208,7 @@ entry:
 path:
   %j = phi i64 [ 0, %entry ], [ %j1, %path.done ]
 {places}
+{before}
   %x.first = load double, ptr %ends
   %end.at = getelementptr double, ptr %ends, i64 1
   %x.last = load double, ptr %end.at

@@ -1,0 +1,143 @@
+"""Time-optimal speeds and motion along paths by one compiled call for all paths of a batch, from the values at the knots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise.kernel.backend import backend_of, default_backend
+from linkwise.kernel.reachability import LANES
+from linkwise.kernel.tape import Tape, trace
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.motion import State
+from linkwise.trajectory.path import JointPath, in_lanes
+from linkwise.trajectory.path_kernels import DEGREE, motion_within, rate_caps, rate_rows, slopes
+
+#: Rows of lines of one joint: slope, low and high for each Bernstein coefficient.
+ROWS = DEGREE + 1
+
+
+def speeds(
+    path: JointPath, nodes: FloatArray, most: FloatArray, ends: FloatArray, rates: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """Controllable sets and profile (B, N + 1, 3), and greatest x (B, N + 1), for limits of velocity and acceleration.
+
+    Parameters
+    ----------
+    path : JointPath
+        B paths, or one.
+    nodes, most : ndarray (N + 1,)
+        The nodes, and the greatest x there if nothing else limits it.
+    ends : ndarray (B, 2)
+        x at the first and at the last node.
+    rates : ndarray (n, 2)
+        Limits of velocity and acceleration.
+
+    Returns
+    -------
+    tuple of ndarray, or None
+        None where the backend has no such program.
+    """
+    program = _speeds(default_backend())
+    if program is None:
+        return None
+    grid = _grid(path.s.tobytes(), nodes.tobytes())
+    slope = grid.slopes @ path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
+    blocks = ROWS * slope.shape[-1] // LANES
+    with np.errstate(all="ignore"):
+        scratch, limits = _scratch(nodes.size - 1, blocks), in_lanes(rates.T)
+        sets, cap = program(scratch, most, grid.rate, ends, slope, grid.weights, grid.piece, limits)
+    return sets, cap
+
+
+def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray, time: FloatArray) -> State | None:
+    """Q, qd and qdd (..., K, n) at times (K,), of squared speeds and times (..., N + 1) at nodes; None without a program."""
+    program = _motion(default_backend())
+    if program is None:
+        return None
+    grid = _grid(path.s.tobytes(), nodes.tobytes())
+    q, qd, qdd = (np.empty((*path.batch, time.size, path.n)) for _ in range(3))
+    arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
+    program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
+    return q, qd, qdd
+
+
+def _scratch(intervals: int, blocks: int) -> FloatArray:
+    """Space for the lines of one path (N, b, 3, 8) that begins where a vector may: it is written, not read."""
+    size = intervals * blocks * 3 * LANES
+    space = np.empty(size + LANES)
+    skip = -space.ctypes.data % (8 * LANES) // 8
+    return space[skip : skip + size].reshape(intervals, blocks, 3, LANES)
+
+
+class Grid(NamedTuple):
+    """What paths over the same knots and nodes share.
+
+    Attributes
+    ----------
+    slopes : ndarray (m - 1, 5, 6)
+        What gives the Bernstein coefficients of the slope of each piece from the values at both ends.
+    length : ndarray (m - 1,)
+        Of the pieces.
+    weights : ndarray (N, 5, 5)
+        What gives those of each interval from those of its piece.
+    piece : ndarray (N,)
+        Which that is.
+    rate : ndarray (N,)
+        1 / (2 D) of each interval, D its length.
+    """
+
+    slopes: FloatArray
+    length: FloatArray
+    weights: FloatArray
+    piece: FloatArray
+    rate: FloatArray
+
+
+@lru_cache(maxsize=32)
+def _grid(knots: bytes, nodes: bytes) -> Grid:
+    """See `Grid`. Coefficient j is the blossom at 4 - j times one end and j times the other (Farin 2002, section 4.6)."""
+    s, at = np.frombuffer(knots), np.frombuffer(nodes)
+    piece = np.searchsorted(s, at[:-1], side="right") - 1
+    lengths = np.diff(s)
+    begin, length = s[piece], lengths[piece]
+    first, last = (at[:-1] - begin) / length, (at[1:] - begin) / length
+    rows = []
+    for j in range(ROWS):
+        values = np.broadcast_to(np.eye(ROWS), (piece.size, ROWS, ROWS))
+        for share in [first] * (DEGREE - j) + [last] * j:
+            z = share[:, None, None]
+            values = (1.0 - z) * values[:, :-1] + z * values[:, 1:]
+        rows.append(values[:, 0])
+    slope = np.stack([row + np.zeros((lengths.size, 6)) for row in slopes(*[*np.eye(6), lengths[:, None]])], axis=-2)
+    return Grid(slope, lengths, np.stack(rows, axis=1), piece.astype(float), 0.5 / np.diff(at))
+
+
+@cache
+def _speeds(backend: str) -> Callable[..., Any] | None:
+    inputs = {"d": (ROWS,), "pace": (), "limits": (2,)}
+
+    def rows(d: Any, pace: Any, limits: Any) -> Any:
+        return np.array(rate_rows(d, pace.item(), limits[1]), dtype=object)
+
+    def caps(d: Any, pace: Any, limits: Any) -> Any:
+        return rate_caps(d, limits[0])
+
+    tapes = trace(rows, "rate_rows", inputs, {"lines": (ROWS, 3)}), trace(caps, "rate_caps", inputs, {"cap": (2,)})
+    return backend_of(backend).path_speeds(*tapes)
+
+
+@cache
+def _motion(backend: str) -> Callable[..., Any] | None:
+    return backend_of(backend).path_motion(_motion_tape())
+
+
+def _motion_tape() -> Tape:
+    def function(*values: Any) -> Any:
+        return motion_within(*(value.item() for value in values))
+
+    names = ("q0", "v0", "a0", "q1", "v1", "a1", "step", "share", "u", "x")
+    return trace(function, "motion_within", dict.fromkeys(names, ()), dict.fromkeys(("q", "qd", "qdd"), ()))
