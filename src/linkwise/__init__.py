@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkwise import trajectory as trajectory
     from linkwise import view as view
     from linkwise.comparison import compare as compare
+    from linkwise.dynamics import LinkWrenches as LinkWrenches
     from linkwise.dynamics import Wrench as Wrench
     from linkwise.expr.symbols import symbols as symbols
     from linkwise.files import load as load
@@ -72,6 +73,7 @@ __all__ = [
     "Kernel",
     "LinearSpringDamper",
     "Link",
+    "LinkWrenches",
     "LookAt",
     "Loop",
     "Mechanism",
@@ -127,6 +129,7 @@ _HOMES = {
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
+    "LinkWrenches": "linkwise.dynamics",
     "LookAt": "linkwise.solve",
     "Loop": "linkwise.model.loop",
     "Mechanism": "linkwise.mechanism",

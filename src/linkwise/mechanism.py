@@ -430,9 +430,9 @@ class Mechanism(Tree):
         qd, qdd : (..., nv) array_like
             Speeds and accelerations. Of a floating base the first six are of its origin and its turning, in its own axes,
             and the first six efforts the force and moment on it that the motion takes.
-        external : (..., 6) array_like, Wrench or mapping, optional
+        external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes; or for each link or the tool, by its
-            name, such a wrench in its own axes, or a `Wrench` with axes and a point.
+            name, such a wrench in its own axes, or a `Wrench` with axes and a point; or `LinkWrenches`, one on each link.
         """
         if external is None:
             return self.kernel("inverse_dynamics")(q, qd, qdd)  # type: ignore[no-any-return]

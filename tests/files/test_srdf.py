@@ -74,6 +74,14 @@ def test_joints_with_several_coordinates(tmp_path: Path) -> None:
     assert np.array_equal(read.configuration("s"), [1, 2, 3, 0.8, 0, 0, 0.6, 4, 5, 6, 0])
 
 
+def test_a_state_without_a_group(tmp_path: Path) -> None:
+    """Public files have them: it is a state of the joints that it names."""
+    text = '<robot><group_state name="up"><joint name="link2" value="0.5"/></group_state></robot>'
+    read = semantics(tmp_path, text, lw.robots.planar_2r())
+    assert list(read.states) == [("", "up")]
+    assert np.array_equal(read.configuration("up"), [0, 0.5])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Mechanism, Wrench, robots, simulate
+from linkwise import LinkWrenches, Mechanism, Wrench, robots, simulate
 from linkwise.dynamics.external import AXES, wrench_arguments, wrench_frames
 from linkwise.errors import ArgumentError
 from support.exact_derivatives import by_motion
@@ -182,6 +182,43 @@ def test_a_hanging_weight_in_a_simulation() -> None:
     assert np.abs(fall.energy_error).max() < 1e-8
 
 
+@pytest.mark.parametrize("frame", AXES)
+def test_one_array_for_all_links(frame: str) -> None:
+    """It is the mapping by name, bit for bit, in all that takes wrenches; a bare array stays a batch on the tool."""
+    arm = robots.planar_2r()
+    q, qd, qdd = random_state(arm, 6, (3,))
+    values = np.random.default_rng(2).normal(size=(3, 2, 6))
+    row, whole = LinkWrenches(values, frame), dict(zip(arm.link_names, np.moveaxis(values, -2, 0), strict=True))
+    if frame != "body":
+        at_origin = {"spatial": np.zeros(3), "world": None}[frame]
+        whole = {n: Wrench(w[:, :3], w[:, 3:], point=at_origin, frame="world") for n, w in whole.items()}
+    for name in ("inverse_dynamics", "forward_dynamics", "joint_wrenches"):
+        assert (getattr(arm, name)(q, qd, qdd, row) == getattr(arm, name)(q, qd, qdd, whole)).all(), name
+        first = LinkWrenches(values[0], frame)
+        assert (getattr(arm, name)(q, qd, qdd, row)[0] == getattr(arm, name)(q[0], qd[0], qdd[0], first)).all(), name
+        tool = getattr(arm, name)(q[:2], qd[:2], qdd[:2], values[0])
+        assert len(tool) == 2, "an array (L, 6) is a batch on the tool"
+        assert (tool[1] == getattr(arm, name)(q[1], qd[1], qdd[1], {"tool": values[0, 1]})).all(), name
+    for name in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        pairs = zip(getattr(arm, name)(q, qd, qdd, row), getattr(arm, name)(q, qd, qdd, whole), strict=True)
+        assert all((a == b).all() for a, b in pairs), name
+
+
+def test_one_array_for_all_links_of_loops_and_in_simulations() -> None:
+    bar = robots.four_bar()
+    q = bar.linkage(["crank"]).trace([0.7]).q[0]
+    still, values = np.zeros(bar.nv), np.random.default_rng(3).normal(size=(3, 6))
+    row, whole = LinkWrenches(values), dict(zip(bar.link_names, values, strict=True))
+    assert (
+        bar.actuator_efforts(q, still, still, external=row) == bar.actuator_efforts(q, still, still, external=whole)
+    ).all()
+    assert (bar.forward_dynamics(q, still, still, row) == bar.forward_dynamics(q, still, still, whole)).all()
+    for mech, start in ((bar, q), (robots.planar_2r(), [0.1, 0.2])):
+        loads = (LinkWrenches(values[: len(mech.links)]), dict(zip(mech.link_names, values, strict=False)))
+        a, b = (simulate(mech, start, t=(0.05, 5e-3), external=load) for load in loads)
+        assert (a.q == b.q).all()
+
+
 @pytest.mark.parametrize(
     ("fault", "parts"),
     [
@@ -193,6 +230,10 @@ def test_a_hanging_weight_in_a_simulation() -> None:
         (lambda: Wrench([1.0, 2.0, np.nan]), ("force", "nan")),
         (lambda: Wrench([1.0, 2.0, 3.0], point=[1.0]), ("point", "(1,)")),
         (lambda: Wrench([1.0, 2.0, 3.0], frame="tool"), ("frame", "'tool'", "world")),
+        (lambda: LinkWrenches(np.zeros((3, 6))), ("(3, 6)", "(..., 2, 6)")),
+        (lambda: LinkWrenches(np.zeros((1, 6))), ("(1, 6)", "(..., 2, 6)")),
+        (lambda: LinkWrenches(np.zeros(6)), ("(6,)", "(..., L, 6)")),
+        (lambda: LinkWrenches(np.zeros((2, 6)), "tool"), ("frame", "'tool'", "spatial")),
     ],
 )
 def test_faults_are_named(fault: Any, parts: tuple[str, ...]) -> None:

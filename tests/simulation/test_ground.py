@@ -102,6 +102,21 @@ def test_a_bar_lands_on_one_end_then_on_the_other() -> None:
     assert np.allclose([forces[2], forces[5]], 1.5 * G, atol=1e-5)
 
 
+def test_a_block_comes_down_flat() -> None:
+    """All its corners land at once: it neither tips nor rocks."""
+    block = Mechanism([Link(name="block", joint="floating", mass=2.0, inertia=(0.02, 0.02, 0.02))])
+    corners = [(x, y, -0.1) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    feet = Contacts(block, [Contact(f"c{k}", "block", point, friction=0.5) for k, point in enumerate(corners)])
+    start = block.neutral.copy()
+    start[2] = 0.3
+    fall = lw.simulate(block, start, t=(0.5, 0.05), method="rk45", ground=Ground(feet))
+    time = np.sqrt(0.4 / 9.81)
+    print([(event.name, event.time - time) for event in fall.events], fall.q[-1] - start)
+    assert [event.name for event in fall.events] == [f"land c{k}" for k in range(4)]
+    assert max(abs(event.time - time) for event in fall.events) < 1e-9
+    assert np.abs(fall.q[-1] - start - [0, 0, -0.2, 0, 0, 0, 0]).max() < 1e-9, "the tolerance of the integrator"
+
+
 def test_a_batch_is_a_loop() -> None:
     mech, contacts = block(friction=0.2)
     starts = np.array([[0.0, 0.3], [0.0, 0.5]])

@@ -36,6 +36,7 @@ from linkwise.dynamics.derivatives import forward_dynamics_derivatives as forwar
 from linkwise.dynamics.derivatives import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from linkwise.dynamics.energy import kinetic_energy as kinetic_energy
 from linkwise.dynamics.energy import potential_energy as potential_energy
+from linkwise.dynamics.external import LinkWrenches as LinkWrenches
 from linkwise.dynamics.external import Wrench as Wrench
 from linkwise.dynamics.external import external_efforts as external_efforts
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics

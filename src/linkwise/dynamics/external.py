@@ -85,8 +85,50 @@ class Wrench:
         return np.concatenate(np.broadcast_arrays(self.force, moment), axis=-1)
 
 
+@dataclass(frozen=True, eq=False)
+class LinkWrenches:
+    """A wrench on each link, as one array, in the order of the links: as `joint_wrenches` and sensors have them.
+
+    A type of its own, as a bare array (..., L, 6) is L wrenches on the tool, one per state of a batch.
+
+    Parameters
+    ----------
+    wrenches : (..., L, 6) array_like
+        Force (N) and moment (N m) on each of the L links.
+    frame : {"body", "world", "spatial"}
+        The link's axes, about the origin of its frame; the world's axes, about the same point; the world's axes, about the
+        world origin.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is no such array, or no frame.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> pushes = [[0, 10, 0, 0, 0, 0], [0, 5, 0, 0, 0, 0]]
+    >>> arm.inverse_dynamics([0, 0], [0, 0], [0, 0], LinkWrenches(pushes)).round(3)
+    array([-0.38 , -0.095])
+    >>> by_name = dict(zip(arm.link_names, pushes))
+    >>> arm.inverse_dynamics([0, 0], [0, 0], [0, 0], by_name).round(3)
+    array([-0.38 , -0.095])
+    """
+
+    wrenches: npt.ArrayLike
+    frame: str = "body"
+
+    def __post_init__(self) -> None:
+        choice("frame", self.frame, AXES)
+        values = vectors("LinkWrenches: wrenches", self.wrenches, 6)
+        if values.ndim < 2:
+            raise ArgumentError("LinkWrenches: wrenches has the shape (6,); expected (..., L, 6), a row per link")
+        object.__setattr__(self, "wrenches", values)
+
+
 #: What methods take: a wrench on the tool, in its axes, or wrenches by link.
-External: TypeAlias = npt.ArrayLike | Wrench | Mapping[str, npt.ArrayLike | Wrench]
+External: TypeAlias = npt.ArrayLike | Wrench | LinkWrenches | Mapping[str, npt.ArrayLike | Wrench]
 
 
 def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
@@ -97,6 +139,8 @@ def wrench_arguments(external: Any) -> tuple[dict[str, Any], Any]:
     ArgumentError
         Naming the link that there is not, or the value that is no wrench.
     """
+    if isinstance(external, LinkWrenches):
+        return {"wrenches": external.frame}, external.wrenches
     if isinstance(external, Wrench):
         external = {TOOL: external}
     if not isinstance(external, Mapping):
@@ -123,9 +167,11 @@ def _wrench(name: Any, value: Any) -> Wrench:
 
 
 def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
-    """The option `wrenches` with links by their index."""
+    """The option `wrenches` with links by their index; the name of axes stands for one on each link."""
     if wrenches is None:
         return None
+    if isinstance(wrenches, str):
+        wrenches = [(k, wrenches) for k in range(len(tree.links))]
     for _, axes in wrenches:
         choice("wrenches: axes", axes, AXES)
     frames = [name if name == TOOL else tree.link_index(name) for name, _ in wrenches]

@@ -72,7 +72,7 @@ def linearize(
         Velocities; at rest by default.
     tau : (..., nv) array_like, optional
         Efforts; those that take no acceleration by default, with loops none of the driven coordinates.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`; held.
     driven : sequence of int or str, optional
         With loops, as many coordinates as there are degrees of freedom, by name or by the index of their speed; by default
@@ -174,7 +174,7 @@ def modes(
         What vibrates.
     q : (..., nq) array_like
         Configuration.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`; held.
     driven : sequence of int or str, optional
         With loops, the coordinates whose constant efforts hold the configuration; by default those with motors.

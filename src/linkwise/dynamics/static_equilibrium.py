@@ -80,7 +80,7 @@ def static_equilibrium(
         Where the search begins; loops are closed first, by the nearest way.
     tau : (..., nv) array_like
         Constant efforts of the motors; none by default.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`; held.
     tol : float
         Greatest `residual` of a success.

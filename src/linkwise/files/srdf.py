@@ -62,7 +62,8 @@ class Semantics:
     groups : dict of str to JointGroup
         The groups by name.
     states : dict of (str, str) to dict
-        The values of each named state, by group and name: joint to numbers, rad or m, in the order of the coordinates here.
+        The values of each named state, by group ("" where the file says none) and name: joint to numbers, rad or m, in the
+        order of the coordinates here.
     end_effectors : tuple of dict
         ``name``, ``parent_link``, ``group`` and, where there is one, ``parent_group``.
     virtual_joints : tuple of dict
@@ -283,11 +284,11 @@ class _Reader:
     def _states(self, groups: Mapping[str, JointGroup]) -> Iterator[tuple[tuple[str, str], dict[str, tuple[float, ...]]]]:
         seen: dict[tuple[str, str], int] = {}
         for element in self.robot.all("group_state"):
-            name, group = (self.notes.word("a group_state", element, key) for key in ("name", "group"))
-            if name is None or group is None:
+            name, group = self.notes.word("a group_state", element, "name"), element.get("group") or ""
+            if name is None:
                 continue
-            item = f"group_state {name!r} of {group!r}"
-            if group not in groups:
+            item = f"group_state {name!r} of {group!r}" if group else f"group_state {name!r}"
+            if group and group not in groups:
                 self._unknown(element, f"{item}: group", group, groups)
             if (group, name) in seen:
                 self.notes.report(element.line, f"{item} stands twice, first in line {seen[group, name]}")

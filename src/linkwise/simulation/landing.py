@@ -141,6 +141,10 @@ class GroundRollout(ModalRollout):
         self, time: float, q: FloatArray, qd: FloatArray, law: Law, occurred: Any = ()
     ) -> tuple[FloatArray, FloatArray, Any, float | None]:
         landed = [*(name for kind, name in occurred if kind == "land"), *self.touching]
+        if landed:  # a foot that comes down flat does so with all its points at once
+            others = [n for n in self.contacts.names if n not in landed and n not in self.stance.standing]
+            speeds = self.ground.along(self.contacts.jacobian(q, others) @ qd, others)
+            landed += [name for name in others if speeds[name] < -SLOW and self.ground.gap(q, name) <= TOUCHING]
         lifted = {name for kind, name in occurred if kind == "lift"}
         before, self.touching = self.stance, ()
         touching = [

@@ -84,7 +84,7 @@ def simulate(
         - `Feedback`: a law that is compiled in.
         - ``torque(t, q, qd) -> (..., nv)``: a function of Python, called once a step with the whole batch (by adaptive
           methods with one rollout at a time). It is the slowest.
-    external : (6,) array_like, Wrench or mapping, optional
+    external : (6,) array_like, Wrench, LinkWrenches or mapping, optional
         Constant forces (N) and moments (N m) on the tool or on links, as in `Mechanism.inverse_dynamics`. They are compiled
         in: others compile anew.
     t : (T,) array_like or tuple (t_end, dt)

@@ -136,7 +136,7 @@ def _plant(tree: Tree, external: Any, kept: tuple[str, float]) -> Plant:
         return Plant(tree, None, None, *kept)
     options, values = wrench_arguments(external)
     wrenches = wrench_frames(tree, options.get("wrenches"))
-    layout = "(6,): a constant force and moment, on the tool in its axes, or on each link of a mapping"
+    layout = "(6,): a constant force and moment, on the tool in its axes, or on each of the links"
     values = shaped("simulate: external", values, *([len(wrenches)] if wrenches else []), 6, layout=layout)
     return Plant(tree, tuple(values.ravel().tolist()), wrenches, *kept)
 

@@ -113,7 +113,7 @@ def closed_inverse_dynamics_derivatives(
     driven : sequence of int or str, optional
         As many coordinates as there are degrees of freedom, by name or by the index of their speed; by default those with
         motors.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`; held.
     name : str
         What messages call the function.

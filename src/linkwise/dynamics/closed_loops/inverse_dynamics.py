@@ -50,7 +50,7 @@ def closed_inverse_dynamics(
     driven : sequence of int or str, optional
         The coordinates that have an effort, by name or by the index of their speed; by default those with motors. The
         others have none beside their own friction.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`.
     name : str
         What messages call the function.

@@ -75,7 +75,7 @@ def closed_joint_wrenches(
         Speeds and accelerations that keep them closed.
     driven : sequence of int or str, optional
         The coordinates that have an effort: see `closed_inverse_dynamics`.
-    external : (..., 6) array_like, Wrench or mapping, optional
+    external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
         As for `Mechanism.inverse_dynamics`.
     name : str
         What messages call the function.

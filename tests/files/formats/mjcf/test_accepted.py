@@ -17,7 +17,7 @@ from linkwise.files.report import Reading
 mujoco = pytest.importorskip("mujoco")
 
 BALL = '<geom size="0.1" pos="0.1 0.2 0.3"/>'
-ASSET = '<asset><mesh name="m" builtin="sphere" params="1"/></asset>'
+ASSET = '<asset><mesh name="m" builtin="wedge" params="25 25 180 90 0"/></asset>'
 MESH = '<geom type="mesh" mesh="m"/>'
 ARM = f'<body name="arm"><joint name="j" axis="0 1 0"/>{BALL}</body>'
 
@@ -93,7 +93,7 @@ def test_where_it_counts_it_is_refused(text: str) -> None:
     """On a body that moves, be it carried; and where a total is shared out among all bodies."""
     problems = parse(text).problems
     assert problems
-    assert all("what MuJoCo makes of mesh 'm' is not known" in problem.message for problem in problems)
+    assert all("what MuJoCo makes of builtin 'wedge' is not known" in problem.message for problem in problems)
 
 
 # ── armature of a free joint ──────────────────────────────────────────────────────────────────────

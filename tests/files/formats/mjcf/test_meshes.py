@@ -86,6 +86,24 @@ def test_mass_is_that_of_mujoco(name: str) -> None:
     compare(reading.description.mechanism.links[0].body, mujoco.MjModel.from_xml_string(MODELS[name]))
 
 
+@pytest.mark.parametrize("inertia", ["legacy", "exact", "convex", "shell"])
+@pytest.mark.parametrize(
+    "generated",
+    [
+        *(f"sphere {k}" for k in (0, 1, 3)),
+        *(f"hemisphere {k}" for k in (0, 1, 7)),
+        *("cone 3 1", "cone 5 0.5", "cone 7 0"),
+        *("supersphere 16 1 1", "supersphere 30 .4 2", "supersphere 32 .3 .4", "supersphere 5 0 .3"),
+        *("supertorus 30 .5 .4 2", "supertorus 7 .3 1 1"),
+    ],
+)
+def test_generated_meshes(generated: str, inertia: str) -> None:
+    name, params = generated.split(" ", 1)
+    said = f'builtin="{name}" params="{params}" inertia="{inertia}" scale="0.3 0.4 0.5" refpos="0.1 0.2 0.3"'
+    xml = model(f'<mesh name="m" {said}/>')
+    compare(lw.loads(xml).links[0].body, mujoco.MjModel.from_xml_string(xml))
+
+
 @pytest.mark.parametrize("kind", ["stl", "obj", "msh"])
 def test_files(kind: str, tmp_path: Path) -> None:
     """In the folder of meshes; the name of the mesh is that of its file."""
@@ -125,6 +143,10 @@ def test_a_file_of_points_is_their_hull(tmp_path: Path) -> None:
         (inline('inertia="exact"', np.vstack([FACES[:-1], FACES[-1:, ::-1]])), "its triangles are not all turned outwards"),
         (inline('refquat="0 0 0 0"'), "refquat of mesh 'm' says no direction"),
         (inline('inertia="convex" maxhullvert="5"'), "with no more than maxhullvert corners is not known here"),
+        ('<mesh name="m" builtin="wedge" params="2 2 90 40 0"/>', "builtin 'wedge' is not known here (known are "),
+        ('<mesh name="m" builtin="cone" params="2 0.5"/>', "expected nvert from 3 to 10000, radius from 0 to 1"),
+        ('<mesh name="m" builtin="sphere" params="1.5"/>', "expected subdivision from 0 to 4"),
+        ('<mesh name="m" builtin="sphere"/>', "builtin sphere has params []"),
         (inline('weight="3"'), "has no attribute 'weight'"),
     ],
 )  # fmt: skip

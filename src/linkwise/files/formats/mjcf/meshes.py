@@ -12,6 +12,7 @@ import numpy as np
 from linkwise.errors import FileError, install_hint, shown
 from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, ElementLog, offered
+from linkwise.files.formats.mjcf.builtin_meshes import builtin_mesh
 from linkwise.files.formats.mjcf.document import Includer, Settings
 from linkwise.files.mesh_file import LARGEST, MeshError, load_mesh
 from linkwise.files.xml_tree import Element
@@ -73,7 +74,7 @@ class Meshes:
             expected = f" (expected {offered(self.attributes)})" if self.attributes else ""
             raise MeshError(f"there is no mesh {shown(name)}{expected}")
         said = self.attributes[name]
-        if said.text("builtin") not in (None, "none") or said.element.children:
+        if said.element.children:
             raise MeshError(f"what MuJoCo makes of mesh {shown(name)} is not known here")
         vertices, faces = self._triangles(said, self._settings[name])
         kind = said.word("inertia", INERTIAS, "legacy")
@@ -93,8 +94,10 @@ class Meshes:
 
     def _triangles(self, said: Attributes, settings: Settings) -> tuple[FloatArray, Any]:
         """Vertices (..., 3) in the single precision in which MuJoCo has them, and the triangles, if there are any."""
-        file = said.text("file")
-        if file is None:
+        file, kind = said.text("file"), said.text("builtin")
+        if kind not in (None, "none"):
+            vertices, faces = builtin_mesh(kind, said.numbers("params", 0, 100) or [])
+        elif file is None:
             vertices, faces = _inline(said, "vertex"), _inline(said, "face").astype(int)
             if len(vertices) < 4 or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
                 raise MeshError(f"{said.item} has no file, nor vertices that make a body")
