@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,13 +12,12 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
-from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
+from linkwise.inverse_kinematics.closed_form.general_arm import Answers, GeneralArm
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import JointRanges, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, start_position
 from linkwise.solve.validation import FARTHEST, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse
-from linkwise.spatial.validation import common_batch, flag, rigid_poses, vectors
+from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
 
 class Elimination:
@@ -39,37 +40,81 @@ class Elimination:
         self.family = f"elimination: a polynomial of degree {degree} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
+        self._ranges = {limits: JointRanges.of(mechanism, limits=limits) for limits in (False, True)}
+        self._forward = partial(kernel_of, mechanism, "forward_kinematics", None, {"link": link})
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        poses = rigid_poses("T", T)
-        if np.abs(poses[..., :3, 3]).max(initial=0.0) > FARTHEST:
-            raise ArgumentError(f"T has a position beyond {FARTHEST:g} m; expected positions up to {FARTHEST:g} m")
-        n, near = self.mechanism.n, positive("tol", tol)
+        poses, n, near = _poses(T), self.mechanism.n, positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
         batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
-        poses = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
-        start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
-        answers = self.arm.solve(inverse(self.chain.frame) @ poses @ inverse(self.chain.home))
-        q = start[answers.pose]
+        if batch != poses.shape[:-2]:
+            poses = np.broadcast_to(poses, (*batch, 4, 4))
+        poses = poses.reshape(-1, 4, 4)
+        answers, sound = self.arm.solve(poses)
+        if not sound:
+            _refuse(poses)
+            answers, _ = self.arm.solve(poses, checked=True)
+        if start.ndim > 1:
+            start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
+        return self._confirmed(answers, poses, start, self._ranges[flag("limits", limits)], near, batch)
+
+    def _confirmed(
+        self,
+        answers: Answers,
+        poses: FloatArray,
+        start: FloatArray,
+        ranges: JointRanges,
+        near: float,
+        batch: tuple[int, ...],
+    ) -> Solutions:
+        """The answers that a forward pass confirms, nearest to starts (n,) or (N, n) first, within the ranges."""
+        pose, proven = answers.pose, answers.proven
+        begin = start if start.ndim == 1 else start[pose]
+        q = np.empty((len(pose), self.mechanism.n))
+        if q.shape[1] > 6:
+            q[:] = begin
         q[:, self.chain.coordinates] = (answers.angles - self.chain.shifts) / self.chain.ratios
-        ranges = JointRanges.of(self.mechanism, limits=flag("limits", limits))
-        q = ranges.nearest_turns(q, start[answers.pose])
-        reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q)
-        away = reached - poses[answers.pose]
-        distance = np.linalg.norm(away[:, :3, 3], axis=1)
-        angle = np.sqrt(0.5 * np.sum(away[:, :3, :3] ** 2, axis=(1, 2)))
-        good = (distance <= near) & (angle <= near)
-        proven = answers.proven.copy()
-        proven[answers.pose[~good]] = False
-        inside = ((q >= ranges.low - near) & (q <= ranges.high + near)).all(axis=1)
-        keep = np.flatnonzero(good & inside)
-        pose = answers.pose[keep]
-        q = np.clip(q[keep], ranges.low, ranges.high)
-        order = np.lexsort((np.sum((q - start[pose]) ** 2, axis=1), pose))
+        turned = q + TURN * np.round((begin - q) * (1.0 / TURN))
+        if not ((turned >= ranges.low) & (turned <= ranges.high)).all():
+            turned = ranges.nearest_turns(q, begin)
+        away = (self._forward()(turned) - poses[pose]).reshape(-1, 16)
+        good = ((away * away) @ _PARTS <= near * near).all(axis=1)
+        if not good.all():
+            proven[pose[~good]] = False
+        keep = good & ((turned >= ranges.low - near) & (turned <= ranges.high + near)).all(axis=1)
+        if not keep.all():
+            pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
+        q = np.clip(turned, ranges.low, ranges.high)
+        away = q - begin
+        distance = np.einsum("ij,ij->i", away, away)
+        if not batch:
+            return Solutions(q[np.argsort(distance, kind="stable")], np.asarray(len(q)), proven.reshape(()))
+        order = np.lexsort((distance, pose))
         return _listed(pose[order], q[order], proven, batch)
+
+
+#: Sums of the squares of a difference of poses (16,): of the position, and of the rotation for the square of its angle.
+_PARTS: FloatArray = np.zeros((4, 4, 2))
+_PARTS[:3, 3, 0], _PARTS[:3, :3, 1] = 1.0, 0.5
+_PARTS = _PARTS.reshape(16, 2)
+
+
+def _poses(T: npt.ArrayLike) -> FloatArray:
+    """Numbers (..., 4, 4), which are not yet known to be poses."""
+    poses = T if type(T) is np.ndarray and T.dtype.char == "d" else numbers("T", T, "rigid poses (..., 4, 4)")
+    if poses.shape[-2:] != (4, 4):
+        raise no_poses("T", poses.shape)
+    return poses
+
+
+def _refuse(poses: FloatArray) -> None:
+    """Raise what is wrong with poses; return where they are right after all."""
+    farthest = np.abs(rigid_poses("T", poses)[..., :3, 3]).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
 
 
 def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bool_], batch: tuple[int, ...]) -> Solutions:
@@ -100,9 +145,13 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
     >>> len(solutions), bool(solutions.complete), bool(abs(arm.forward_kinematics(solutions) - T).max() < 1e-9)
     (8, True, True)
     """
+    return mechanism.memo("elimination", link, lambda: _made(mechanism, link))
+
+
+def _made(mechanism: Tree, link: int | str) -> Elimination | None:
     chain, _ = chain_of(mechanism, link)
     if chain is None or len(chain) != 6 or any(chain.translates) or not np.all(np.abs(chain.ratios) == 1.0):
         return None  # (a joint that follows at another ratio has more, or fewer, positions than its angle)
     if not independent(chain, None, "pose"):
         return None
-    return mechanism.memo("elimination", link, lambda: Elimination(mechanism, link, chain))
+    return Elimination(mechanism, link, chain)
