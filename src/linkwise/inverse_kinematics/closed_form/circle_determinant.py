@@ -481,6 +481,12 @@ def kernels() -> dict[str, Kernel]:
     return {name: Kernel(kept_tape(__name__, f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
 
 
+@cache
+def ufuncs() -> dict[str, Any]:
+    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
+    return {name: kernel.ufunc for name, kernel in kernels().items()}
+
+
 def roots_of(c: FloatArray) -> FloatArray:
     """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
     degree, starts = c.shape[1] - 1, _starts(c.shape[1] - 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import numpy.typing as npt
 
@@ -40,17 +38,18 @@ class Elimination:
         self.family = f"elimination: a polynomial of degree {degree} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
-        self._ranges = {limits: JointRanges.of(mechanism, limits=limits) for limits in (False, True)}
-        self._forward = partial(kernel_of, mechanism, "forward_kinematics", None, {"link": link})
+        self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        poses, n, near = _poses(T), self.mechanism.n, positive("tol", tol)
+        poses, n = _poses(T), self.mechanism.n
+        near = TOLERANCE if tol is TOLERANCE else positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
-        batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
-        if batch != poses.shape[:-2]:
+        batch = poses.shape[:-2]
+        if start.ndim > 1:
+            batch = common_batch(T=batch, q0=start.shape[:-1])
             poses = np.broadcast_to(poses, (*batch, 4, 4))
         poses = poses.reshape(-1, 4, 4)
         answers, sound = self.arm.solve(poses)
@@ -59,7 +58,9 @@ class Elimination:
             answers, _ = self.arm.solve(poses, checked=True)
         if start.ndim > 1:
             start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
-        return self._confirmed(answers, poses, start, self._ranges[flag("limits", limits)], near, batch)
+        return self._confirmed(
+            answers, poses, start, JointRanges.of(self.mechanism, limits=flag("limits", limits)), near, batch
+        )
 
     def _confirmed(
         self,
@@ -73,23 +74,27 @@ class Elimination:
         """The answers that a forward pass confirms, nearest to starts (n,) or (N, n) first, within the ranges."""
         pose, proven = answers.pose, answers.proven
         begin = start if start.ndim == 1 else start[pose]
-        q = np.empty((len(pose), self.mechanism.n))
-        if q.shape[1] > 6:
-            q[:] = begin
-        q[:, self.chain.coordinates] = (answers.angles - self.chain.shifts) / self.chain.ratios
-        turned = q + TURN * np.round((begin - q) * (1.0 / TURN))
-        if not ((turned >= ranges.low) & (turned <= ranges.high)).all():
+        q = (answers.angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
+        if self._beside:
+            q, six = np.empty((len(pose), self.mechanism.n)), q
+            q[:], q[:, self.chain.coordinates] = begin, six
+        turned = q + TURN * np.rint((begin - q) * (1.0 / TURN))
+        limited = ranges.limited
+        if limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             turned = ranges.nearest_turns(q, begin)
-        away = (self._forward()(turned) - poses[pose]).reshape(-1, 16)
-        good = ((away * away) @ _PARTS <= near * near).all(axis=1)
-        if not good.all():
-            proven[pose[~good]] = False
-        keep = good & ((turned >= ranges.low - near) & (turned <= ranges.high + near)).all(axis=1)
+        reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
+        away = (reached - poses[pose]).reshape(-1, 16)
+        squares = (away * away) @ _PARTS
+        keep = np.maximum(squares[:, 0], squares[:, 1]) <= near * near
+        if not keep.all():
+            proven[pose[~keep]] = False
+        if limited:
+            keep &= ((turned >= ranges.low - near) & (turned <= ranges.high + near)).all(axis=1)
         if not keep.all():
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
-        q = np.clip(turned, ranges.low, ranges.high)
+        q = np.clip(turned, ranges.low, ranges.high) if limited else turned
         away = q - begin
-        distance = np.einsum("ij,ij->i", away, away)
+        distance = (away * away).sum(axis=1)
         if not batch:
             return Solutions(q[np.argsort(distance, kind="stable")], np.asarray(len(q)), proven.reshape(()))
         order = np.lexsort((distance, pose))

@@ -20,6 +20,7 @@ from linkwise.inverse_kinematics.closed_form.circle_determinant import (
     iterations,
     kernels,
     roots_of,
+    ufuncs,
 )
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
@@ -76,12 +77,14 @@ class Formulation(NamedTuple):
 
     def angles(self, q: FloatArray) -> FloatArray:
         """Angles (M, 6) of the joints in their order."""
-        result = np.empty_like(q)
-        result[:, self.order()] = -q if self.backwards else q
-        return result
+        placed = q[:, _PLACES[self]]
+        return -placed if self.backwards else placed
 
 
 FORMULATIONS = [Formulation(hidden, backwards) for hidden, backwards in product(range(6), (False, True))]
+
+#: Where the angle of each joint is among those that the elimination gives.
+_PLACES = {formulation: np.argsort(formulation.order()) for formulation in FORMULATIONS}
 
 
 class Answers(NamedTuple):
@@ -137,7 +140,11 @@ class GeneralArm:
             to_origin[:3, 3] = self.offset_wrist.origin / chain.size
             ends.append((inverse(to_origin), to_origin))
         self._ends = [
-            ((before @ _scaled(self._frame, chain.size))[:3], (_scaled(self._home, chain.size) @ after)[:3])
+            (
+                np.ascontiguousarray((before @ _scaled(self._frame, chain.size))[:3]),
+                np.ascontiguousarray((_scaled(self._home, chain.size) @ after)[:3]),
+                np.asarray(chain.size),
+            )
             for before, after in ends
         ]
 
@@ -179,15 +186,15 @@ class GeneralArm:
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
-        carried, size = kernels()["carried"], self.chain.size
-        product, back, checks = carried(poses, *self._ends[0], size)
+        carried = ufuncs()["carried"]
+        product, back, checks = carried(poses, *self._ends[0])
         loop = np.empty((len(poses), 6, 3, 4))
         loop[:] = self._loop
         loop[:, self._slot] = product if self.offset_wrist is None and self.formulations[0].backwards else back
         if self.offset_wrist is None:
             answers = _solve_ordered(loop, self.formulations[0])
         else:
-            answers = solve_offset_wrist(carried(poses, *self._ends[1], size)[0], loop, self.offset_wrist)
+            answers = solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
         if not answers.proven.all():
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
@@ -287,7 +294,7 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
 
     A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
     """
-    functions = reduced.kernels()
+    functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
     with np.errstate(all="ignore"):
         c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
@@ -320,7 +327,7 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
-    functions = kernels()
+    functions = kernels() if len(loop) > 1 else ufuncs()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
         equations, pair = functions["eliminate_pair"](loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))

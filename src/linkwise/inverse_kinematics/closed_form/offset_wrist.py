@@ -157,3 +157,9 @@ def kernels() -> dict[str, Kernel]:
         "closing": (gauss_newton_step, {"loop": (6, 3, 4), "q": (6,)}, {"moved": (6,), "opened": ()}),
     }
     return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
+
+
+@cache
+def ufuncs() -> dict[str, Any]:
+    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
+    return {name: kernel.ufunc for name, kernel in kernels().items()}
