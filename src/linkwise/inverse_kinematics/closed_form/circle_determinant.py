@@ -407,10 +407,10 @@ def _product_of(*placements: Array) -> Array:
     return product
 
 
-def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
-    """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ().
+def opening(loop: Array, q: Array) -> tuple[Array, Array, Array]:
+    """How far angles (6,) leave a loop open: the gap (6,) to close, its rates (6, 6) by the angles, and its size ().
 
-    The opening is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
+    The size is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
     """
     T, axes, points = np.eye(4, dtype=object)[:3], [], []
     for k in range(6):
@@ -420,11 +420,17 @@ def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
     turn = 0.5 * np.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]], dtype=object)
     gap = np.concatenate([-T[:, 3], -turn])
     rates = np.array([[*cross(z, T[:, 3] - p), *z] for z, p in zip(axes, points, strict=True)], dtype=object).T
+    away = T[:, :3] - np.eye(3)
+    return gap, rates, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
+
+
+def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
+    """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ()."""
+    gap, rates, opened = opening(loop, q)
     step = damped_step(rates, gap)
     long = inner(step, step) - 0.25
     scale = select(long, 0.5 / root(inner(step, step)), 1.0)
-    away = T[:, :3] - np.eye(3)
-    return q + scale * step, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
+    return q + scale * step, opened
 
 
 #: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest.
@@ -471,6 +477,7 @@ def kernels() -> dict[str, Kernel]:
             {**c, **roots, "error": ()},
             {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
         ),
+        "opening": (opening, {**loop, "q": (6,)}, {"gap": (6,), "rates": (6, 6), "opened": ()}),
         "carried": (
             carried,
             {"pose": (4, 4), "before": (3, 4), "after": (3, 4), "size": ()},

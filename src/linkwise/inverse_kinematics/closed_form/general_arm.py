@@ -35,6 +35,13 @@ AT_ONCE = 256
 #: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
 OPEN, SAME = 1e-9, 1e-6
 
+#: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
+#: open by rounding alone.
+APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
+
+#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
+UNDAMPED_STEPS, RANK = 14, 1e-11
+
 #: What a step starts from that is open by less than this is closed to rounding after it.
 NEARLY = 1e-8
 
@@ -179,7 +186,7 @@ class GeneralArm:
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
-        again, more = _distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True))))
         pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
         order = np.argsort(pose, kind="stable")
         return Answers(pose[order], angles[order], proven), sound
@@ -234,6 +241,37 @@ class GeneralArm:
             q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles)
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
+
+    def _merged(
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Solutions (M, 6) of poses, each once where a nearly singular loop hardly tells where between neighbours it closes.
+
+        Neighbours are closed to rounding first. Halfway between two solutions the loop is open by the curvature times the
+        square of their distance; between two approximations of one it is open no more than at these.
+        """
+        close = np.zeros(len(pose), dtype=bool)
+        for later, earlier in _pairs(pose):
+            near = np.abs(_wrapped(angles[later] - angles[earlier])).max(axis=1) < APART
+            close[later[near]] = close[earlier[near]] = True
+        if not close.any():
+            return pose, angles
+        rows = np.flatnonzero(close)
+        placements = self.placements(self._frame @ poses[pose[rows]] @ self._home)
+        loop = np.ascontiguousarray(placements[:, :, :3])
+        q, opened = _closed_to_rounding(loop, angles[rows])
+        kept: list[int] = []
+        for k in np.argsort(opened, kind="stable").tolist():
+            others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
+            away = _wrapped(q[others] - q[k])
+            halfway = kernels()["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
+            distance = np.abs(away).max(axis=1, initial=0.0)
+            if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
+                kept.append(k)
+        angles = angles.copy()
+        angles[rows[kept]] = q[kept]
+        close[rows[kept]] = False
+        return pose[~close], angles[~close]
 
     def _ranked(self) -> list[Formulation]:
         """The formulations, those first that prove and find the most on positions at random."""
@@ -349,6 +387,28 @@ def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
     rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
+
+
+def _closed_to_rounding(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Angles (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
+    best, least = q.copy(), np.full(len(q), np.inf)
+    q = q.copy()
+    for _ in range(UNDAMPED_STEPS):
+        gap, rates, opened = kernels()["opening"](loop, q)
+        better = opened < least
+        best[better], least[better] = q[better], opened[better]
+        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
+        q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
+    return _wrapped(best), least
+
+
+def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """The pairs of rows that are of the same pose, of poses (M,) in rising order."""
+    for back in range(1, len(pose)):
+        later = np.flatnonzero(pose[back:] == pose[:-back]) + back
+        if not later.size:
+            return
+        yield later, later - back
 
 
 def _distinct(
