@@ -161,9 +161,7 @@ def test_neighbours_near_a_fold_are_listed_once() -> None:
     away = np.abs(np.remainder(solutions.q[:, None] - solutions.q + math.pi, 2.0 * math.pi) - math.pi).max(axis=-1)
     pairs = away[np.triu_indices(len(solutions), 1)]
     print("count", len(solutions), "complete", solutions.complete, "nearest", np.sort(pairs)[:3])
-    assert recovered(
-        lw.inverse_kinematics.Solutions(solutions.q[None], solutions.count[None], solutions.complete[None]), q
-    ).all()
+    assert np.abs(np.remainder(solutions.q - q + math.pi, 2.0 * math.pi) - math.pi).max(axis=1).min() < 1e-5
     assert len(solutions) == 12
     assert (pairs < 1e-3).sum() == 2  # (two true pairs, neither merged)
     assert pairs.min() > 4e-4
