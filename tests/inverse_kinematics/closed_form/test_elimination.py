@@ -154,7 +154,7 @@ def test_what_is_no_offset_wrist() -> None:
 
 
 def test_neighbours_near_a_fold_are_listed_once() -> None:
-    """Two solutions 5e-4 rad apart, and their mirror images: Newton's method from many starts ends at points between them."""
+    """Two solutions 5e-4 rad apart, and their mirror images: Newton's method from many starts ends between them."""
     arm = two_link_wrist(0.15)
     q = np.random.default_rng(0).uniform(-math.pi, math.pi, (47_682, 6))[-1]
     solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q), limits=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
-from linkwise.inverse_kinematics.closed_form.general_arm import Answers, GeneralArm
+from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position
 from linkwise.solve.validation import FARTHEST, positive
@@ -58,23 +60,34 @@ class Elimination:
             answers, _ = self.arm.solve(poses, checked=True)
         if start.ndim > 1:
             start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
-        return self._confirmed(
-            answers, poses, start, JointRanges.of(self.mechanism, limits=flag("limits", limits)), near, batch
-        )
+        ranges = JointRanges.of(self.mechanism, limits=flag("limits", limits))
+        if not batch:
+            _, q = self._confirmed(answers.pose, answers.angles, answers.proven, poses, start, ranges, near)
+            return Solutions(q, np.asarray(len(q)), answers.proven.reshape(()))
+        edges = np.searchsorted(answers.pose, np.arange(0, len(poses) + AT_ONCE, AT_ONCE))
+        parts = [
+            self._confirmed(answers.pose[low:high], answers.angles[low:high], answers.proven, poses, start, ranges, near)
+            for low, high in pairwise(edges)
+        ]
+        pose, q = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (answers.pose, np.zeros((0, n)))
+        return _listed(pose, q, answers.proven, batch)
 
     def _confirmed(
         self,
-        answers: Answers,
+        pose: npt.NDArray[np.intp],
+        angles: FloatArray,
+        proven: npt.NDArray[np.bool_],
         poses: FloatArray,
         start: FloatArray,
         ranges: JointRanges,
         near: float,
-        batch: tuple[int, ...],
-    ) -> Solutions:
-        """The answers that a forward pass confirms, nearest to starts (n,) or (N, n) first, within the ranges."""
-        pose, proven = answers.pose, answers.proven
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Of which pose and where (K, n) the angles (M, 6) are that a forward pass confirms, within the ranges.
+
+        The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
+        """
         begin = start if start.ndim == 1 else start[pose]
-        q = (answers.angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
+        q = (angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
@@ -95,10 +108,8 @@ class Elimination:
         q = np.clip(turned, ranges.low, ranges.high) if limited else turned
         away = q - begin
         distance = (away * away).sum(axis=1)
-        if not batch:
-            return Solutions(q[np.argsort(distance, kind="stable")], np.asarray(len(q)), proven.reshape(()))
         order = np.lexsort((distance, pose))
-        return _listed(pose[order], q[order], proven, batch)
+        return pose[order], q[order]
 
 
 #: Sums of the squares of a difference of poses (16,): of the position, and of the rotation for the square of its angle.
