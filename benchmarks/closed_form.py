@@ -5,7 +5,7 @@ Targets are reached by joint angles at random within the limits; solutions are f
 
     python benchmarks/closed_form.py
     python benchmarks/closed_form.py --general   # arms without a closed form, by elimination
-    python benchmarks/closed_form.py --sets      # the sets of solutions beside those of eaik and ssik (PyPI), all bundled arms
+    python benchmarks/closed_form.py --sets      # the sets of solutions beside those of eaik and ssik (PyPI)
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def general() -> None:
         )
 
 
-#: Poses of an arm whose sets are compared, and what counts: a solution misses its pose by less than WRONG (m, and elements of
-#: the rotation), is in a set that has one within SAME, and is listed twice with another within TWICE (rad).
+#: Poses of an arm whose sets are compared, and what counts: a solution misses its pose by less than WRONG (m, and elements
+#: of the rotation), is in a set that has one within SAME, and is listed twice with another within TWICE (rad).
 POSES, WRONG, SAME, TWICE = 500, 1e-6, 1e-3, 1e-6
 
 
@@ -96,7 +96,8 @@ def sets() -> None:
     pin_to_one_core()
     print("missing: confirmed solutions of another that are not in a set; wrong: listed ones that miss the pose by 1e-6")
     print(
-        f"{'arm':14} {'solver':10} {'a pose':>7} {'missing':>8} {'poses':>6} {'wrong':>6} {'twice':>6} {'us, batch':>10} {'us, one':>8}"
+        f"{'arm':14} {'solver':10} {'a pose':>7} {'missing':>8} {'poses':>6}"
+        f" {'wrong':>6} {'twice':>6} {'us, batch':>10} {'us, one':>8}"
     )
     for name in lw.robots.names():
         arm = lw.robots.load(name)
@@ -115,9 +116,10 @@ def sets() -> None:
             lost = [sum(_absent(mine, others[k]) for others in right.values()) for k, mine in enumerate(right[solver])]
             wrong = sum(map(len, rows)) - sum(map(len, right[solver]))
             twice = sum(int((_apart(q, q)[np.triu_indices(len(q), 1)] < TWICE).sum()) for q in right[solver])
+            size = np.mean([len(q) for q in right[solver]])
+            counts = f"{sum(lost):8} {np.count_nonzero(lost):6} {wrong:6} {twice:6}"
             print(
-                f"{name:14} {solver:10} {np.mean([len(q) for q in right[solver]]):7.3f} {sum(lost):8} {np.count_nonzero(lost):6}"
-                f" {wrong:6} {twice:6} {1e6 * batch:10.2f} {1e6 * one:8.1f}",
+                f"{name:14} {solver:10} {size:7.3f} {counts} {1e6 * batch:10.2f} {1e6 * one:8.1f}",
                 flush=True,
             )
 
