@@ -5,6 +5,7 @@ Targets are reached by joint angles at random within the limits; solutions are f
 
     python benchmarks/closed_form.py
     python benchmarks/closed_form.py --general   # arms without a closed form, by elimination
+    python benchmarks/closed_form.py --sets      # the sets of solutions beside those of eaik and ssik (PyPI)
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -50,7 +53,7 @@ def main() -> None:
         _row(name, "batch, the nearest one", least(seconds(lambda f=form, t=T: f.nearest(t))) / TARGETS, "batch")
         one = per_call("form.all(T)", {"form": form, "T": T[0].copy()}, 2000)
         _row(name, "one target, ClosedForm.all", least(one), "one")
-        peer = _eaik(arm)
+        peer, T = _eaik(arm), T @ _product_of_exponentials(arm)[2]
         if peer is not None:
             _row(name, "eaik, batch", least(seconds(lambda p=peer, t=T: p.IK_batched(t)), 5) / TARGETS, "batch")
             _row(
@@ -81,6 +84,108 @@ def general() -> None:
             f"{name:14} {100.0 * found.complete.mean():8.2f}% {missed.sum():10} {(missed & found.complete).sum():16}"
             f" {1e6 * batch:10.1f} {1e6 * one:9.0f} {reached[~np.isnan(found.q[..., 0])].max():9.1e}"
         )
+
+
+#: Poses of an arm whose sets are compared, and what counts: a solution misses its pose by less than WRONG (m, and elements
+#: of the rotation), is in a set that has one within SAME, and is listed twice with another within TWICE (rad).
+POSES, WRONG, SAME, TWICE = 500, 1e-6, 1e-3, 1e-6
+
+
+def sets() -> None:
+    """Print, for each bundled arm of six revolute joints, how the sets of three solvers differ, and who is right."""
+    pin_to_one_core()
+    print("missing: confirmed solutions of another that are not in a set; wrong: listed ones that miss the pose by 1e-6")
+    print(
+        f"{'arm':14} {'solver':10} {'a pose':>7} {'missing':>8} {'poses':>6}"
+        f" {'wrong':>6} {'twice':>6} {'us, batch':>10} {'us, one':>8}"
+    )
+    for name in lw.robots.names():
+        arm = lw.robots.load(name)
+        chain = chain_of(arm)[0] if isinstance(arm, lw.Mechanism) else None
+        if chain is None or arm.n != 6 or len(chain) != 6 or any(chain.translates):
+            continue
+        q = np.random.default_rng(0).uniform(-math.pi, math.pi, (POSES, 6))
+        axes, offsets, unturned = _product_of_exponentials(arm)
+        T = arm.forward_kinematics(q) @ unturned
+        listed = {solver: find(T) for solver, find in _solvers(arm, axes, offsets, np.linalg.inv(unturned)).items()}
+        right = {
+            solver: [_confirmed(axes, offsets, q, t) for q, t in zip(rows, T, strict=True)]
+            for solver, (rows, *_) in listed.items()
+        }
+        for solver, (rows, batch, one) in listed.items():
+            lost = [sum(_absent(mine, others[k]) for others in right.values()) for k, mine in enumerate(right[solver])]
+            wrong = sum(map(len, rows)) - sum(map(len, right[solver]))
+            twice = sum(int((_apart(q, q)[np.triu_indices(len(q), 1)] < TWICE).sum()) for q in right[solver])
+            size = np.mean([len(q) for q in right[solver]])
+            counts = f"{sum(lost):8} {np.count_nonzero(lost):6} {wrong:6} {twice:6}"
+            print(
+                f"{name:14} {solver:10} {size:7.3f} {counts} {1e6 * batch:10.2f} {1e6 * one:8.1f}",
+                flush=True,
+            )
+
+
+def _solvers(arm: lw.Mechanism, axes: Any, offsets: Any, end: Any) -> dict[str, Callable[[Any], Any]]:
+    """By name, what gives the rows of each pose, and the time of a pose in a batch and alone; those that are installed."""
+
+    def linkwise(T: Any) -> Any:
+        T, chain = T @ end, chain_of(arm)[0]
+        run = partial(arm.all_inverse_kinematics, T, limits=False)
+        rows = [q * chain.ratios + chain.shifts for q in run()]
+        one = per_call("a.all_inverse_kinematics(T, limits=False)", {"a": arm, "T": T[0].copy()}, 50)
+        return rows, least(seconds(run), 3) / len(T), least(one, 3)
+
+    solvers = {"linkwise": linkwise}
+    peer = _eaik(arm)
+    if peer is not None and peer.hasKnownDecomposition():
+
+        def eaik(T: Any) -> Any:
+            rows = []
+            for answers in peer.IK_batched(T, 1):
+                least_squares = np.asarray(answers.is_LS, dtype=bool).reshape(-1)
+                rows.append(np.asarray(answers.Q).reshape(-1, 6)[~least_squares])
+            batch = least(seconds(lambda: peer.IK_batched(T, 1)), 3) / len(T)
+            return rows, batch, least(per_call("p.IK(T)", {"p": peer, "T": T[0].copy()}, 200), 3)
+
+        solvers["eaik"] = eaik
+    try:
+        from ssik import Manipulator
+    except ImportError:
+        return solvers
+    manipulator = Manipulator.from_axes(axes, offsets)
+
+    def ssik(T: Any) -> Any:
+        options = {"respect_limits": False, "enumerate_windings": False}
+        manipulator.solve(T[0], **options)
+        begin = perf_counter()
+        answers = [manipulator.solve(t, **options) for t in T]
+        time = (perf_counter() - begin) / len(T)
+        return [np.array([answer.q for answer in row]).reshape(-1, 6) for row in answers], math.nan, time
+
+    return solvers | {"ssik": ssik}
+
+
+def _confirmed(axes: Any, offsets: Any, q: Any, T: Any) -> Any:
+    """Those of angles (k, 6) that reach a pose, by a product of rotations in NumPy."""
+    reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
+    for k, (x, y, z) in enumerate(axes):
+        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        step = np.tile(np.eye(4), (len(q), 1, 1))
+        step[:, :3, :3] += np.sin(q[:, k, None, None]) * cross + (1.0 - np.cos(q[:, k, None, None])) * (cross @ cross)
+        step[:, :3, 3] = offsets[k]
+        reached = reached @ step
+    end = np.eye(4)
+    end[:3, 3] = offsets[6]
+    return q[np.abs(reached @ end - T).max(axis=(1, 2), initial=0.0) < WRONG]
+
+
+def _apart(a: Any, b: Any) -> Any:
+    """The greatest difference of angles of rows (k, 6) and (l, 6), whole turns taken off: (k, l)."""
+    return np.abs(np.remainder(a[:, None] - b + math.pi, 2.0 * math.pi) - math.pi).max(axis=-1)
+
+
+def _absent(mine: Any, others: Any) -> int:
+    """How many of others (l, 6) are none of mine (k, 6)."""
+    return int((_apart(others, mine).min(axis=1, initial=math.inf) > SAME).sum())
 
 
 def _general_arms() -> dict[str, lw.Mechanism]:
@@ -119,14 +224,24 @@ def _eaik(arm: Any) -> Any:
         from eaik.IK_HP import HPRobot
     except ImportError:
         return None
+    make: Callable[..., Any] = HPRobot
+    return make(*_product_of_exponentials(arm)[:2])
+
+
+def _product_of_exponentials(arm: Any) -> tuple[Any, Any, Any]:
+    """Directions of the axes (6, 3) at zero, steps (7, 3) from the base over points of these to the end, and its turn back.
+
+    Poses times the last (4, 4) are those of an end whose frame is that of the base at zero, as eaik and ssik take it.
+    """
     chain, _ = chain_of(arm)
     assert chain is not None
     turned = chain.frame[:3, :3]
     points = chain.points @ turned.T + chain.frame[:3, 3]
     ends = np.vstack([points, (chain.frame @ chain.home)[:3, 3]])
-    make: Callable[..., Any] = HPRobot
-    return make(chain.axes @ turned.T, np.diff(np.vstack([np.zeros(3), ends]), axis=0))
+    unturned = np.eye(4)
+    unturned[:3, :3] = (chain.frame @ chain.home)[:3, :3].T
+    return chain.axes @ turned.T, np.diff(np.vstack([np.zeros(3), ends]), axis=0), unturned
 
 
 if __name__ == "__main__":
-    general() if "--general" in sys.argv[1:] else main()
+    sets() if "--sets" in sys.argv[1:] else general() if "--general" in sys.argv[1:] else main()

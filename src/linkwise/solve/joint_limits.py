@@ -72,6 +72,10 @@ class JointRanges:
     @classmethod
     def of(cls, tree: Tree, *, limits: bool = True) -> JointRanges:
         """The ranges of a mechanism, or endless ones; a limit out of the range of sensible numbers is none."""
+        return tree.memo("joint_ranges", (cls, limits), lambda: cls._of(tree, limits))
+
+    @classmethod
+    def _of(cls, tree: Tree, limits: bool) -> JointRanges:
         bounds = np.column_stack([tree.q_min, tree.q_max]) if limits else np.tile([-np.inf, np.inf], (tree.n, 1))
         bounds = np.where(np.abs(bounds) > FARTHEST, np.copysign(np.inf, bounds), bounds)
         return cls(bounds[:, 0], bounds[:, 1], turning(tree))
@@ -101,6 +105,11 @@ class JointRanges:
     def _finite(self) -> tuple[FloatArray, FloatArray]:
         most = np.finfo(np.float64).max
         return np.maximum(self.low, -most), np.minimum(self.high, most)
+
+    @cached_property
+    def limited(self) -> bool:
+        """Whether there is any limit."""
+        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
     def hold(self, q: FloatArray) -> bool:
         """Whether coordinates (n,) are finite, and within their limits."""

@@ -153,6 +153,20 @@ def test_what_is_no_offset_wrist() -> None:
     assert offset_wrist(chain) is not None
 
 
+def test_neighbours_near_a_fold_are_listed_once() -> None:
+    """Two solutions 5e-4 rad apart, and their mirror images: Newton's method from many starts ends between them."""
+    arm = two_link_wrist(0.15)
+    q = np.random.default_rng(0).uniform(-math.pi, math.pi, (47_682, 6))[-1]
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q), limits=False)
+    away = np.abs(np.remainder(solutions.q[:, None] - solutions.q + math.pi, 2.0 * math.pi) - math.pi).max(axis=-1)
+    pairs = away[np.triu_indices(len(solutions), 1)]
+    print("count", len(solutions), "complete", solutions.complete, "nearest", np.sort(pairs)[:3])
+    assert np.abs(np.remainder(solutions.q - q + math.pi, 2.0 * math.pi) - math.pi).max(axis=1).min() < 1e-5
+    assert len(solutions) == 12
+    assert (pairs < 1e-3).sum() == 2  # (two true pairs, neither merged)
+    assert pairs.min() > 4e-4
+
+
 def test_solutions_of_a_pose_differ() -> None:
     arm = curved_wrist()
     _, T = planted(arm, 300)

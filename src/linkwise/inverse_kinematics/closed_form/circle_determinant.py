@@ -289,6 +289,65 @@ def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
     return np.array(radii, dtype=object), np.array(margins, dtype=object)
 
 
+#: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
+SAFETY, ROUNDING = 10.0, 1e-14
+
+#: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
+NEAR_CIRCLE = 0.05
+
+#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
+STRAY = 1e-6
+
+#: What `classified` says of a root.
+OFF_CIRCLE, BESIDE_CIRCLE, CROWDED, ALONE = 0.0, 1.0, 2.0, 3.0
+
+
+def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]:
+    """What roots (2 d, 2) of a polynomial with coefficients of a measured error are.
+
+    Returns
+    -------
+    radii : (2 d,)
+        Of their discs, see `root_discs`.
+    circle : (2 d, 2)
+        The points of the circle next to them.
+    kind : (2 d,)
+        `ALONE` and `CROWDED` where the disc meets the circle, `BESIDE_CIRCLE` where the root is only near it.
+    """
+    radii, room = root_discs(c, roots, SAFETY * error + ROUNDING)
+    circle, kinds = [], []
+    for z, radius, margin in zip(roots, radii, room, strict=True):
+        size = root(inner(z, z))
+        circle.append(z * (1.0 / size))
+        beside = select(
+            math.exp(NEAR_CIRCLE) - size, select(size - math.exp(-NEAR_CIRCLE), BESIDE_CIRCLE, OFF_CIRCLE), OFF_CIRCLE
+        )
+        # (what is no number is on the circle, and not alone)
+        kinds.append(select(abs(size - 1.0) - 2.0 * radius, beside, select(margin - 2.5 * STRAY, ALONE, CROWDED)))
+    return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
+
+
+def carried(pose: Array, before: Array, after: Array, size: Any) -> tuple[Array, Array, Array]:
+    """A pose (4, 4), its lengths in sizes, between two placements (3, 4): the product, its inverse, and checks of the pose.
+
+    The checks (3,) are squares: how far it is from rigid, its distance from the origin, and the product's length in sizes.
+    """
+    rotation, point = pose[:3, :3], pose[:3, 3]
+    scaled = np.concatenate([rotation, (point * (1.0 / size))[:, None]], axis=1)
+    product = _product_of(before, scaled, after)
+    skew = (rotation.T @ rotation - np.eye(3)).ravel()
+    away = pose[3] - np.array([0.0, 0.0, 0.0, 1.0])
+    right_handed = inner(rotation[:, 0], cross(rotation[:, 1], rotation[:, 2]))
+    wrong = sum((select(abs(x), 1.0, 0.0) for x in away), inner(skew, skew) + inner(away, away)) + select(
+        right_handed, 0.0, 1.0
+    )
+    return (
+        product,
+        _inverse(product),
+        np.array([wrong, inner(point, point), inner(product[:, 3], product[:, 3])], dtype=object),
+    )
+
+
 #: The right side of inverse iteration, of no special direction.
 _DIRECTION: FloatArray = np.cos(1.0 + 1.7 * np.arange(12.0))
 
@@ -348,10 +407,10 @@ def _product_of(*placements: Array) -> Array:
     return product
 
 
-def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
-    """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ().
+def opening(loop: Array, q: Array) -> tuple[Array, Array, Array]:
+    """How far angles (6,) leave a loop open: the gap (6,) to close, its rates (6, 6) by the angles, and its size ().
 
-    The opening is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
+    The size is the root of the sum of squares of the gap, in the scale of the loop's lengths, and of the angle (rad).
     """
     T, axes, points = np.eye(4, dtype=object)[:3], [], []
     for k in range(6):
@@ -361,11 +420,17 @@ def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
     turn = 0.5 * np.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]], dtype=object)
     gap = np.concatenate([-T[:, 3], -turn])
     rates = np.array([[*cross(z, T[:, 3] - p), *z] for z, p in zip(axes, points, strict=True)], dtype=object).T
+    away = T[:, :3] - np.eye(3)
+    return gap, rates, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
+
+
+def gauss_newton_step(loop: Array, q: Array) -> tuple[Array, Array]:
+    """Angles (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ()."""
+    gap, rates, opened = opening(loop, q)
     step = damped_step(rates, gap)
     long = inner(step, step) - 0.25
     scale = select(long, 0.5 / root(inner(step, step)), 1.0)
-    away = T[:, :3] - np.eye(3)
-    return q + scale * step, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
+    return q + scale * step, opened
 
 
 #: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest.
@@ -407,10 +472,46 @@ def kernels() -> dict[str, Kernel]:
         "eliminate_pair": (eliminate_pair, loop, {**equations, **pair}),
         "determinant": (determinant, {**equations, "circle": (2,)}, {"value": ()}),
         "coefficients": (coefficients, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "root_discs": (root_discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
+        "classified": (
+            classified,
+            {**c, **roots, "error": ()},
+            {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
+        ),
+        "opening": (opening, {**loop, "q": (6,)}, {"gap": (6,), "rates": (6, 6), "opened": ()}),
+        "carried": (
+            carried,
+            {"pose": (4, 4), "before": (3, 4), "after": (3, 4), "size": ()},
+            {"product": (3, 4), "inverse": (3, 4), "checks": (3,)},
+        ),
         "joint_angles": (joint_angles, {**equations, **pair, **loop, "circle": (2,)}, {"q": (6,)}),
     }
     return {name: Kernel(kept_tape(__name__, f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+
+
+@cache
+def ufuncs() -> dict[str, Any]:
+    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
+    return {name: kernel.ufunc for name, kernel in kernels().items()}
+
+
+def roots_of(c: FloatArray) -> FloatArray:
+    """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
+    degree, starts = c.shape[1] - 1, _starts(c.shape[1] - 1)
+    begun = np.broadcast_to(starts, (len(c), len(starts)))
+    rows = root_iteration(degree)(c.reshape(len(c), -1), begun, begun[:0], NO_SETTINGS)
+    return rows[:, : len(starts)].reshape(-1, 2 * degree, 2)
+
+
+@cache
+def _starts(degree: int) -> FloatArray:
+    """The points (4 d,) from which roots are looked for."""
+    k = np.arange(2 * degree)
+    angles, sizes = np.pi * k / degree + 0.4, np.where(k % 2, 1.2, 0.75)
+    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)]).ravel()
+
+
+#: The settings of iterations that have none.
+NO_SETTINGS: FloatArray = np.zeros(1)
 
 
 @cache

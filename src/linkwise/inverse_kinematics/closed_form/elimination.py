@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,13 +12,12 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
-from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
+from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import JointRanges, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, start_position
 from linkwise.solve.validation import FARTHEST, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse
-from linkwise.spatial.validation import common_batch, flag, rigid_poses, vectors
+from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
 
 class Elimination:
@@ -39,37 +40,97 @@ class Elimination:
         self.family = f"elimination: a polynomial of degree {degree} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
+        self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        poses = rigid_poses("T", T)
-        if np.abs(poses[..., :3, 3]).max(initial=0.0) > FARTHEST:
-            raise ArgumentError(f"T has a position beyond {FARTHEST:g} m; expected positions up to {FARTHEST:g} m")
-        n, near = self.mechanism.n, positive("tol", tol)
+        poses, n = _poses(T), self.mechanism.n
+        near = TOLERANCE if tol is TOLERANCE else positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
-        batch = common_batch(T=poses.shape[:-2], q0=start.shape[:-1])
-        poses = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 4, 4)
-        start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
-        answers = self.arm.solve(inverse(self.chain.frame) @ poses @ inverse(self.chain.home))
-        q = start[answers.pose]
-        q[:, self.chain.coordinates] = (answers.angles - self.chain.shifts) / self.chain.ratios
+        batch = poses.shape[:-2]
+        if start.ndim > 1:
+            batch = common_batch(T=batch, q0=start.shape[:-1])
+            poses = np.broadcast_to(poses, (*batch, 4, 4))
+        poses = poses.reshape(-1, 4, 4)
+        answers, sound = self.arm.solve(poses)
+        if not sound:
+            _refuse(poses)
+            answers, _ = self.arm.solve(poses, checked=True)
+        if start.ndim > 1:
+            start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
         ranges = JointRanges.of(self.mechanism, limits=flag("limits", limits))
-        q = ranges.nearest_turns(q, start[answers.pose])
-        reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q)
-        away = reached - poses[answers.pose]
-        distance = np.linalg.norm(away[:, :3, 3], axis=1)
-        angle = np.sqrt(0.5 * np.sum(away[:, :3, :3] ** 2, axis=(1, 2)))
-        good = (distance <= near) & (angle <= near)
-        proven = answers.proven.copy()
-        proven[answers.pose[~good]] = False
-        inside = ((q >= ranges.low - near) & (q <= ranges.high + near)).all(axis=1)
-        keep = np.flatnonzero(good & inside)
-        pose = answers.pose[keep]
-        q = np.clip(q[keep], ranges.low, ranges.high)
-        order = np.lexsort((np.sum((q - start[pose]) ** 2, axis=1), pose))
-        return _listed(pose[order], q[order], proven, batch)
+        if not batch:
+            _, q = self._confirmed(answers.pose, answers.angles, answers.proven, poses, start, ranges, near)
+            return Solutions(q, np.asarray(len(q)), answers.proven.reshape(()))
+        edges = np.searchsorted(answers.pose, np.arange(0, len(poses) + AT_ONCE, AT_ONCE))
+        parts = [
+            self._confirmed(answers.pose[low:high], answers.angles[low:high], answers.proven, poses, start, ranges, near)
+            for low, high in pairwise(edges)
+        ]
+        pose, q = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (answers.pose, np.zeros((0, n)))
+        return _listed(pose, q, answers.proven, batch)
+
+    def _confirmed(
+        self,
+        pose: npt.NDArray[np.intp],
+        angles: FloatArray,
+        proven: npt.NDArray[np.bool_],
+        poses: FloatArray,
+        start: FloatArray,
+        ranges: JointRanges,
+        near: float,
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Of which pose and where (K, n) the angles (M, 6) are that a forward pass confirms, within the ranges.
+
+        The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
+        """
+        begin = start if start.ndim == 1 else start[pose]
+        q = (angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
+        if self._beside:
+            q, six = np.empty((len(pose), self.mechanism.n)), q
+            q[:], q[:, self.chain.coordinates] = begin, six
+        turned = q + TURN * np.rint((begin - q) * (1.0 / TURN))
+        limited = ranges.limited
+        if limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
+            turned = ranges.nearest_turns(q, begin)
+        reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
+        away = (reached - poses[pose]).reshape(-1, 16)
+        squares = (away * away) @ _PARTS
+        keep = np.maximum(squares[:, 0], squares[:, 1]) <= near * near
+        if not keep.all():
+            proven[pose[~keep]] = False
+        if limited:
+            keep &= ((turned >= ranges.low - near) & (turned <= ranges.high + near)).all(axis=1)
+        if not keep.all():
+            pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
+        q = np.clip(turned, ranges.low, ranges.high) if limited else turned
+        away = q - begin
+        distance = (away * away).sum(axis=1)
+        order = np.lexsort((distance, pose))
+        return pose[order], q[order]
+
+
+#: Sums of the squares of a difference of poses (16,): of the position, and of the rotation for the square of its angle.
+_PARTS: FloatArray = np.zeros((4, 4, 2))
+_PARTS[:3, 3, 0], _PARTS[:3, :3, 1] = 1.0, 0.5
+_PARTS = _PARTS.reshape(16, 2)
+
+
+def _poses(T: npt.ArrayLike) -> FloatArray:
+    """Numbers (..., 4, 4), which are not yet known to be poses."""
+    poses = T if type(T) is np.ndarray and T.dtype.char == "d" else numbers("T", T, "rigid poses (..., 4, 4)")
+    if poses.shape[-2:] != (4, 4):
+        raise no_poses("T", poses.shape)
+    return poses
+
+
+def _refuse(poses: FloatArray) -> None:
+    """Raise what is wrong with poses; return where they are right after all."""
+    farthest = np.abs(rigid_poses("T", poses)[..., :3, 3]).max(initial=0.0)
+    if farthest > FARTHEST:
+        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
 
 
 def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bool_], batch: tuple[int, ...]) -> Solutions:
@@ -100,9 +161,13 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
     >>> len(solutions), bool(solutions.complete), bool(abs(arm.forward_kinematics(solutions) - T).max() < 1e-9)
     (8, True, True)
     """
+    return mechanism.memo("elimination", link, lambda: _made(mechanism, link))
+
+
+def _made(mechanism: Tree, link: int | str) -> Elimination | None:
     chain, _ = chain_of(mechanism, link)
     if chain is None or len(chain) != 6 or any(chain.translates) or not np.all(np.abs(chain.ratios) == 1.0):
         return None  # (a joint that follows at another ratio has more, or fewer, positions than its angle)
     if not independent(chain, None, "pose"):
         return None
-    return mechanism.memo("elimination", link, lambda: Elimination(mechanism, link, chain))
+    return Elimination(mechanism, link, chain)

@@ -11,29 +11,39 @@ import numpy.typing as npt
 
 from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.circle_determinant import SAMPLES, iterations, kernels, root_iteration
+from linkwise.inverse_kinematics.closed_form.circle_determinant import (
+    ALONE,
+    BESIDE_CIRCLE,
+    NO_SETTINGS,
+    SAMPLES,
+    STRAY,
+    iterations,
+    kernels,
+    roots_of,
+    ufuncs,
+)
+from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
+from linkwise.spatial.validation import RIGID
 
 Mask = npt.NDArray[np.bool_]
 
 #: Poses that go through the kernels together: what passes between these stays in the caches.
-AT_ONCE = 512
-
-#: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
-SAFETY, ROUNDING = 10.0, 1e-14
-
-#: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
-NEAR_CIRCLE = 0.05
+AT_ONCE = 256
 
 #: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
 OPEN, SAME = 1e-9, 1e-6
 
+#: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
+#: open by rounding alone.
+APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
+
+#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
+UNDAMPED_STEPS, RANK = 14, 1e-11
+
 #: What a step starts from that is open by less than this is closed to rounding after it.
 NEARLY = 1e-8
-
-#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
-STRAY = 1e-6
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
 TRIALS, USABLE = 48, 0.9
@@ -42,8 +52,10 @@ TRIALS, USABLE = 48, 0.9
 #: of the arm's size).
 SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
 
+#: Squares up to which a pose is rigid and near enough without a closer look: how far it is from rigid, and from the origin.
+_SOUND: FloatArray = np.array([RIGID**2, FARTHEST**2])
+
 _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
-_NONE: FloatArray = np.zeros(1)
 
 
 class Formulation(NamedTuple):
@@ -64,14 +76,22 @@ class Formulation(NamedTuple):
         taken = inverse(placements[:, before]) if self.backwards else placements[:, order]
         return np.ascontiguousarray(taken[:, :, :3])
 
+    def template(self, between: FloatArray) -> tuple[FloatArray, int]:
+        """The placements (6, 3, 4) of a loop, those between the axes (5, 4, 4) known; and which one the pose gives."""
+        placements = np.concatenate([between, np.eye(4)[None]])
+        step = -1 if self.backwards else 0
+        return self.loop(placements[None])[0], [(k + step) % 6 for k in self.order()].index(5)
+
     def angles(self, q: FloatArray) -> FloatArray:
         """Angles (M, 6) of the joints in their order."""
-        result = np.empty_like(q)
-        result[:, self.order()] = -q if self.backwards else q
-        return result
+        placed = q[:, _PLACES[self]]
+        return -placed if self.backwards else placed
 
 
 FORMULATIONS = [Formulation(hidden, backwards) for hidden, backwards in product(range(6), (False, True))]
+
+#: Where the angle of each joint is among those that the elimination gives.
+_PLACES = {formulation: np.argsort(formulation.order()) for formulation in FORMULATIONS}
 
 
 class Answers(NamedTuple):
@@ -118,6 +138,22 @@ class GeneralArm:
         self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
         self.formulations = self._ranked()
         self.offset_wrist = reduced.offset_wrist(chain)
+        self._frame, self._home = inverse(chain.frame), inverse(chain.home)
+        formulation = self.formulations[0] if self.offset_wrist is None else Formulation(0, backwards=False)
+        self._loop, self._slot = formulation.template(self._between)
+        ends = [(inverse(self._first), inverse(self._last))]
+        if self.offset_wrist is not None:
+            to_origin = np.eye(4)
+            to_origin[:3, 3] = self.offset_wrist.origin / chain.size
+            ends.append((inverse(to_origin), to_origin))
+        self._ends = [
+            (
+                np.ascontiguousarray((before @ _scaled(self._frame, chain.size))[:3]),
+                np.ascontiguousarray((_scaled(self._home, chain.size) @ after)[:3]),
+                np.asarray(chain.size),
+            )
+            for before, after in ends
+        ]
 
     def placements(self, displacements: FloatArray) -> FloatArray:
         """L_1 to L_6 (N, 6, 4, 4) of the loop for displacements (N, 4, 4) of the chain."""
@@ -128,36 +164,47 @@ class GeneralArm:
         result[:, 5] = self._last @ back @ self._first
         return result
 
-    def solve(self, displacements: FloatArray) -> Answers:
-        """All solutions for displacements (N, 4, 4) of the chain."""
-        if not len(displacements):
-            return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool))
-        blocks = [self._first_way(displacements[k : k + AT_ONCE]) for k in range(0, len(displacements), AT_ONCE)]
-        pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
-        angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
+    def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
+        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`."""
+        if not len(poses):
+            return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool)), True
+        blocks, sound = [], True
+        for k in range(0, len(poses), AT_ONCE):
+            answers, checks = self._first_way(poses[k : k + AT_ONCE])
+            sound = sound and (checked or bool((checks[:, :2] <= _SOUND).all()))
+            blocks.append(answers)
+        if len(blocks) == 1:
+            pose, angles, proven = blocks[0]
+        else:
+            pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
+            angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
         open_poses = np.flatnonzero(~proven)
-        if not open_poses.size:
-            return Answers(pose, angles, proven)
+        if not (open_poses.size and sound):
+            return Answers(pose, angles, proven), sound
         settled = proven[pose]
         parts = [(pose[~settled], angles[~settled])]
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
-            proven[these] = self._other_ways(displacements[these], these, parts)
-        again, more = _distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+            proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
+        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True))))
         pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
         order = np.argsort(pose, kind="stable")
-        return Answers(pose[order], angles[order], proven)
+        return Answers(pose[order], angles[order], proven), sound
 
-    def _first_way(self, displacements: FloatArray) -> Answers:
-        """Solutions by the special geometry, or by the best formulation."""
-        placements = self.placements(displacements)
+    def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
+        """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
+        carried = ufuncs()["carried"]
+        product, back, checks = carried(poses, *self._ends[0])
+        loop = np.empty((len(poses), 6, 3, 4))
+        loop[:] = self._loop
+        loop[:, self._slot] = product if self.offset_wrist is None and self.formulations[0].backwards else back
         if self.offset_wrist is None:
-            answers = solve_loops(placements, self.formulations[0])
+            answers = _solve_ordered(loop, self.formulations[0])
         else:
-            displaced = self.offset_wrist.displaced(displacements, self.chain.size)
-            answers = solve_offset_wrist(displaced, np.ascontiguousarray(placements[:, :, :3]), self.offset_wrist)
-        answers.proven[np.linalg.norm(placements[:, 5, :3, 3], axis=1) > self._longest] = True  # (no reach is as long)
-        return answers
+            answers = solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
+        if not answers.proven.all():
+            answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
+        return answers, checks
 
     def _other_ways(
         self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
@@ -195,6 +242,37 @@ class GeneralArm:
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
 
+    def _merged(
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Solutions (M, 6) of poses, each once where a nearly singular loop hardly tells where between neighbours it closes.
+
+        Neighbours are closed to rounding first. Halfway between two solutions the loop is open by the curvature times the
+        square of their distance; between two approximations of one it is open no more than at these.
+        """
+        close = np.zeros(len(pose), dtype=bool)
+        for later, earlier in _pairs(pose):
+            near = np.abs(_wrapped(angles[later] - angles[earlier])).max(axis=1) < APART
+            close[later[near]] = close[earlier[near]] = True
+        if not close.any():
+            return pose, angles
+        rows = np.flatnonzero(close)
+        placements = self.placements(self._frame @ poses[pose[rows]] @ self._home)
+        loop = np.ascontiguousarray(placements[:, :, :3])
+        q, opened = _closed_to_rounding(loop, angles[rows])
+        kept: list[int] = []
+        for k in np.argsort(opened, kind="stable").tolist():
+            others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
+            away = _wrapped(q[others] - q[k])
+            halfway = kernels()["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
+            distance = np.abs(away).max(axis=1, initial=0.0)
+            if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
+                kept.append(k)
+        angles = angles.copy()
+        angles[rows[kept]] = q[kept]
+        close[rows[kept]] = False
+        return pose[~close], angles[~close]
+
     def _ranked(self) -> list[Formulation]:
         """The formulations, those first that prove and find the most on positions at random."""
         q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
@@ -225,6 +303,13 @@ class GeneralArm:
         return result
 
 
+def _scaled(T: FloatArray, size: float) -> FloatArray:
+    """A placement (4, 4), its lengths in sizes."""
+    result = T.copy()
+    result[:3, 3] /= size
+    return result
+
+
 def _axis_frames(chain: AxisChain) -> FloatArray:
     """Frames (6, 4, 4) with z along the axes, each in the middle of the feet of its common normals with its neighbours."""
     frames = np.tile(np.eye(4), (6, 1, 1))
@@ -247,88 +332,91 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
 
     A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
     """
-    functions = reduced.kernels()
+    functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
     with np.errstate(all="ignore"):
         c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
-        error = SAFETY * error + ROUNDING
-        roots = _roots(c)
-        radii, room = functions["discs"](c, roots, error)
-        size = np.hypot(roots[..., 0], roots[..., 1])
-        on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
-        alone = np.where(on_circle, room > 2.5 * STRAY, True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
-        pose, which = np.nonzero(on_circle | (~alone[:, None] & (np.abs(np.log(size)) < NEAR_CIRCLE)))
-        circle = roots[pose, which] / size[pose, which, None]
-        again = np.flatnonzero(~alone[pose])
+        radii, circle, kind = functions["classified"](c, roots_of(c), error)
+        proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
+        pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))
+        circle, radii = circle[pose, which], radii[pose, which]
         q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
-        others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
-    q = np.concatenate([q, others]).reshape(-1, 6)
-    rows = np.repeat(np.concatenate([np.arange(len(pose)), again]), 2)
-    of = pose[rows]
-    moved, opened = reduced.kernels()["closing"](loop[of], q)
+        of = np.repeat(pose, 2)
+        again = np.flatnonzero(~proven[pose])
+        if again.size:
+            others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
+            q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
+        q = q.reshape(-1, 6)
+        loops = loop[of]
+        moved, opened = functions["closing"](loops, q)
     far = np.flatnonzero(~(opened < NEARLY))
-    moved[far], opened[far] = _closed(loop[of[far]], q[far])
-    good = opened < OPEN
-    hidden = np.arctan2(circle[:, 1], circle[:, 0])[rows]
-    strayed = np.abs(_wrapped(moved[:, 5] - hidden))
-    fits = good & (strayed <= 2.0 * radii[of, which[rows]] + STRAY)
-    first = len(pose) * 2
-    both = fits[:first].reshape(-1, 2).all(axis=1)
-    proven = alone & (np.bincount(pose[~both], minlength=len(alone)) == 0)
-    keep = np.flatnonzero(good)
-    return Answers(*_distinct(of[keep], _wrapped(moved[keep]), ~proven), proven)
+    if far.size:
+        moved[far], opened[far] = _closed(loops[far], q[far])
+    good, first = opened < OPEN, 2 * len(pose)
+    strayed = np.abs(_wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
+    fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
+    proven[pose[~fits.all(axis=1)]] = False
+    return Answers(*_distinct(of[good], _wrapped(moved[good]), ~proven), proven)
 
 
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 4, 4) by one formulation."""
-    functions = kernels()
-    loop = formulation.loop(placements)
+    return _solve_ordered(formulation.loop(placements), formulation)
+
+
+def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
+    """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
+    functions = kernels() if len(loop) > 1 else ufuncs()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
         equations, pair = functions["eliminate_pair"](loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
-        error = SAFETY * error + ROUNDING
-        roots = _roots(c)
-        radii, room = functions["root_discs"](c, roots, error)
-        size = np.hypot(roots[..., 0], roots[..., 1])
-        on_circle = ~(np.abs(size - 1.0) > 2.0 * radii)
-        tried = on_circle | (np.abs(np.log(size)) < NEAR_CIRCLE)
-        pose, which = np.nonzero(tried)
-        circle = roots[pose, which] / size[pose, which, None]
-        q = functions["joint_angles"](equations[pose], pair[pose], loop[pose], circle)
-        q, opened = _closed(loop[pose], q)
-        hidden = np.arctan2(circle[:, 1], circle[:, 0])
-        strayed = np.abs(_wrapped(q[:, 0] - hidden))
+        radii, circle, kind = functions["classified"](c, roots_of(c), error)
+        pose, which = np.nonzero(kind)
+        radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
+        begun = functions["joint_angles"](equations[pose], pair[pose], loops, circle)
+        q, opened = _closed(loops, begun)
         good = opened < OPEN
-        accounted = np.zeros_like(on_circle)
-        accounted[pose, which] = good & (strayed <= 2.0 * radii[pose, which] + STRAY)
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
-        proven = np.where(on_circle, accounted & (room > 2.5 * STRAY), True).all(axis=1) & np.isfinite(c).all(axis=(1, 2))
-        # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
-        proven[pose[good & ~on_circle[pose, which]]] = False
-    keep = np.flatnonzero(good)
-    pose, angles = pose[keep], formulation.angles(_wrapped(q[keep]))
-    return Answers(*_distinct(pose, angles, ~proven), proven)
-
-
-def _roots(c: FloatArray) -> FloatArray:
-    """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
-    count = 2 * (c.shape[1] - 1)
-    k = np.arange(count)
-    starts = np.where(k % 2, 1.2, 0.75) * np.exp(1j * (2.0 * np.pi * k / count + 0.4))
-    begun = np.broadcast_to(np.column_stack([starts.real, starts.imag]).ravel(), (len(c), 2 * count))
-    rows = root_iteration(c.shape[1] - 1)(c.reshape(len(c), -1), begun, begun[:0], _NONE)
-    return rows[:, : 2 * count].reshape(-1, count, 2)
+        accounted = good & (kind == ALONE) & (np.abs(_wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
+    proven: Mask = np.ones(len(loop), dtype=bool)
+    # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
+    proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
+    return Answers(*_distinct(pose[good], formulation.angles(_wrapped(q[good])), ~proven), proven)
 
 
 def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
-    rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], _NONE)
+    rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
+
+
+def _closed_to_rounding(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Angles (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
+    best, least = q.copy(), np.full(len(q), np.inf)
+    q = q.copy()
+    for _ in range(UNDAMPED_STEPS):
+        gap, rates, opened = kernels()["opening"](loop, q)
+        better = opened < least
+        best[better], least[better] = q[better], opened[better]
+        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
+        q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
+    return _wrapped(best), least
+
+
+def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """The pairs of rows that are of the same pose, of poses (M,) in rising order."""
+    for back in range(1, len(pose)):
+        later = np.flatnonzero(pose[back:] == pose[:-back]) + back
+        if not later.size:
+            return
+        yield later, later - back
 
 
 def _distinct(
     pose: npt.NDArray[np.intp], angles: FloatArray, doubtful: Mask | None = None
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
+    if doubtful is not None and not doubtful.any():
+        return pose, angles  # (in rising order: others are behind them where a pose is doubtful)
     order = np.argsort(pose, kind="stable")
     pose, angles = pose[order], angles[order]
     keep = np.ones(len(pose), dtype=bool)

@@ -19,10 +19,10 @@ import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
+    classified,
     coefficients,
     gauss_newton_step,
     kept_tape,
-    root_discs,
 )
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, unturned
 from linkwise.kernel import Kernel
@@ -148,8 +148,18 @@ def kernels() -> dict[str, Kernel]:
     declared: dict[str, tuple[Any, Any, Any]] = {
         "closure": (closure, inputs, {"value": ()}),
         "polynomial": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "discs": (root_discs, {**c, **roots, "error": ()}, {"radii": (ROOTS,), "room": (ROOTS,)}),
+        "classified": (
+            classified,
+            {**c, **roots, "error": ()},
+            {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
+        ),
         "wrist_angles": (wrist_angles, {**inputs, "elbow": ()}, {"q": (2, 6)}),
         "closing": (gauss_newton_step, {"loop": (6, 3, 4), "q": (6,)}, {"moved": (6,), "opened": ()}),
     }
     return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
+
+
+@cache
+def ufuncs() -> dict[str, Any]:
+    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
+    return {name: kernel.ufunc for name, kernel in kernels().items()}
