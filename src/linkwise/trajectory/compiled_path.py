@@ -73,7 +73,7 @@ def _scratch(intervals: int, blocks: int) -> FloatArray:
     return space[skip : skip + size].reshape(intervals, blocks, 3, LANES)
 
 
-class Grid(NamedTuple):
+class PathGrid(NamedTuple):
     """What paths over the same knots and nodes share.
 
     Attributes
@@ -98,8 +98,8 @@ class Grid(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _grid(knots: bytes, nodes: bytes) -> Grid:
-    """See `Grid`. Coefficient j is the blossom at 4 - j times one end and j times the other (Farin 2002, section 4.6)."""
+def _grid(knots: bytes, nodes: bytes) -> PathGrid:
+    """See `PathGrid`. Coefficient j is the blossom at 4 - j times one end and j times the other (Farin 2002, section 4.6)."""
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     piece = np.searchsorted(s, at[:-1], side="right") - 1
     lengths = np.diff(s)
@@ -113,7 +113,7 @@ def _grid(knots: bytes, nodes: bytes) -> Grid:
             values = (1.0 - z) * values[:, :-1] + z * values[:, 1:]
         rows.append(values[:, 0])
     slope = np.stack([row + np.zeros((lengths.size, 6)) for row in slopes(*[*np.eye(6), lengths[:, None]])], axis=-2)
-    return Grid(slope, lengths, np.stack(rows, axis=1), piece.astype(float), 0.5 / np.diff(at))
+    return PathGrid(slope, lengths, np.stack(rows, axis=1), piece.astype(float), 0.5 / np.diff(at))
 
 
 @cache
