@@ -99,7 +99,7 @@ class PathGrid(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _grid(knots: bytes, nodes: bytes) -> PathGrid:
-    """Return the grid; coefficient j is the blossom at 4 - j times one end and j times the other (Farin 2002, section 4.6)."""
+    """The grid: coefficient j is the blossom at 4 - j times one end and j times the other (Farin 2002, section 4.6)."""
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     piece = np.searchsorted(s, at[:-1], side="right") - 1
     lengths = np.diff(s)
