@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -21,8 +22,13 @@ from linkwise.errors import EXTRAS
 HEAVY = ("matplotlib", "sympy", "scipy", "llvmlite", "rich", "click", "platformdirs", "pinocchio", "mujoco", "pandas", "jax")
 """Libraries that are imported where they are used."""
 
+LIBRARIES = {f"linkwise.arrays.{name}": name for name in ("torch", "jax", "dask", "xarray")}
+"""What modules import at once: they are only imported when an array of their library has come."""
+
 MODULES = sorted(
-    name for _, name, _ in pkgutil.walk_packages(linkwise.__path__, "linkwise.") if not name.endswith("__main__")
+    name
+    for _, name, _ in pkgutil.walk_packages(linkwise.__path__, "linkwise.")
+    if not name.endswith("__main__") and (name not in LIBRARIES or importlib.util.find_spec(LIBRARIES[name]))
 )
 
 
