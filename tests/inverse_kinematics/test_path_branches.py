@@ -121,3 +121,21 @@ def test_a_redundant_arm_takes_all_values() -> None:
     way = follow_path(arm, line, samples=9, redundancy={"link7": 9}, limit_margin=0.05)
     assert way.success
     assert np.abs(arm.forward_kinematics(way.q) - np.array([line(s) for s in way.s])).max() < 1e-12
+
+
+def test_leaps_are_chosen_for_the_least_travel_of_all() -> None:
+    """Poses that no branch joins: of all ways through their solutions the shortest, as an enumeration of them finds it."""
+    arm = robots.puma560()
+    q = np.random.default_rng(5).uniform(arm.q_min, arm.q_max, (4, 6))
+    way = follow_path(arm, arm.forward_kinematics(q))
+    lengths = [
+        np.linalg.norm(b[None] - a[:, None], axis=-1) for a, b in zip(way.solutions, way.solutions[1:], strict=False)
+    ]
+    least = min(
+        sum(step[i, j] for step, i, j in zip(lengths, nodes, nodes[1:], strict=False))
+        for nodes in product(*(range(len(rows)) for rows in way.solutions))
+    )
+    travel = np.linalg.norm(np.diff(way.q, axis=0), axis=1).sum()
+    print([len(rows) for rows in way.solutions], len(way.breaks), travel - least)
+    assert len(way.breaks) == 3
+    assert abs(travel - least) < 1e-12

@@ -19,6 +19,7 @@ from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematic
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges
+from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, numbers, rigid_poses, vectors, whole
@@ -200,7 +201,8 @@ def follow_path(
     limit_margin : float or (n,) array_like
         How far joints stay from their limits, rad or m.
     singularity_margin : float
-        Solutions whose Jacobian has a singular value below it, lengths in shares of the arm's size, are left out.
+        Solutions whose Jacobian, velocities divided by the characteristic length of the frame, has a singular value below it
+        are left out.
     weights : (n,) array_like, optional
         Of the squared joint moves; 1 each by default.
 
@@ -295,8 +297,7 @@ class _Graph:
         self.ranges = JointRanges.of(mechanism, limits=limits)
         endless = (self.ranges.low == -np.inf) & (self.ranges.high == np.inf)
         self.endless = self.ranges.turning & endless
-        reach = kernel_of(mechanism, "forward_kinematics", None, {"link": options["link"]})
-        self.size = float(np.linalg.norm(np.asarray(reach(np.zeros(mechanism.n)))[:3, 3] - mechanism.base[:3, 3])) or 1.0
+        self.size = characteristic_length(mechanism, options["link"])
         self.nodes: dict[float, _Nodes] = {}
         self.steps: dict[tuple[float, float], _Step] = {}
 
@@ -362,32 +363,44 @@ class _Graph:
         return _Step(start[joined], end[joined], np.sqrt((moves[joined] ** 2) @ self.weight))
 
     def way(self, at: FloatArray, q0: FloatArray | None) -> _Way:
-        """The nodes with the fewest leaps, each from the best node before it, then the least travel."""
-        nodes = [self.nodes[float(value)].q for value in at]
-        filled = [k for k, q in enumerate(nodes) if len(q)]
+        """The nodes with the fewest leaps, then the least travel; samples without nodes are passed over."""
+        filled = [k for k, value in enumerate(at) if len(self.nodes[float(value)].q)]
         chosen = np.full(len(at), -1, dtype=np.intp)
-        if not filled:
-            return _Way(chosen, list(range(len(at) - 1)))
-        cost = np.zeros(len(nodes[filled[0]]))
-        if q0 is not None:
-            cost = np.sqrt(self.moves(q0, nodes[filled[0]]) ** 2 @ self.weight)
-        before: list[npt.NDArray[np.intp]] = []
-        for k, after in pairwise(filled):
-            best = int(cost.argmin())
-            previous = np.full(len(nodes[after]), best)
-            total = cost[best] + LEAP_COST + np.sqrt(self.moves(nodes[k][best], nodes[after]) ** 2 @ self.weight)
-            if after == k + 1:
-                step = self.step(float(at[k]), float(at[after]))
-                joined = cost[step.start] + step.length
-                ends, moves = step.least(joined)
-                previous[ends], total[ends] = step.start[moves], joined[moves]
-            before.append(previous)
-            cost = total
-        node = int(cost.argmin())
+        cost, before = self._costs(at, filled, q0, leaping=False)
+        if np.isinf(cost).all():
+            cost, before = self._costs(at, filled, q0, leaping=True)
+        node = int(cost.argmin()) if filled else -1
         for place in range(len(filled) - 1, -1, -1):
             chosen[filled[place]] = node
             node = int(before[place - 1][node]) if place else node
         return _Way(chosen, [k for k in range(len(at) - 1) if not self._joined(at[k], at[k + 1], chosen[k], chosen[k + 1])])
+
+    def _costs(
+        self, at: FloatArray, filled: list[int], q0: FloatArray | None, *, leaping: bool
+    ) -> tuple[FloatArray, list[npt.NDArray[np.intp]]]:
+        """What it costs to come to each node of the last sample, and for each sample after the first the nodes before.
+
+        Without leaps infinite where only a leap leads. With them all pairs of nodes of neighbouring samples are compared.
+        """
+        nodes = [self.nodes[float(at[k])].q for k in filled]
+        if not nodes:
+            return np.empty(0), []
+        cost = np.zeros(len(nodes[0])) if q0 is None else np.sqrt(self.moves(q0, nodes[0]) ** 2 @ self.weight)
+        before = []
+        for (k, after), a, b in zip(pairwise(filled), nodes, nodes[1:], strict=False):
+            previous, total = np.zeros(len(b), dtype=np.intp), np.full(len(b), np.inf)
+            if leaping:
+                leaps = cost[:, None] + LEAP_COST + np.sqrt(self.moves(a[:, None], b[None]) ** 2 @ self.weight)
+                previous, total = leaps.argmin(axis=0), leaps.min(axis=0)
+            if after == k + 1:
+                step = self.step(float(at[k]), float(at[after]))
+                joined = cost[step.start] + step.length
+                ends, moves = step.least(joined)
+                better = joined[moves] < total[ends]
+                previous[ends[better]], total[ends[better]] = step.start[moves[better]], joined[moves[better]]
+            before.append(previous)
+            cost = total
+        return cost, before
 
     def _joined(self, start: float, end: float, node: int, after: int) -> bool:
         if node < 0 or after < 0:

@@ -1,4 +1,4 @@
-"""Rows of solutions: those that whole turns make of each, and those that are chosen among them."""
+"""Rows of solutions: those that whole turns make of each."""
 
 from __future__ import annotations
 
