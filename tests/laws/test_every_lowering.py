@@ -12,7 +12,7 @@ import pytest
 from linkwise import Mechanism
 from linkwise.algorithm import ALGORITHMS, find
 from support.compilers import C
-from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts
+from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts, suited
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
@@ -49,7 +49,7 @@ def library(which: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
     sources = []
     for name in (name for name in NAMES if is_tried(which, name)):
         sources.append(folder / f"{name}.c")
-        sources[-1].write_text(MECHANISMS[which].kernel(name).to_c(), encoding="ascii")
+        sources[-1].write_text(suited(MECHANISMS[which], name).kernel(name).to_c(), encoding="ascii")
     made = folder / "all.so"
     done = subprocess.run(
         [C, *FLAGS, "-o", str(made), *map(str, sources), "-lm"], capture_output=True, text=True, check=False
@@ -78,7 +78,7 @@ def standalone(mech: Mechanism, name: str) -> Any:
 def test_all_ways_agree(which: str, library: Any, name: str) -> None:
     if not is_tried(which, name):
         pytest.skip("tried on the floating one")
-    mech = MECHANISMS[which]
+    mech = suited(MECHANISMS[which], name)
     args = [np.asarray(arg[0]) for arg in arguments(mech, name, (1,))]
     wanted = [np.asarray(array, dtype=float) for array in parts(find(name).function(mech, *(arg[()] for arg in args)))]
     found = {

@@ -205,6 +205,18 @@ def craft() -> Mechanism:
     return sprung(afloat(with_rotors(random_mechanism(4, ["revolute", "screw"], [-1, 0]))))
 
 
+@cache
+def heavy_tendon(mech: Mechanism) -> Mechanism:
+    """The same mechanism with an inertia along the length of a tendon over its first and last coordinate."""
+    tendon = Spring({mech.names[0]: 0.7, mech.names[-1]: -1.3}, inertia=0.4)
+    return mech.replace(springs=[*mech.springs, tendon])
+
+
+def suited(mech: Mechanism, name: str) -> Mechanism:
+    """A mechanism for which the algorithm's result is not zero."""
+    return heavy_tendon(mech) if name == "length_inertia_torque" else mech
+
+
 SEEDS = tuple(range(10))
 """Of the shared mechanisms: chains and trees of 3 to 6 links with every kind of joint."""
 
