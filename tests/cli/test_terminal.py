@@ -114,6 +114,7 @@ def test_nothing_in_a_pipe_steers_a_terminal(
         "convert puma560 puma.urdf",
         "check puma.toml --against planar_2r",
         "bench planar_2r --configurations 1 --algorithm jacobian",
+        "sweep planar_2r --over mass:link2=1..5 --samples 10 --format npz --processes 1",
         "spacelib triangle",
         "spacelib rob-mat SCARA.DAT SCARA.MOT x.out",
         "completion fish",

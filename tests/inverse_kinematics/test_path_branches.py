@@ -128,9 +128,7 @@ def test_leaps_are_chosen_for_the_least_travel_of_all() -> None:
     arm = robots.puma560()
     q = np.random.default_rng(5).uniform(arm.q_min, arm.q_max, (4, 6))
     way = follow_path(arm, arm.forward_kinematics(q))
-    lengths = [
-        np.linalg.norm(b[None] - a[:, None], axis=-1) for a, b in zip(way.solutions, way.solutions[1:], strict=False)
-    ]
+    lengths = [np.linalg.norm(b[None] - a[:, None], axis=-1) for a, b in zip(way.solutions, way.solutions[1:], strict=False)]
     least = min(
         sum(step[i, j] for step, i, j in zip(lengths, nodes, nodes[1:], strict=False))
         for nodes in product(*(range(len(rows)) for rows in way.solutions))

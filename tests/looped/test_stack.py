@@ -64,7 +64,7 @@ def test_wrenches_and_single_precision() -> None:
     external = {"part2": [1.0, 2.0, 3.0, 0.1, 0.2, 0.3], "tool": lw.Wrench([0.0, 0.0, -5.0], frame="world")}
     found = arms.inverse_dynamics(q, qd, qdd, external=external)
     assert np.abs(found - [m.inverse_dynamics(q, qd, qdd, external) for m in mechanisms]).max() < 1e-12
-    single = arms.kernel("inverse_dynamics")._ufunc()(
+    single = arms.kernel("inverse_dynamics")._rows.ufunc()(
         *(x.astype(np.float32) for x in (arms.kernel("inverse_dynamics").numbers, q, qd, qdd))
     )  # type: ignore[attr-defined]
     assert single.dtype == np.float32

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.model.tree import Tree
+from linkwise.model.validation import frozen
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
 
@@ -71,14 +73,22 @@ class JointRanges:
 
     @classmethod
     def of(cls, tree: Tree, *, limits: bool = True) -> JointRanges:
-        """The ranges of a mechanism, or endless ones; a limit out of the range of sensible numbers is none."""
+        """The ranges of a mechanism, or endless ones, kept with it; a limit out of the range of sensible numbers is none."""
         return tree.memo("joint_ranges", (cls, limits), lambda: cls._of(tree, limits))
 
     @classmethod
     def _of(cls, tree: Tree, limits: bool) -> JointRanges:
         bounds = np.column_stack([tree.q_min, tree.q_max]) if limits else np.tile([-np.inf, np.inf], (tree.n, 1))
         bounds = np.where(np.abs(bounds) > FARTHEST, np.copysign(np.inf, bounds), bounds)
-        return cls(bounds[:, 0], bounds[:, 1], turning(tree))
+        bounds, turns = frozen(bounds), turning(tree)
+        turns.setflags(write=False)
+        return cls(bounds[:, 0], bounds[:, 1], turns)
+
+    def keeping_turns_of(self, coordinates: Sequence[int]) -> JointRanges:
+        """The same, where whole turns of some coordinates count, as where their values are asked for."""
+        turning = self.turning.copy()
+        turning[list(coordinates)] = False
+        return replace(self, turning=turning)
 
     def wrapped(self, q: Array, q0: Array) -> Array:
         """Scalars q (n,), turned a whole turn towards a window of one turn where they are outside it; slides kept inside.

@@ -35,8 +35,8 @@ class ConstraintProblem:
         self.tree, self.constraints = tree, tuple(constraint.kind() for constraint in constraints)
         self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
         self.size = sum(self.counts)
-        self.ranges, self.limited = JointRanges.of(tree, limits=limits), limits
-        self.ranges.turning[[i for constraint in constraints for i in constraint.counted(tree)]] = False
+        counted = [i for constraint in constraints for i in constraint.counted(tree)]
+        self.ranges, self.limited = JointRanges.of(tree, limits=limits).keeping_turns_of(counted), limits
         self.parameters = self.size
         self.length = size_of(tree)
         self.base = tree.nq - tree.n
