@@ -5,6 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.clearance import fit_capsules
+from linkwise.clearance.fitting import enclosing_capsule
 from linkwise.clearance.kernels import segment_gaps
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import transform
@@ -95,3 +96,17 @@ def test_a_mesh_without_vertices_is_refused():
 def test_lengths_below_zero_are_refused():
     with pytest.raises(ModelError, match="size"):
         lw.Shape("arm", "sphere", -0.1)
+
+
+def test_the_capsule_of_any_points_contains_them():
+    """Few points, flat ones and those in a line too; the radius has 1e-12 of its size to spare."""
+    rng = np.random.default_rng(2)
+    worst = -np.inf
+    for k in range(60):
+        points = rng.normal(size=(rng.integers(1, 12), 3)) * 10.0 ** rng.uniform(-2, 0, 3)
+        points[:, 3 - k % 3 :] = 0.0
+        capsule = enclosing_capsule(points)
+        distance = segment_gaps(points, np.zeros(3), capsule.start, capsule.end - capsule.start)[0]
+        worst = max(worst, float((distance - capsule.radius).max()) / float(np.abs(points).max()))
+    print(f"a point outside by {worst:.1e} of the size")
+    assert worst <= 1e-15

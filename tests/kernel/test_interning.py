@@ -43,3 +43,10 @@ def test_only_the_last_are_kept() -> None:
         pickle.loads(pickle.dumps(lw.Mechanism([lw.Link(mass=1e3 + 1 + k)])))
     assert len(interning._objects) == interning.KEPT
     assert pickle.loads(first) is not arm
+
+
+def test_mechanisms_with_other_shapes_are_told_apart() -> None:
+    arms = [robots.planar_2r().with_shapes([lw.Shape("link2", "sphere", radius)]) for radius in (0.1, 0.2)]
+    again = [pickle.loads(pickle.dumps(arm)) for arm in [*arms, robots.planar_2r()]]
+    assert [[shape.size for shape in arm.shapes] for arm in again] == [[(0.1,)], [(0.2,)], []]
+    assert pickle.loads(pickle.dumps(again[0])) is again[0]

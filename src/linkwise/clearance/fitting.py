@@ -192,6 +192,7 @@ def _around(points: FloatArray, axis: FloatArray) -> tuple[float, FloatArray, Fl
     along = points @ axis
     flat = points - along[:, None] * axis
     center = _circle_center(flat)
+    center = center - (center @ axis) * axis  # (into the plane of the flat points: the middle of a box need not lie there)
     square = ((flat - center) ** 2).sum(axis=1)
     radius = math.sqrt(float(square.max())) or 1e-9
     best = (math.inf, center, center, 0.0)

@@ -112,7 +112,8 @@ def plan(
     """A path from one configuration to another, or to one of several, clear of the mechanism and of obstacles.
 
     Every piece is proven to be clear, by the distances at its ends and by how far any point moves between them. The whole
-    path is checked once more at configurations between which no point moves more than half the resolution.
+    path is checked once more at configurations between which no point moves more than half the resolution. That holds for
+    the pairs that are looked at: without ``disabled``, those that `clearance` leaves out by sampling are in neither check.
 
     Parameters
     ----------
