@@ -22,7 +22,7 @@ from linkwise.dynamics.static_equilibrium import StaticEquilibrium
 from linkwise.kernel import Kernel
 from linkwise.kernel.interning import interned
 from linkwise.model import assembly
-from linkwise.model.digest import digest_of
+from linkwise.model.digest import digest
 from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
 from linkwise.model.parameters import Symbolizer
@@ -907,7 +907,7 @@ class Mechanism(Tree):
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that unpickles it again, or one that is equal, has it once, with its kernels."""
         make = super().__reduce__
-        return self.memo("model", "reduced", lambda: interned(None if self.symbols else digest_of(self), *make()))
+        return self.memo("model", "reduced", lambda: interned(None if self.symbols else digest(self, self.shapes), *make()))
 
     def __repr__(self) -> str:
         return mechanism_tables.text(self)
