@@ -27,6 +27,16 @@ def test_mechanisms_and_kernels_are_unpickled_once() -> None:
     assert method.__self__[0].__self__ is arm
 
 
+def test_mechanisms_with_other_shapes_are_not_merged() -> None:
+    """Algorithms do not depend on shapes, so `digest_of` leaves them out; what is unpickled has its own all the same."""
+    arm = robots.planar_2r()
+    thin, thick = (arm.with_shapes([lw.Shape.rod("link2", (-1, 0, 0), (0, 0, 0), radius)]) for radius in (0.05, 0.5))
+    for mechanism in (arm, thin, thick):
+        again = pickle.loads(pickle.dumps(mechanism))
+        assert again.shapes == mechanism.shapes
+        assert pickle.loads(pickle.dumps(mechanism)) is again
+
+
 def test_symbols_are_not_merged() -> None:
     """Those that were read from SymPy are told apart by more than their names."""
     mass = lw.symbols("m")
