@@ -45,8 +45,22 @@ def theirs(points: np.ndarray, constraints: list[object]) -> tuple[float, list[n
     return motion.duration, [motion(t, k) for k in range(3)]
 
 
-def ours(points: np.ndarray, limits: MotionLimits, arm: lw.Mechanism | None = None) -> float:
-    return time_optimal(path_through(points), arm, limits, intervals=INTERVALS).duration
+def ours(points: np.ndarray, limits: MotionLimits, arm: lw.Mechanism | None = None, intervals: int = INTERVALS) -> float:
+    return time_optimal(path_through(points), arm, limits, intervals=intervals).duration
+
+
+def accuracy(points: np.ndarray, constraints: list[object], limits: MotionLimits) -> None:
+    """How far durations are from that of 20,000 intervals, and by how much toppra's velocities exceed their limits."""
+    shortest = ours(points, limits, intervals=20_000)
+    for count in (INTERVALS, 1000):
+        print(f"{count} intervals: {100 * (ours(points, limits, intervals=count) / shortest - 1.0):.2f} % from the shortest")
+    path = ta.SplineInterpolator(S, points, bc_type="natural")
+    grid = np.linspace(0.0, S[-1], INTERVALS + 1)
+    motion = algo.TOPPRA(constraints, path, gridpoints=grid, parametrizer="ParametrizeConstAccel").compute_trajectory(0, 0)
+    t = np.linspace(0.0, motion.duration, round(motion.duration * 1e4))
+    excess = np.max(np.abs(motion(t, 1)) / QD_MAX) - 1.0
+    away = motion.duration / shortest - 1.0
+    print(f"toppra, {INTERVALS}: {100 * away:.2f} % from it, velocities exceed their limits by {100 * excess:.2f} %")
 
 
 def compare(
@@ -96,6 +110,7 @@ def main() -> None:
         limit.JointVelocityConstraint(np.outer(QD_MAX, [-1.0, 1.0])),
         limit.JointAccelerationConstraint(np.outer(QDD_MAX, [-1.0, 1.0])),
     ]
+    accuracy(points[0], rates, MotionLimits(qd_max=QD_MAX, qdd_max=QDD_MAX))
     compare("velocity and acceleration", points, rates, MotionLimits(qd_max=QD_MAX, qdd_max=QDD_MAX), None)
     arm = lw.robots.panda()
     middle = 0.5 * (arm.q_min + arm.q_max)

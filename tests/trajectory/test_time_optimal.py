@@ -263,3 +263,22 @@ def test_least_clearance() -> None:
         move.clearance([ball])
     with pytest.raises(ArgumentError, match="take a member"):
         time_optimal([[[0.0, 0.0], [1.0, 0.0]]] * 2, arm, limits).clearance([ball])
+
+
+def test_a_grid_on_which_limits_leave_no_speed_is_refused() -> None:
+    """Five intervals cannot tell how an arm gets through this path: an error, not a motion of some weeks."""
+    arm = lw.robots.planar_2r().replace(gravity=(0.0, -9.81, 0.0))
+    rng = np.random.default_rng(0)
+    refused, durations = 0, []
+    for _ in range(40):
+        points = rng.uniform(-1.2, 1.2, (5, 2))
+        try:
+            move = time_optimal(path_through(points), arm, MotionLimits(tau_max=[60.0, 18.0]), intervals=5)
+        except ArgumentError as error:
+            refused += "more intervals are needed" in str(error)
+        else:
+            durations.append(move.duration)
+            assert move.usage.max() < 1.0 + 1e-9
+    print(refused, max(durations))
+    assert refused
+    assert max(durations) < 100.0

@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import whole
-from linkwise.trajectory.path_dynamics import CHECKED, PathDynamics, along
+from linkwise.trajectory.path_dynamics import CHECKED, PathDynamics, along, share_of
 from linkwise.trajectory.retimed import Retimed
 from linkwise.trajectory.trajectory import Trajectory
 
@@ -95,8 +95,8 @@ class OptimalMotion(Trajectory):
     mechanism : Mechanism, optional
         What moves.
     stretch : ndarray (...)
-        By what factors it was slowed in the end so that no limit is exceeded between nodes; 1 with limits of velocity and
-        acceleration alone.
+        By what factors it was slowed in the end so that no limit is exceeded between nodes, its speeds at start and end with
+        it; 1 with limits of velocity and acceleration alone.
 
     Examples
     --------
@@ -145,8 +145,7 @@ class OptimalMotion(Trajectory):
         dynamic = PathDynamics(profile.pieces, self.mechanism, others).used(profile) if others else {}
         columns = []
         for key, limit in self.limits.items():
-            with np.errstate(divide="ignore", invalid="ignore"):
-                share = np.nan_to_num(np.abs(rates[key]) / limit, nan=0.0).max(axis=-2) if key in rates else dynamic[key]
+            share = share_of(rates[key], limit).max(axis=-2) if key in rates else dynamic[key]
             columns.append(share if key in JOINT_WORDS else share[..., None])
         return np.concatenate(columns, axis=-1)
 

@@ -14,6 +14,9 @@ from linkwise.trajectory.retimed import Pieces, Retimed
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
+#: Shares at which a result is checked once more.
+DENSE = np.linspace(0.0, 1.0, 17)
+
 #: The root of x at which friction at rest has the sign of the motion that ends there.
 CREEPING = 1e-100
 
@@ -28,6 +31,13 @@ def along(retimed: Retimed, shares: FloatArray) -> tuple[FloatArray, FloatArray,
     """Shares, u and x (..., N, K) of a motion."""
     x = retimed.x[..., :-1, None] + np.diff(retimed.x, axis=-1)[..., None] * shares
     return spread(shares, retimed.pieces, retimed.u[..., None], np.maximum(x, 0.0))
+
+
+def share_of(value: FloatArray, limit: FloatArray) -> FloatArray:
+    """The share of a limit that a value takes; none of a limit of zero where the value is zero."""
+    size = np.abs(value)
+    with np.errstate(divide="ignore"):
+        return np.divide(size, limit, out=np.zeros_like(size), where=size != 0.0)
 
 
 @dataclass(eq=False)
@@ -141,8 +151,7 @@ class PathDynamics:
             slope = self.slope[..., -1:, :]
             creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
             tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                result["tau_max"] = np.nan_to_num(np.abs(tau) / self.limits["tau_max"], nan=0.0).max(axis=-2)
+            result["tau_max"] = share_of(tau, self.limits["tau_max"]).max(axis=-2)
         for name, value in self._tool(q, qd, qdd).items():
             result[name] = (np.linalg.norm(value, axis=-1) / self.limits[name]).max(axis=-1)
         return result

@@ -19,8 +19,8 @@ from linkwise.trajectory import compiled_path
 from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, path_through
-from linkwise.trajectory.path_dynamics import PathDynamics, spread
-from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, controls, joint_limits, kernel, motion_within
+from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, spread
+from linkwise.trajectory.path_kernels import UNLIMITED, controls, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
 
@@ -30,6 +30,9 @@ TOLERANCE, ROUNDS = 1e-10, 25
 #: Friction, which is linear about the profile before, has converged when the duration changes by less than this share;
 #: limits are tightened when it has nearly.
 SETTLED, NEARLY = 1e-8, 1e-4
+
+#: Two nodes have no speed that are passed slower than this share of the greatest speed of the path.
+CRAWL = 1e-6
 
 
 def time_optimal(
@@ -52,8 +55,9 @@ def time_optimal(
     path is cut into intervals in which u is constant, and the greatest x are found by reachability analysis (H. Pham and
     Q.-C. Pham, IEEE Transactions on Robotics 34(3), 2018). Limits hold between the nodes too: of velocities and
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
-    polynomial of degree four through five points, and by a check at six points of each interval, after which limits are
-    tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
+    polynomial of degree four through five points, and by checks at six, at last 17 points of each interval, after which
+    limits are tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
+    Between these points nothing is checked; an excess there falls with the square of the interval.
 
     Parameters
     ----------
@@ -173,13 +177,13 @@ class _Problem:
 
     def _check_position(self, pieces: Pieces, start: int) -> None:
         assert self.mechanism is not None
-        q, _, _ = pieces.motion(*spread(SHARES, pieces, 0.0, 0.0))
+        q, _, _ = pieces.motion(*spread(DENSE, pieces, 0.0, 0.0))
         beyond = np.maximum(q - self.mechanism.q_max, self.mechanism.q_min - q)
         if not np.any(beyond > 1e-12 * (1.0 + np.abs(q))):
             return
         path, _, _, joint = (int(k) for k in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
         k, share = np.argwhere(beyond[path, ..., joint] > 0.0)[0]
-        s = pieces.s[path, k] + SHARES[share] * pieces.steps[path, k]
+        s = pieces.s[path, k] + DENSE[share] * pieces.steps[path, k]
         bounds = [float(self.mechanism.q_min[joint]), float(self.mechanism.q_max[joint])]
         raise ArgumentError(
             f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self._where(s, start + path)}, and "
@@ -233,7 +237,7 @@ class _Problem:
         sets, cap = result
         low, high, x = sets[:, 0, 0], sets[:, 0, 1], np.ascontiguousarray(sets[..., 2])
         kept = (ends <= cap[:, [0, -1]]).all() and (ends[:, 0] <= high).all() and (ends[:, 0] >= low).all()
-        if not kept or not np.max(x) <= 1e-2 * UNLIMITED:  # (neither does what is no number)
+        if not kept or not np.max(x) <= 1e-2 * UNLIMITED or _stuck(x).any():  # (neither does what is no number)
             return None
         return Retimed(PathPieces(self.path, nodes), x.reshape(*self.path.batch, nodes.size))
 
@@ -256,29 +260,34 @@ class _Problem:
             here = cap if tool is None else _least(cap, tool)
             motion = self._profile(pieces, blocks, here, ends, names + dynamics.names, start, dynamics)
             used = dynamics.used(motion)
-            excess = max(float(np.max(value)) for value in used.values()) - 1.0
+            excess = _excess(used)
             change = 1.0 if before is None else float(np.max(np.abs(motion.times[:, -1] / before.times[:, -1] - 1.0)))
             if not dynamics.has_friction:
                 change = 0.0
             if excess <= TOLERANCE and change <= SETTLED:
-                break
+                used = dynamics.used(motion, DENSE)
+                excess = _excess(used)
+                if excess <= TOLERANCE:
+                    return motion, np.ones(len(ends))
             if change <= NEARLY:
                 dynamics.tighten(motion, used)
         assert motion is not None
-        return (motion, np.ones(len(ends))) if excess <= TOLERANCE else self._slowed(motion, dynamics)
+        return self._slowed(motion, dynamics, start)
 
-    def _slowed(self, motion: Retimed, dynamics: PathDynamics) -> tuple[Retimed, FloatArray]:
+    def _slowed(self, motion: Retimed, dynamics: PathDynamics, start: int) -> tuple[Retimed, FloatArray]:
         """The motion so slow that no limit is exceeded, and the factors of its time."""
         factor = np.ones(len(motion.x))
         for _ in range(200):
             slower = motion.stretched(factor)
-            worst = [value.reshape(len(factor), -1).max(axis=1) for value in dynamics.used(slower).values()]
+            worst = [value.reshape(len(factor), -1).max(axis=1) for value in dynamics.used(slower, DENSE).values()]
             excess = np.max(worst, axis=0) - 1.0
             if np.all(excess <= TOLERANCE):
                 return slower, factor
             factor = factor * np.where(excess > TOLERANCE, 1.0 + np.maximum(excess, TOLERANCE), 1.0)
         k = int(np.argmax(excess))
-        raise ArgumentError(f"path {k}: an effort exceeds its limit by {100 * excess[k]:.3g} % however slow the motion is")
+        raise ArgumentError(
+            f"an effort{self._member(start + k)} exceeds its limit by {100 * excess[k]:.3g} % however slow the motion is"
+        )
 
     def _joint_lines(self, pieces: Pieces) -> tuple[FloatArray, FloatArray, list[str]]:
         """Blocks for accelerations (B, N, n, 3, 8), greatest x at the nodes (B, N + 1), and names of the blocks."""
@@ -328,6 +337,12 @@ class _Problem:
         x = sets[..., 2]
         if np.any(x > 1e-2 * UNLIMITED):
             raise ArgumentError(f"nothing limits the speed {self._where(float(pieces.s[0, int(np.argmax(x[0]))]), start)}")
+        if (stuck := _stuck(x)).any():
+            path, k = (int(i) for i in np.argwhere(stuck)[0])
+            raise ArgumentError(
+                f"the limits leave no speed {self._where(float(pieces.s[path, k]), start + path)} nor at the node after it: "
+                "more intervals are needed"
+            )
         return Retimed(pieces, x)
 
     def _check_standing(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, k: int, start: int) -> None:
@@ -362,6 +377,17 @@ class _Problem:
             f"no speed keeps the limits {where}: {names[least]} wants d2s/dt2 of {low[least]:.6g} or more, "
             f"{names[most]} of {high[most]:.6g} or less"
         )
+
+
+def _excess(used: dict[str, FloatArray]) -> float:
+    """By what share a limit is exceeded at most; NaN where an effort is no number."""
+    return float(np.max([np.max(value) for value in used.values()])) - 1.0
+
+
+def _stuck(x: FloatArray) -> npt.NDArray[np.bool_]:
+    """In which intervals (..., N) there is no speed at either end, beside the greatest of the path."""
+    speed = np.sqrt(np.maximum(x, 0.0))
+    return np.asarray(speed[..., :-1] + speed[..., 1:] <= CRAWL * speed.max(axis=-1, keepdims=True))
 
 
 def _least(cap: FloatArray, caps: FloatArray) -> FloatArray:
