@@ -5,8 +5,8 @@ from __future__ import annotations
 from linkwise.errors import members
 from linkwise.inverse_kinematics.branches.configuration import WORDS, labels_of
 from linkwise.inverse_kinematics.closed_form import closed_form
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of
-from linkwise.inverse_kinematics.closed_form.decomposition import independent
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, chain_of
+from linkwise.inverse_kinematics.closed_form.elimination import degree_of, eliminates
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import link_given
 
@@ -52,11 +52,11 @@ def explain_solver(mechanism: Tree, link: int | str = "tool") -> str:
                 f"The geometry is special up to {form.misfit:.1g} (rad, shares of the arm's size) only: the special arm is"
                 " solved, and each solution refined on the arm as it is."
             )
-    elif len(chain) == 6 and _eliminates(chain):
+    elif eliminates(chain):
         lines.append(f"{head}: no closed form, because {form.why}.")
         lines.append(
-            "all_inverse_kinematics eliminates five angles: the sixth is a root of a polynomial of degree 16, so a pose has"
-            " up to 16 solutions; `complete` says for which poses none can be missing."
+            "all_inverse_kinematics eliminates five angles: the sixth is a root of a polynomial of degree"
+            f" {degree_of(chain)}. A pose has up to 16 solutions; `complete` says for which poses none can be missing."
         )
         lines.append("inverse_kinematics iterates from q0 to one solution, then from other starts.")
     else:
@@ -73,9 +73,3 @@ def explain_solver(mechanism: Tree, link: int | str = "tool") -> str:
         words = ", ".join(f"{name} {WORDS[name][0]} or {WORDS[name][1]}" for name in labels)
         lines.append(f"Configurations: {words}.")
     return "\n".join(lines)
-
-
-def _eliminates(chain: AxisChain) -> bool:
-    """Whether six joints are solved by elimination; `elimination` itself would compile it."""
-    follows = bool((abs(chain.ratios) != 1.0).any())
-    return not any(chain.translates) and not follows and independent(chain, None, "pose")

@@ -291,3 +291,20 @@ def test_refusals() -> None:
     coaxial = lw.Mechanism([lw.Link(axis=[0, 0, 1]), lw.Link(axis=[0, 0, 1]), *lw.robots.puma560().links[:4]])
     with pytest.raises(NoClosedFormError, match="not independent"):
         coaxial.all_inverse_kinematics(np.eye(4))
+
+
+def test_a_row_moved_onto_a_limit_is_confirmed_where_it_was_moved_to() -> None:
+    """Limits a little less than the tolerance inside of a solution: what is given back reaches the pose within it."""
+    arm = lw.robots.load("hc10")
+    q = np.array([0.4, -0.5, 0.9, 0.3, 1.1, 0.2])
+    T = arm.forward_kinematics(q)
+    inside = [link.replace(limits=(-3.0, x - 0.9e-9)) for link, x in zip(arm.links, q, strict=True)]
+    solutions = arm.replace(links=inside).all_inverse_kinematics(T, method="elimination")
+    errors = np.abs(arm.forward_kinematics(solutions.q) - T).max(axis=(1, 2))
+    print(len(solutions), errors)
+    assert (errors <= 1e-9).all()
+
+
+def test_the_explanation_names_the_degree() -> None:
+    assert "degree 8." in lw.robots.load("hc10").explain_solver()
+    assert "degree 16." in lw.robots.load("gen3_lite").explain_solver()

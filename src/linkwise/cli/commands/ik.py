@@ -217,8 +217,8 @@ def ik(description: Description, options: Options) -> Output:
             raise click.UsageError(f"--all gives the solutions of the closed form; {other} finds one of them")
         if asked.letters not in ASKS:
             raise click.UsageError(f"--all is for a pose, a position or an orientation, not for {options.mask!r} alone")
-        answers, family = _every(model, asked, options)
-        parts = _all_parts(model, asked, answers, family)
+        answers, family, complete = _every(model, asked, options)
+        parts = _all_parts(model, asked, answers, family, complete)
     elif options.fix or options.turns or options.configuration:
         name = "--fix" if options.fix else "--turns" if options.turns else "--configuration"
         raise click.UsageError(f"{name} is for --all, which is not asked for")
@@ -240,6 +240,7 @@ def ik(description: Description, options: Options) -> Output:
         "targets": asked.poses,
         "answers": [vars(answer) | {"explanation": plain(answer.explanation)} for answer in answers],
     }
+    data |= {"complete": complete} if options.every else {}
     status = NOT_REACHED if len(reached_targets) < len(asked.poses) else 0
     return Output(data, parts, files, status, keep=True)
 
@@ -273,8 +274,9 @@ def _answer(target: int, solution: Any, index: int | None) -> Answer:
     return Answer(target, success, reason, solution.explain(index), distance, angle, np.asarray(solution.q)[at])
 
 
-def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str]:
-    """All answers of a closed form or by elimination, target by target, the nearest to q0 first; and what makes it possible.
+def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str, list[bool]]:
+    """All answers of a closed form or by elimination, target by target, the nearest to q0 first; what makes it possible; and
+    for each target whether it is proven that there are no others.
 
     Raises
     ------
@@ -312,7 +314,7 @@ def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Ans
             off = float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))
             exact = max(off) <= options.tol
             answers.append(Answer(k, exact, "converged" if exact else "missed", explanation, *off, q, configuration))
-    return answers, form.family
+    return answers, form.family, np.atleast_1d(solutions.complete).tolist()
 
 
 def _configuration(text: str | None) -> dict[str, str] | None:
@@ -367,8 +369,10 @@ def _single_parts(model: Mechanism, asked: Targets, answer: Answer, reached: Flo
     yield plain(answer.explanation)
 
 
-def _all_parts(model: Mechanism, asked: Targets, answers: Sequence[Answer], family: str) -> Iterator[str | Table]:
-    """A row a solution."""
+def _all_parts(
+    model: Mechanism, asked: Targets, answers: Sequence[Answer], family: str, complete: Sequence[bool]
+) -> Iterator[str | Table]:
+    """A row a solution, and for which targets there may be others."""
     rows = []
     counts: Counter[int] = Counter()
     for answer in answers:
@@ -380,7 +384,8 @@ def _all_parts(model: Mechanism, asked: Targets, answers: Sequence[Answer], fami
         last = ["configuration"] * bool(answers[0].configuration)
         yield Table([title], ["target", "solution", *_columns(model), *last], rows[:ROWS], keys=2)
     solutions = "1 solution" if len(answers) == 1 else f"{len(answers):,} solutions"
-    yield f"{solutions} in closed form, the nearest to the start first: {plain(family)}"
+    method, why = ("by elimination", family[13:]) if family.startswith("elimination: ") else ("in closed form", family)
+    yield f"{solutions} {method}, the nearest to the start first: {plain(why)}"
     if len(answers) > ROWS:
         yield f"the first {ROWS} are shown; -o FILE.csv writes all"
     wrong = sum(not answer.success for answer in answers)
@@ -389,6 +394,8 @@ def _all_parts(model: Mechanism, asked: Targets, answers: Sequence[Answer], fami
     missed = [asked.names[k] for k in range(len(asked.poses)) if not counts[k]]
     lines = [f"target {plain(name)}: no solution within the joint limits" for name in missed]
     yield from _first(lines, "without a solution")
+    unproven = [plain(name) for name, proven in zip(asked.names, complete, strict=True) if not proven]
+    yield from _first([f"target {name}: there may be other solutions" for name in unproven], "that may have others")
 
 
 def _parts(model: Mechanism, asked: Targets, answers: Sequence[Answer]) -> Iterator[str | Table]:

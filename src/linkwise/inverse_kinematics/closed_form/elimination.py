@@ -13,6 +13,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
+from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position
 from linkwise.solve.validation import FARTHEST, positive
@@ -36,8 +37,7 @@ class Elimination:
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain) -> None:
         self.mechanism, self.link, self.chain = mechanism, link, chain
         self.arm = GeneralArm(chain)
-        degree = 16 if self.arm.offset_wrist is None else 8
-        self.family = f"elimination: a polynomial of degree {degree} in the angle of one joint"
+        self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
         self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
@@ -95,6 +95,10 @@ class Elimination:
         limited = ranges.limited
         if limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             turned = ranges.nearest_turns(q, begin)
+        if limited:
+            inside = np.clip(turned, ranges.low, ranges.high)
+            within = (np.abs(turned - inside) <= near).all(axis=1)
+            turned = np.where(within[:, None], inside, turned)
         reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
         away = (reached - poses[pose]).reshape(-1, 16)
         squares = (away * away) @ _PARTS
@@ -102,14 +106,13 @@ class Elimination:
         if not keep.all():
             proven[pose[~keep]] = False
         if limited:
-            keep &= ((turned >= ranges.low - near) & (turned <= ranges.high + near)).all(axis=1)
+            keep &= within
         if not keep.all():
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
-        q = np.clip(turned, ranges.low, ranges.high) if limited else turned
-        away = q - begin
+        away = turned - begin
         distance = (away * away).sum(axis=1)
         order = np.lexsort((distance, pose))
-        return pose[order], q[order]
+        return pose[order], turned[order]
 
 
 #: Sums of the squares of a difference of poses (16,): of the position, and of the rotation for the square of its angle.
@@ -161,13 +164,23 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
     >>> len(solutions), bool(solutions.complete), bool(abs(arm.forward_kinematics(solutions) - T).max() < 1e-9)
     (8, True, True)
     """
-    return mechanism.memo("elimination", link, lambda: _made(mechanism, link))
+
+    def solver() -> Elimination | None:
+        chain, _ = chain_of(mechanism, link)
+        return Elimination(mechanism, link, chain) if chain is not None and eliminates(chain) else None
+
+    return mechanism.memo("elimination", link, solver)
 
 
-def _made(mechanism: Tree, link: int | str) -> Elimination | None:
-    chain, _ = chain_of(mechanism, link)
-    if chain is None or len(chain) != 6 or any(chain.translates) or not np.all(np.abs(chain.ratios) == 1.0):
-        return None  # (a joint that follows at another ratio has more, or fewer, positions than its angle)
-    if not independent(chain, None, "pose"):
-        return None
-    return Elimination(mechanism, link, chain)
+def eliminates(chain: AxisChain) -> bool:
+    """Whether a chain is one of six independent revolute joints, which elimination solves.
+
+    A joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
+    """
+    turns = len(chain) == 6 and not any(chain.translates) and bool(np.all(np.abs(chain.ratios) == 1.0))
+    return turns and independent(chain, None, "pose")
+
+
+def degree_of(chain: AxisChain) -> int:
+    """The degree of the polynomial in one angle that is left; a root of degree 8 belongs to two solutions at most."""
+    return 16 if offset_wrist(chain) is None else 8
