@@ -75,8 +75,10 @@ def _names(shapes: Sequence[Shape]) -> tuple[str, ...]:
         name = shape.link
         if name in several:
             number = 1 + sum(other.startswith(f"{name}/") for other in names)
-            name = f"{name}/{shape.name or number}"
-            name = f"{name}_{number}" if name in names else name
+            name = first = f"{name}/{shape.name or number}"
+            while name in names:
+                number += 1
+                name = f"{first}_{number}"
         names.append(name)
     return tuple(names)
 
@@ -114,9 +116,9 @@ def _joined(tree: Tree, bodies: Mapping[int, int]) -> set[frozenset[int]]:
 
 def _sampled(tree: Tree, own: CapsuleSet, links: Sequence[int], pairs: Sequence[tuple[int, int]], seed: int) -> list[str]:
     """Why each pair is left out, from random configurations within the limits; no word for those that matter."""
-    q = random_configuration(tree, seed, SAMPLES)
     if tree.loops:  # (closed configurations are not drawn: nothing is left out for them)
         return [""] * len(pairs)
+    q = random_configuration(tree, seed, SAMPLES)
     starts, vectors = placed(own, links, frames_at(tree, q))
     reach = float(np.abs(starts - starts.mean(axis=(0, 1))).max()) or 1.0
     distances = pair_distances(own, pairs, starts, vectors)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.clearance.shapes import CollisionShapes
-from linkwise.errors import ArgumentError, choices
-from linkwise.model.joints import JOINTS
+from linkwise.errors import ArgumentError
+from linkwise.model.joints.joint import Joint
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
@@ -26,18 +26,26 @@ def levers(shapes: CollisionShapes) -> FloatArray:
     if tree.loops or tree.manifold_joints:
         kind = "loops" if tree.loops else f"a {tree.manifold_joints[0].joint.kind} joint"
         raise ArgumentError(f"{tree.name!r} has {kind}; paths are planned on trees of joints without quaternions")
-    foreign = [link.joint for link in tree.links if link.joint not in JOINTS]
-    if foreign:
-        raise ArgumentError(f"{tree.name!r} has a joint of the kind {foreign[0]!r}; expected one of {choices(JOINTS)}")
+    varying = [link for link in tree.links if any(part.screws is None for part in link.joint_model.turns_and_slides)]
+    if varying:
+        problem = f"{tree.name!r} has a joint of the kind {varying[0].joint!r}, whose motion depends on where it is"
+        raise ArgumentError(f"{problem}; paths are planned for joints that turn and slide about fixed axes")
     beyond = _beyond(shapes)
     result = np.zeros(tree.n)
     for k, (link, follower) in enumerate(zip(tree.links, tree.followers, strict=True)):
-        turning = beyond[k] + _travel(tree, k) + (abs(float(link.pitch)) if link.joint == "screw" else 0.0)
         for i, part in enumerate(link.joint_model.turns_and_slides, follower.coordinate):
-            result[i] += abs(follower.ratio) * (1.0 if part.is_length else turning)
+            slide, turn = _rates(part)
+            reach = beyond[k] + _travel(tree, k) if turn else 0.0
+            result[i] += abs(follower.ratio) * (slide + turn * reach)
     if not np.isfinite(result).all():
         raise ArgumentError(f"{tree.name!r} has sliding joints without limits; paths are planned between limits")
     return result
+
+
+def _rates(part: Joint) -> tuple[float, float]:
+    """How far a joint of one coordinate slides, m, and turns, rad, for a unit of it."""
+    screw = np.asarray(part.screws, dtype=float)[0]
+    return float(np.linalg.norm(screw[:3])), float(np.linalg.norm(screw[3:]))
 
 
 def _beyond(shapes: CollisionShapes) -> FloatArray:
@@ -65,8 +73,8 @@ def _travel(tree: Tree, k: int) -> float:
     link = tree.links[k]
     travel = 0.0
     for part, limits in zip(link.joint_model.turns_and_slides, link.coordinate_limits, strict=True):
-        per_unit = 1.0 if part.is_length else abs(float(link.pitch)) if link.joint == "screw" else 0.0
-        if per_unit:
+        slide, _ = _rates(part)
+        if slide:
             bounds = (-np.inf, np.inf) if limits is None else limits
-            travel += per_unit * max(abs(float(bound) + float(link.offset)) for bound in bounds)
+            travel += slide * max(abs(float(bound) + float(link.offset)) for bound in bounds)
     return travel

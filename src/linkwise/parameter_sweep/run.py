@@ -112,6 +112,11 @@ def _claim(sweep: Sweep, folder: Path, format: str) -> None:  # noqa: A002
     if known is None:
         write_text(path, [json.dumps(settings, indent=2), "\n"])
         return
+    if settings["digest"] is None:
+        raise ArgumentError(
+            f"sweep: {folder} holds results, and those of {sweep.mechanism.name!r}, with parts of other packages, cannot"
+            " be told from others; expected another folder"
+        )
     other = [name for name, value in settings.items() if not isinstance(known, dict) or known.get(name) != value]
     if other:
         raise ArgumentError(

@@ -83,16 +83,13 @@ def clearance(
     (q, batch), shapely = check.read(configurations), library()
     distance = np.full((len(q), len(check.pairs)), np.inf)
     points = np.full((len(q), len(check.pairs), 2, 2), np.nan)
-    for part, placed in check.placed(q):
-        for k, (first, second) in enumerate(check.pairs):
-            for polygon in placed[first]:
-                for other in placed[second]:
-                    chosen = np.flatnonzero(gap(polygon, other) <= distance[part, k])
-                    both = polygon.at(chosen), other.at(chosen)
-                    lengths = shapely.distance(*both)
-                    ends = shapely.get_coordinates(shapely.shortest_line(*both)).reshape(-1, 2, 2)
-                    rows = chosen + part.start
-                    closer = lengths < distance[rows, k]
-                    distance[rows[closer], k], points[rows[closer], k] = lengths[closer], ends[closer]
+    for part, k, polygon, other in check.polygons(q):
+        near = np.flatnonzero(gap(polygon, other) <= distance[part, k])
+        both = polygon.at(near), other.at(near)
+        lengths = shapely.distance(*both)
+        ends = shapely.get_coordinates(shapely.shortest_line(*both)).reshape(-1, 2, 2)
+        rows = near + part.start
+        closer = lengths < distance[rows, k]
+        distance[rows[closer], k], points[rows[closer], k] = lengths[closer], ends[closer]
     shape = (*batch, len(check.pairs))
     return PlanarClearance(distance.reshape(shape), tuple(check.pair_names), points.reshape(*shape, 2, 2))

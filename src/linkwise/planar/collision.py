@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -169,11 +169,8 @@ def distance(
     check = Check.of(mechanism, obstacles, pairs)
     q, batch = check.read(configurations)
     best = np.full(len(q), math.inf)
-    for part, placed in check.placed(q):
-        for first, second in check.pairs:
-            for polygon in placed[first]:
-                for other in placed[second]:
-                    best[part] = nearer(polygon, other, best[part])
+    for part, _, polygon, other in check.polygons(q):
+        best[part] = nearer(polygon, other, best[part])
     return best.reshape(batch)
 
 
@@ -217,12 +214,18 @@ class Check:
                 raise ArgumentError(f"configuration: some put a link of {self.mechanism.name!r} beyond all numbers")
             yield part, moving + still
 
+    def polygons(self, q: FloatArray) -> Iterator[tuple[slice, int, PlacedPolygon, PlacedPolygon]]:
+        """The polygons of each pair against each other, with the part of the configurations (N, nq) and the pair's place."""
+        for part, placed in self.placed(q):
+            for k, (first, second) in enumerate(self.pairs):
+                for polygon, other in product(placed[first], placed[second]):
+                    yield part, k, polygon, other
+
     def meet(self, placed: list[list[PlacedPolygon]], pair: IndexPair, margin: float, asked: BoolArray) -> BoolArray:
         """Whether any polygon of the one meets any of the other, in the configurations asked (N,); False elsewhere."""
         hits = np.zeros(asked.shape, dtype=bool)
-        for polygon in placed[pair[0]]:
-            for other in placed[pair[1]]:
-                hits |= within(polygon, other, margin, asked & ~hits)
+        for polygon, other in product(placed[pair[0]], placed[pair[1]]):
+            hits |= within(polygon, other, margin, asked & ~hits)
         return hits
 
     def each(self, q: FloatArray, margins: FloatArray) -> BoolArray:

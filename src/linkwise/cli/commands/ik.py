@@ -275,8 +275,7 @@ def _answer(target: int, solution: Any, index: int | None) -> Answer:
 
 
 def _every(model: Mechanism, asked: Targets, options: Options) -> tuple[list[Answer], str, list[bool]]:
-    """All answers of a closed form or by elimination, target by target, the nearest to q0 first; what makes it possible; and
-    for each target whether it is proven that there are no others.
+    """All answers by closed form or elimination, the nearest to q0 first; by what; for which targets they are surely all.
 
     Raises
     ------
