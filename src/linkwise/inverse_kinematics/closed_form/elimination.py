@@ -97,7 +97,7 @@ class Elimination:
             turned = ranges.nearest_turns(q, begin)
         if limited:
             inside = np.clip(turned, ranges.low, ranges.high)
-            within = (np.abs(turned - inside) <= near).all(axis=1)
+            within: npt.NDArray[np.bool_] = np.all(np.abs(turned - inside) <= near, axis=1)
             turned = np.where(within[:, None], inside, turned)
         reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
         away = (reached - poses[pose]).reshape(-1, 16)
