@@ -92,12 +92,11 @@ class Elimination:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
         turned = q + TURN * np.rint((begin - q) * (1.0 / TURN))
-        limited = ranges.limited
-        if limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
+        within: npt.NDArray[np.bool_] | None = None
+        if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             turned = ranges.nearest_turns(q, begin)
-        if limited:
             inside = np.clip(turned, ranges.low, ranges.high)
-            within: npt.NDArray[np.bool_] = np.all(np.abs(turned - inside) <= near, axis=1)
+            within = np.all(np.abs(turned - inside) <= near, axis=1)
             turned = np.where(within[:, None], inside, turned)
         reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
         away = (reached - poses[pose]).reshape(-1, 16)
@@ -105,7 +104,7 @@ class Elimination:
         keep = np.maximum(squares[:, 0], squares[:, 1]) <= near * near
         if not keep.all():
             proven[pose[~keep]] = False
-        if limited:
+        if within is not None:
             keep &= within
         if not keep.all():
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
