@@ -207,6 +207,62 @@ class Solution:
             getattr(self, name)[place] = getattr(other, name)
 
 
+class PrioritySolution(Solution):
+    """What became of constraints with weights or priorities.
+
+    `success` says that all constraints of priority 0 hold within the tolerance, and that the levels after them are met as
+    well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. Each is computed by a
+    forward pass of its own.
+
+    Attributes
+    ----------
+    constraint_errors : ndarray (..., c, 2)
+        Distance (m) and angle (rad) that each constraint lacks, in the order of `constraints`.
+    constraints : tuple of str
+        The constraints, in words.
+    priorities : ndarray of int (c,)
+        Their priorities.
+    levels : ndarray (..., L)
+        For each priority there is the root of the weighted sum of the squares of what is lacking, lengths in shares of the
+        mechanism's size.
+    at_rest : ndarray of bool (..., L)
+        Whether that is the least that the levels before leave, nearby.
+
+    Examples
+    --------
+    >>> from linkwise import Position, robots
+    >>> arm = robots.planar_2r()
+    >>> there, far = (Position("tool", p, mask=[1, 1, 0], priority=k) for k, p in enumerate([[1, 1, 0], [1, 3, 0]]))
+    >>> solution = arm.solve([there, far])
+    >>> solution.success, solution.holds.tolist(), solution.constraint_errors[:, 0].round(6).tolist()
+    (True, [True, False], [0.0, 2.0])
+    """
+
+    constraint_errors: FloatArray
+    constraints: tuple[str, ...]
+    priorities: npt.NDArray[np.intp]
+    levels: FloatArray
+    at_rest: npt.NDArray[np.bool_]
+
+    _tasks = " tasks"
+
+    @property
+    def holds(self) -> npt.NDArray[np.bool_]:
+        """Which constraints (..., c) hold within the tolerance."""
+        return np.asarray((self.constraint_errors <= self.tol).all(axis=-1))
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        lines = [super()._explained(place)]
+        for level, (lacking, still) in enumerate(zip(self.levels[place], self.at_rest[place], strict=True)):
+            priority = int(np.unique(self.priorities)[level])
+            lines.append(f"Priority {priority}: {lacking:.3g} lacking{'' if still else ', not at rest'}.")
+            for k in np.flatnonzero(self.priorities == priority):
+                far, turned = self.constraint_errors[(*place, k)]
+                state = "holds" if self.holds[(*place, k)] else f"lacks {far:.3g} m and {turned:.3g} rad"
+                lines.append(f"  {self.constraints[k]}: {state}")
+        return "\n".join(lines)
+
+
 def element(value: Any, place: tuple[int, ...]) -> Any:
     """One element of a batch, or a single value for the place ()."""
     return np.asarray(value)[place]

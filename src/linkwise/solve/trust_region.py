@@ -117,7 +117,7 @@ def descend(
     while taken < rounds and value > done and radius > SHORTEST:
         taken += 1
         slope = aim.slope(q) * allowed.units
-        tangent = _free(allowed, q, slope)
+        tangent = free_motions(allowed, q, slope)
         if not tangent.basis.shape[1]:
             break
         down = tangent.basis.T @ slope
@@ -140,7 +140,7 @@ def descend(
     return q, taken
 
 
-def _free(allowed: FeasibleRegion, q: FloatArray, slope: FloatArray) -> Any:
+def free_motions(allowed: FeasibleRegion, q: FloatArray, slope: FloatArray) -> Any:
     """The motions at q in which the joints rest that stand at a limit and are pressed against it on the way down."""
     tangent = allowed.tangent(q)
     rows, room = allowed.room(q, tangent)
