@@ -196,7 +196,7 @@ def pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
     multipliers = np.zeros(len(over))
     chosen = np.zeros(len(over), dtype=bool)
     square = rows @ rows.T
-    small = 1e-13 * (1.0 + float(np.abs(over).max()))
+    small = 1e-13 * (1.0 + max(0.0, float(over.max(initial=0.0))))  # (the least may be minus infinity)
     for _ in range(3 * len(over)):
         lacking = np.where(chosen, -np.inf, over - square @ multipliers)
         if not lacking.max() > small:
