@@ -47,9 +47,6 @@ ROUNDS, LONGEST, DONE = 200, 1.0, 1e-27
 #: A level is at rest where the slope is below this share of rates times residual.
 REST = 1e-6
 
-#: Beyond this a bound is none.
-ENDLESS = 1e40
-
 
 class LevelSystem(CompiledProblem):
     """Constraints of several priorities, compiled.
@@ -262,7 +259,8 @@ class LevelDescent(Aim):
         rows = [basis, -basis, slopes, -slopes]
         bounds = [(self.high[self.limited] - joints) / units, (joints - self.low[self.limited]) / units]
         bounds += [table[self.ranges, 2], -table[self.ranges, 1]]
-        return np.concatenate(rows), np.clip(np.concatenate(bounds), 0.0, ENDLESS)
+        room = np.concatenate(bounds)
+        return np.concatenate(rows), np.where(room <= AT_BOUND, 0.0, room)
 
     def held(self, q: FloatArray, tangent: KeptRows, resting: Places) -> KeptRows:
         """The motions during which some joints and ranges rest, besides."""

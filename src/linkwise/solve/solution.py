@@ -16,6 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
+    "configuration": "it is solved, but no solution within the limits has the configuration asked for",
     "limit": "joint limits stand in the way: it is met outside them, or the way to it ends at them",
     "singular": "the method came to rest where the Jacobian has lost rank: another start may lead farther",
     "stalled": "the method came to rest away from the goal: the joints cannot come nearer from here",
