@@ -226,9 +226,9 @@ def inverse_kinematics(
         What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
     configuration : mapping of str to str, optional
-        The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of all
-        solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is
-        within reach, the reason is ``"configuration"``, and q is a solution with other words.
+        The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
+        all solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is in
+        reach, the reason is ``"configuration"``, and q is a solution with other words.
 
     Returns
     -------
@@ -253,8 +253,8 @@ def inverse_kinematics(
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
     if configuration is not None:
-        options = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
-        return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **options)
+        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
+        return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
     if clear is not None:
         return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
     if method in TEXTBOOK_METHODS:
@@ -309,7 +309,14 @@ def _in_configuration(
     reason = np.full(len(q), "converged", dtype="<U13")
     if lacking.size:
         starts = None if q0 is None else np.broadcast_to(q0, (*batch, mechanism.n)).reshape(q.shape)[lacking]
-        kept = {"link": goal.link, "method": method, "tol": size, "limits": limits, "clear": clear, "q0": starts}
+        kept: dict[str, Any] = {
+            "link": goal.link,
+            "method": method,
+            "tol": size,
+            "limits": limits,
+            "clear": clear,
+            "q0": starts,
+        }
         others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), seed=options["seed"], **kept)
         q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
     far, turned, outside = system.checking(tasks, q)

@@ -15,5 +15,6 @@ from linkwise.solve.constraints import Pose as Pose
 from linkwise.solve.constraints import Position as Position
 from linkwise.solve.constraints import Posture as Posture
 from linkwise.solve.solution import REASONS as REASONS
+from linkwise.solve.solution import PrioritySolution as PrioritySolution
 from linkwise.solve.solution import Solution as Solution
 from linkwise.solve.solve import solve as solve

@@ -97,7 +97,7 @@ class LevelSystem(CompiledProblem):
 
     @cached_property
     def each_error(self) -> Kernel:
-        """Numbers (p,) and q (nq,) to distance (m) and angle (rad) of each constraint (c, 2), by the separate forward pass."""
+        """Numbers (p,) and q (nq,) to distance (m) and angle (rad) of each constraint (c, 2), by another forward pass."""
 
         def errors(p: Array, q: Array) -> Array:
             at, numbers = Configuration(self.problem.tree, q), self.problem.split(p)
@@ -237,7 +237,7 @@ class LevelDescent(Aim):
         return KeptRows(_null_space(rows), rows, places.astype(np.intp), tuple(best))
 
     def _stiff(self, q: FloatArray, item: StationaryLevel) -> tuple[FloatArray, FloatArray]:
-        """The motions (nv, r) along which a level is curved, of those that leave what stands before it, and the curvatures."""
+        """The motions (nv, r) along which a level is curved, of those allowed before it, and the curvatures (r,)."""
         basis = _null_space(self._rows_of(q, item.places, item.constant))
         hessian = self._second(q, basis, item.level, item.places, item.multipliers)
         curvatures, ways = np.linalg.eigh(hessian)
@@ -333,12 +333,10 @@ class LevelDescent(Aim):
 
     def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: KeptRows) -> FloatArray:
         """The second derivative (m, m) of the level along the basis, of what is kept too."""
-        multipliers = np.linalg.lstsq(tangent.rows.T, -aim.slope(q) * self.units, rcond=RANK)[0]
+        multipliers = np.asarray(np.linalg.lstsq(tangent.rows.T, -aim.slope(q) * self.units, rcond=RANK)[0])
         return self._second(q, tangent.basis, self.level, tangent.places, multipliers)
 
-    def _second(
-        self, q: FloatArray, basis: FloatArray, level: int, places: Places, multipliers: FloatArray
-    ) -> FloatArray:
+    def _second(self, q: FloatArray, basis: FloatArray, level: int, places: Places, multipliers: FloatArray) -> FloatArray:
         """The derivative of a level's Lagrangian along a basis, by central differences of its slope."""
         aside = ASIDE * basis.T * self.units
         tables = self.system.table(self.p, self.system.stepped(q, np.concatenate([aside, -aside])))
@@ -399,9 +397,7 @@ class LevelDescent(Aim):
         self.ranges = np.setdiff1d(self.ranges, self.frozen_ranges)
         chosen = np.array([*range(kept), *strong], dtype=np.intp)
         least = float(np.linalg.norm(self._scaled(self._table(q), level)[0]))
-        self.best.append(
-            StationaryLevel(level, least, pressing.places[chosen], pressing.rows[chosen], multipliers[chosen])
-        )
+        self.best.append(StationaryLevel(level, least, pressing.places[chosen], pressing.rows[chosen], multipliers[chosen]))
 
 
 def _null_space(rows: FloatArray) -> FloatArray:

@@ -212,8 +212,8 @@ class PrioritySolution(Solution):
     """What became of constraints with weights or priorities.
 
     `success` says that all constraints of priority 0 hold within the tolerance, and that the levels after them are met as
-    well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. Each is computed by a
-    forward pass of its own.
+    well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. All are
+    computed by a forward pass of its own.
 
     Attributes
     ----------

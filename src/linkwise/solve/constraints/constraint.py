@@ -93,9 +93,7 @@ class ConstraintEquations:
     interval: Interval | None = None
 
     @classmethod
-    def between(
-        cls, values: Array, rates: Array, bounds: tuple[Array, Array], angles: tuple[bool, ...]
-    ) -> ConstraintEquations:
+    def between(cls, values: Array, rates: Array, bounds: tuple[Any, Any], angles: tuple[bool, ...]) -> ConstraintEquations:
         """Those of values (k,), with their derivative (k, nv), that are to stay between bounds (k,)."""
         low, high = (np.asarray(bound) - np.asarray(values) for bound in bounds)
         lacking = [select(a, a, select(-b, b, 0.0)) for a, b in zip(low, high, strict=True)]

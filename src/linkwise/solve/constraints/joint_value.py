@@ -274,7 +274,7 @@ class Posture(JointRows):
     >>> arm = robots.planar_3r()
     >>> near = arm.solve([Position("tool", [1.5, 1.0, 0.0], mask=[1, 1, 0]), Posture([0.0, 0.5, 0.5])])
     >>> near.success, near.q.round(3).tolist()
-    (True, [0.018, 0.539, 0.549])
+    (True, [-0.474, 0.988, 1.321])
     """
 
     q: FloatArray
@@ -333,7 +333,7 @@ class LimitMargin(JointRows):
     >>> q0 = [0.1, -0.5, 0.2, -2.9, 0.3, 1.6, 0.7]
     >>> solution = arm.solve([Pose("tool", arm.forward_kinematics(q0)), LimitMargin(0.1)], q0=q0)
     >>> solution.holds.tolist(), round(float(solution.q[3]), 2)
-    ([True, False], -2.89)
+    ([True, False], -2.78)
     """
 
     share: FloatArray

@@ -45,13 +45,11 @@ class Manipulability(Constraint):
     Examples
     --------
     >>> from linkwise import Position, robots
-    >>> arm = robots.planar_3r()
-    >>> task = [Position("tool", [1.0, 1.0, 0.0], mask=[1, 1, 0])]
-    >>> plane = [1, 1, 0, 0, 0, 0]
-    >>> wide = arm.solve([*task, Manipulability("tool", 10.0, mask=plane)], q0=[0.1, 0.5, 0.5])
-    >>> wide.success, bool(wide.levels[1] < arm.solve([*task, Manipulability("tool", 10.0, plane, priority=1, weight=0.0)],
-    ...     q0=[0.1, 0.5, 0.5]).constraint_errors[1, 1])
-    (True, True)
+    >>> arm, q0 = robots.planar_3r(), [0.1, 1.0, -0.9]
+    >>> hold = Position("tool", arm.forward_kinematics(q0)[:3, 3], mask=[1, 1, 0])
+    >>> solution = arm.solve([hold, Manipulability("tool", 10.0, mask=[1, 1, 0, 0, 0, 0])], q0=q0)
+    >>> solution.success, solution.q.round(2).tolist()
+    (True, [0.94, -0.4, -0.69])
     """
 
     link: int | str
