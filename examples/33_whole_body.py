@@ -1,7 +1,7 @@
-"""A humanoid reaches with both hands: its feet stay, its centre of mass stays above them, the rest is as natural as it can be.
+"""A humanoid reaches with both hands: its feet stay, its centre of mass stays above them, the rest is near to a stance.
 
-Levels of priority: what must hold (feet, balance, gaze), then the hands, then the posture. What is out of reach is met as well
-as balance leaves, and the solution says what is lacking.
+Levels of priority: what must hold (feet, balance, chest), then the hands, then the posture. What is out of reach is met as
+well as balance leaves, and the solution says what is lacking.
 """
 
 from pathlib import Path
@@ -69,9 +69,8 @@ print(f"{robot.nv} freedoms, {sum(body.body.mass for body in robot.links):.1f} k
 
 postures = [stance]
 for way in (0.2, 0.5, 0.9):
-    hands = [
-        lw.Position(f"{side} hand", placed[f"{side} hand"][:3, 3] + [way, 0.0, -0.1], priority=1) for side in ("left", "right")
-    ]
+    goals = {name: placed[name][:3, 3] + [way, 0.0, -0.1] for name in ("left hand", "right hand")}
+    hands = [lw.Position(name, goal, priority=1) for name, goal in goals.items()]
     solution = robot.solve([*feet, balance, upright, *hands, lw.Posture(stance, priority=2)], q0=stance)
     center = robot.center_of_mass(solution.q)
     lacking = 1000 * solution.constraint_errors[4:6, 0].max()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.dynamics.center_of_mass import center_of_mass, center_of_mass_jacobian
+from linkwise.algorithm import find
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import (
@@ -93,11 +93,11 @@ class CenterOfMass(Constraint):
 
     def check(self, tree: Tree) -> None:
         """Raise `ModelError` unless something has a mass."""
-        center_of_mass(tree, tree.neutral)
+        _centre(tree, tree.neutral)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """The way that is left, or those into the box, or over the edges."""
-        here, rates = center_of_mass(view.tree, view.q), center_of_mass_jacobian(view.tree, view.q)
+        here, rates = _centre(view.tree, view.q), find("center_of_mass_jacobian").function(view.tree, view.q)
         if self.form == "point":
             return ConstraintEquations(np.asarray(p) - here, rates, (False,) * 3)
         if self.form == "box":
@@ -109,7 +109,7 @@ class CenterOfMass(Constraint):
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """The square of the distance from the point or the box, or of all that is lacking beyond the edges."""
-        here = center_of_mass(view.tree, view.q)
+        here = _centre(view.tree, view.q)
         if self.form == "point":
             return squared(np.asarray(p) - here), 0.0
         if self.form == "box":
@@ -119,6 +119,11 @@ class CenterOfMass(Constraint):
 
     def __repr__(self) -> str:
         return f"CenterOfMass({self.form}, {self.values.shape[:-1]} tasks)"
+
+
+def _centre(tree: Tree, q: Array) -> Array:
+    """The centre of mass (3,); looked up by name, because dynamics with loops stand on this package."""
+    return np.asarray(find("center_of_mass").function(tree, q))
 
 
 def half_planes(above: npt.ArrayLike, margin: float) -> FloatArray:
