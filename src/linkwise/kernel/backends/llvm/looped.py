@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout
 
 #: Counts the changes of this lowering.
-LOOPED = "7"
+LOOPED = "8"
 
 #: Bytes that memory gives at a time.
 LINE = 64
