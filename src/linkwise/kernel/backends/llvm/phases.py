@@ -44,6 +44,11 @@ def start_place(t: Text, layout: ProgramLayout, name: str) -> str:
     return t.at("i64", "%work", -1 - list(layout.arrays).index(name))
 
 
+def ahead_place(t: Text, layout: ProgramLayout, name: str) -> str:
+    """Emit: it stands there where an array's rows of the next block begin, or of an output those of this block."""
+    return t.at("ptr", "%work", -1 - len(layout.arrays) - list(layout.arrays).index(name))
+
+
 class StepWriter(_Writer):
     """Writes one step where it is run: elements are loaded from and stored to the places that they have.
 
@@ -206,10 +211,14 @@ def phase_head(number: int) -> str:
 
 
 class PhaseWriter:
-    """Writes the function of one phase, its steps among its loops over rows."""
+    """Writes the function of one phase, its steps among its loops over rows.
 
-    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
-        self.layout, self.t, self.stacked = layout, t, stacked
+    In the phase `ahead` memory is asked for the rows of arrays that come next, a line with each row of the table: processors
+    do not foresee eight short rows at a time, and would wait for lines that are asked for at once.
+    """
+
+    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool, ahead: RowPass | None = None) -> None:
+        self.layout, self.t, self.stacked, self.ahead = layout, t, stacked, ahead
 
     def text(self, number: int, phase: RowPass) -> str:
         """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers)``."""
@@ -225,12 +234,22 @@ class PhaseWriter:
         else:
             rows = self.words[f"{phase.table} rows"]
             table = self._rows(phase.table)
+            soon = self._ahead() if phase is self.ahead and t.width > 1 else []
             with counted(t, "rows", rows) as passed:
+                for start, write in soon:
+                    line = t.at(t.vector, start, passed)
+                    t.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 {write}, i32 3, i32 1)")
                 back = phase.order == "inward"
                 row = table.row(t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {passed}") if back else passed)
                 self._choose("step", row["kind"], phase.steps, lambda: table.places(row))
         t.do("ret void")
         return t.function(phase_head(number), kind="noinline #0")
+
+    def _ahead(self) -> list[tuple[str, int]]:
+        """Emit: where rows come next of arrays with an element for each row of the table, and whether they are written."""
+        t, layout = self.t, self.layout
+        arrays = [name for name in (*layout.inputs, *layout.outputs) if layout.arrays[name] in {("nq",), ("nv",)}]
+        return [(t.emit(f"load ptr, ptr {ahead_place(t, layout, name)}"), int(name in layout.outputs)) for name in arrays]
 
     def _rows(self, table: str) -> _Rows:
         return _Rows(self.t, self.words, self.layout, table, stacked=self.stacked)
