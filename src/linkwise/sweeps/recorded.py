@@ -97,27 +97,8 @@ class RecordedSweeps(Sweeps):
         self.layouts = {"bodies": _Record()}
         self.phases: list[RowPass | LinearSolve] = []
         self.added: dict[str, None] = {}
-        self.symbols: dict[Place, Any] = {}
-        self.places: dict[Any, Place] = {}
-
-    def symbol(self, place: Place) -> Any:
-        """The symbol that stands for an element."""
-        if place not in self.symbols:
-            node = self.symbols[place] = symbol(_named(place))
-            self.places[node] = place
-        return self.symbols[place]
-
-    def constants(self, base: str, table: str, name: str) -> Array:
-        """Symbols in the place of constants of a row."""
-        first = 0
-        for other, shape in NUMBERS[table].items():
-            if other == name:
-                result = np.empty(shape, dtype=object)
-                for k, index in enumerate(np.ndindex(shape)):
-                    result[index] = self.symbol((base, first + k))
-                return result
-            first += prod(shape)
-        raise KeyError(name)
+        self.globals = _Symbols()
+        self.rows: list[_RecordedRow] = []
 
     def shape(self, array: str) -> tuple[Size, ...]:
         """The shape of an array."""
@@ -141,7 +122,7 @@ class RecordedSweeps(Sweeps):
 
     def constant(self, name: str) -> Array:
         """Symbols in the place of constants of the mechanism."""
-        return self.constants("globals", "globals", name)
+        return _constants(self.globals, "globals", "globals", name)
 
     def temporary(self, name: str, *shape: Size) -> None:
         """Declare an array."""
@@ -192,11 +173,39 @@ class RecordedSweeps(Sweeps):
         self.phases.append(LinearSolve(matrix, right))
 
 
+class _Symbols(dict[Place, Any]):
+    """The symbols that stand for elements, by their places."""
+
+    def __missing__(self, place: Place) -> Any:
+        self[place] = symbol(_named(place))
+        return self[place]
+
+
+def _constants(symbols: _Symbols, base: str, table: str, name: str) -> Array:
+    """Symbols in the place of constants of a row."""
+    first = 0
+    for other, shape in NUMBERS[table].items():
+        if other == name:
+            result = np.empty(shape, dtype=object)
+            for k, index in enumerate(np.ndindex(shape)):
+                result[index] = symbols[base, first + k]
+            return result
+        first += prod(shape)
+    raise KeyError(name)
+
+
 class _RecordedRow(Row):
-    """A row of symbols."""
+    """A row of symbols of its own.
+
+    What commutes is ordered by age. Nodes on symbols that steps share would be as old as the first step that has them, if
+    that has not been collected yet: then the same steps would give other tapes, with other roundings, from time to time.
+    What depends on constants of the mechanism alone is shared, so all rows live until the program is there.
+    """
 
     def __init__(self, recorded: RecordedSweeps, table: str, kind: RowKind, known: frozenset[str] | None = None) -> None:
         self.recorded, self.table, self.kind = recorded, table, kind
+        self.symbols = _Symbols()
+        recorded.rows.append(self)
         self.layout = recorded.layouts[table]
         self.known = self.layout.known if known is None else known
         self.outputs: dict[Place, Any] = {}
@@ -228,13 +237,13 @@ class _RecordedRow(Row):
 
     def number(self, name: str) -> Array:
         """Symbols in the place of constants."""
-        return self.recorded.constants("numbers", self.table, name)
+        return _constants(self.symbols, "numbers", self.table, name)
 
     def element(self, place: Place) -> Any:
         """The symbol of an element, or what this step has put there."""
         if place in self.outputs:
             return self.outputs[place]
-        return self.recorded.symbol(place)
+        return self.symbols[place]
 
     def _elements(self, array: str, at: str) -> tuple[str, tuple[int, ...]]:
         """Where the elements are counted from, and how many there are along each dimension."""
@@ -279,8 +288,8 @@ class _RecordedRow(Row):
         """The arithmetic that was recorded."""
         outputs = {(("next", *place[1:]) if place[0] == after else place): value for place, value in self.outputs.items()}
         values = shortened(list(outputs.values()))
-        used, places = _leaves(values), self.recorded.places
-        inputs = {place: node for node, place in places.items() if node in used}
+        used = _leaves(values)
+        inputs = {place: node for place, node in [*self.recorded.globals.items(), *self.symbols.items()] if node in used}
         nodes = np.empty(len(inputs), dtype=object)
         nodes[:] = list(inputs.values())
         tape = Tape.from_graph(name, {"in": nodes}, {"out": np.array(values, dtype=object)})
