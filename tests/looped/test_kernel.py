@@ -74,7 +74,7 @@ def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", ["regressor", "center_of_mass", "inverse_dynamics"])
 def test_programs_do_not_depend_on_what_is_still_in_memory(name: str) -> None:
-    """Processes that share a cache may each compile a part of a program's code: all must record the same to the last operation."""
+    """Processes that share a cache may each compile a part of a program's code: all must record the same operations."""
     digests, threshold = set(), gc.get_threshold()
     try:
         for every in (0, 1, 1000):  # (never collected, after each object, now and then)

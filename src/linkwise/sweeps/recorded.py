@@ -15,7 +15,6 @@ from linkwise.kernel.looped import LinearSolve, LoopedProgram, Place, ProgramLay
 from linkwise.kernel.tape import Tape
 from linkwise.spatial.scalar import Array
 from linkwise.sweeps.drivers import (
-    BODY_KINDS,
     NUMBERS,
     PLAIN,
     Neighbour,
@@ -89,10 +88,18 @@ class RecordedSweeps(Sweeps):
         Of the algorithm.
     inputs, outputs : mapping of str to tuple of Size
         Its arrays.
+    traced : tuple of RowKind
+        Kinds of joints from outside the package that the program is for, beside the built-in ones.
     """
 
-    def __init__(self, name: str, inputs: Mapping[str, tuple[Size, ...]], outputs: Mapping[str, tuple[Size, ...]]) -> None:
-        self.name, self.inputs, self.outputs = name, dict(inputs), dict(outputs)
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, tuple[Size, ...]],
+        outputs: Mapping[str, tuple[Size, ...]],
+        traced: tuple[RowKind, ...] = (),
+    ) -> None:
+        self.name, self.inputs, self.outputs, self.traced = name, dict(inputs), dict(outputs), traced
         self.temporaries: dict[str, tuple[Size, ...]] = {}
         self.layouts = {"bodies": _Record()}
         self.phases: list[RowPass | LinearSolve] = []
@@ -106,7 +113,7 @@ class RecordedSweeps(Sweeps):
 
     def program(self) -> LoopedProgram:
         """What was recorded."""
-        tables = {name: TableLayout(numbers_of(name), layout.size) for name, layout in self.layouts.items()}
+        tables = {name: TableLayout(numbers_of(name, self.traced), layout.size) for name, layout in self.layouts.items()}
         layout = ProgramLayout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
         return LoopedProgram.of(layout, tuple(self.phases))
 
@@ -139,7 +146,7 @@ class RecordedSweeps(Sweeps):
     def _pass(self, order: str, step: StepFunction, table: str) -> None:
         self.layouts.setdefault(table, _Record())
         steps, known = [], self.layouts[table].known
-        for kind in kinds_of(table):
+        for kind in kinds_of(table, self.traced):
             row = _RecordedRow(self, table, kind, known)
             step(row)
             steps.append(row.step(f"{self.name} {len(self.phases)} {kind.name}"))
@@ -153,14 +160,14 @@ class RecordedSweeps(Sweeps):
         steps: list[RowStep] = []
         label = f"{self.name} {len(self.phases)}"
         shape: tuple[int, ...] = ()
-        for kind in kinds_of(start_table or "bodies"):
+        for kind in kinds_of(start_table or "bodies", self.traced):
             row = _RecordedRow(self, start_table or "bodies", kind)
             for k, state in enumerate(start(row)):
                 shape = np.shape(state)
                 row.keep("state", k * prod(shape), np.asarray(state, dtype=object))
             starts.append(row.step(f"{label} start {kind.name}", after="state"))
         for same, kept in ((True, own), (False, steps)):
-            for kind in BODY_KINDS:
+            for kind in kinds_of("bodies", self.traced):
                 row = _RecordedRow(self, "bodies", kind)
                 state = row.elements("state", shape)
                 row.keep("next", 0, np.asarray(visit(row, state, same), dtype=object))
@@ -238,6 +245,13 @@ class _RecordedRow(Row):
     def number(self, name: str) -> Array:
         """Symbols in the place of constants."""
         return _constants(self.symbols, "numbers", self.table, name)
+
+    @property
+    def joint_numbers(self) -> Array:
+        """Symbols in the place of the numbers of a joint."""
+        assert self.kind.arithmetic is not None
+        first = numbers_of(self.table)
+        return np.array([self.symbols["numbers", first + k] for k in range(*self.kind.arithmetic.tape.inputs["numbers"])])
 
     def element(self, place: Place) -> Any:
         """The symbol of an element, or what this step has put there."""
