@@ -156,9 +156,9 @@ def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> Loo
 
 
 def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The values of what changes the steps: options, and whether rotors are carried."""
+    """The values of what changes the steps: options, whether rotors are carried, and whether joints have springs."""
     rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
-    values = {**declared.options, **options, "rotors": rotors}
+    values = {**declared.options, **options, "rotors": rotors, "springs": bool(_free(tree).force_terms)}
     return tuple((name, values[name]) for name in LOOPED[declared.name].variants)
 
 
@@ -287,8 +287,8 @@ class _Spread:
 
 # ── the choice ────────────────────────────────────────────────────────────────────────────────────
 
-#: Algorithms that springs act on, which only straight-line code knows.
-SPRUNG = frozenset(name for name in ("inverse_dynamics", "forward_dynamics", "potential_energy"))
+#: Algorithms that springs act on: those on lines between links only as straight-line code.
+SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_torque")
 
 #: Algorithms that inertias along lengths act on beside these.
 INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
@@ -316,11 +316,12 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
 
 
 def _unknown_spring(tree: Tree, name: str) -> str:
-    if tree.springs and name.startswith(tuple(SPRUNG)):
-        return "it has springs"
-    if name.startswith("joint_wrenches") and any(element.segments for element in tree.springs):
+    if name.startswith((*SPRUNG, "joint_wrenches")) and any(element.segments for element in tree.springs):
         return "it has springs between links"
-    return "it has springs with inertias" if tree.has_length_inertias and name.startswith(tuple(INERTIAL)) else ""
+    if name.endswith("_derivatives") and any(len(term.ratios) > 1 for term in tree.force_terms):
+        return "it has springs over several joints"
+    inertial = tree.has_length_inertias and name.startswith(("inverse_dynamics", "forward_dynamics", *INERTIAL))
+    return "it has springs with inertias" if inertial else ""
 
 
 def _unknown_motor(tree: Tree, name: str) -> str:
@@ -369,6 +370,7 @@ def _bodies(tree: Tree) -> int:
 def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
     """All programs there are, as `code_of` takes them."""
     choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
+    choices["springs"] = (False, True)
     result = []
     for name, steps in LOOPED.items():
         combinations: list[tuple[tuple[str, Any], ...]] = [()]

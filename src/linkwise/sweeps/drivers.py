@@ -38,6 +38,7 @@ NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
     "wrenches": {"pose": (3, 4)},
     "rotors": {"turning": (3,), "inertia": ()},
     "motors": {"reflected": (), "viscous": (), "coulomb": (), "asymmetry": (), "width": ()},
+    "springs": dict.fromkeys(("ratio", "shift", "stiffness", "rest", "damping", "force", "low", "high"), ()),
 }
 
 #: Pairs of indices of the upper triangle of a pseudo-inertia (4, 4), in the order of the numbers that are kept.
@@ -109,12 +110,15 @@ BODY_KINDS = (
 #: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
 WRENCH_KINDS = (RowKind("body"), RowKind("world"), RowKind("spatial"))
 
+#: Springs on joints: the first joint of a spring and damper, or of an end stop, and further joints of a spring.
+SPRING_KINDS = (RowKind("spring"), RowKind("stop"), RowKind("strand"))
+
 PLAIN = (RowKind("row"),)
 
 
 def kinds_of(table: str, traced: tuple[RowKind, ...] = ()) -> tuple[RowKind, ...]:
     """The kinds of the rows of a table; those of bodies also of joints of types from outside."""
-    return {"bodies": (*BODY_KINDS, *traced), "wrenches": WRENCH_KINDS}.get(table, PLAIN)
+    return {"bodies": (*BODY_KINDS, *traced), "wrenches": WRENCH_KINDS, "springs": SPRING_KINDS}.get(table, PLAIN)
 
 
 class Row(ABC):

@@ -15,6 +15,7 @@ from linkwise.errors import KernelError, members
 from linkwise.kernel.looped import ROW, LoopedData, Size
 from linkwise.model.body import Bodies, Body, carrier_frame, pseudo_inertias
 from linkwise.model.motor import Motor
+from linkwise.model.spring import EndStop
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array, FloatArray
@@ -122,6 +123,7 @@ class MechanismRows:
             "rotors": lambda: _rotors(tree, bodies),
             "motors": lambda: _motors(tree),
             "drives": lambda: _drives(tree),
+            "springs": lambda: _springs(tree),
             "wrenches": lambda: _wrenches(tree, bodies, self.options.get("wrenches") or ((TOOL, "body"),)),
         }
         return makers[name]()
@@ -261,6 +263,27 @@ def _drives(tree: Tree) -> list[RowData]:
         viscous = bare.replace(viscous=1.0).reflected_viscous
         units = np.array([motor.gear_ratio**2, viscous, width, *up, -down[0], -down[1]])
         rows.append(RowData(-1, PLAIN[0], {"units": units}, v=tree.nv - tree.n + drive.coordinate, drive=k))
+    return rows
+
+
+def _springs(tree: Tree) -> list[RowData]:
+    """The joints of springs and end stops: the numbers of an element stand in the row of the first."""
+    rows: list[RowData] = []
+    blank = dict.fromkeys(NUMBERS["springs"], 0.0)
+    for term in tree.force_terms:
+        element, kind = term.element, "spring"
+        numbers = {
+            name: getattr(element, name) for name in ("stiffness", "rest", "damping", "force") if hasattr(element, name)
+        }
+        if isinstance(element, EndStop):
+            numbers["low"], numbers["high"] = element.limits or (-np.inf, np.inf)
+            kind = "stop"
+        numbers["shift"] = term.shift
+        for coordinate, ratio in term.ratios:
+            parent = len(rows) - 1 if kind == "strand" else -1
+            q, v = tree.nq - tree.n + coordinate, tree.nv - tree.n + coordinate
+            rows.append(RowData(parent, RowKind(kind), {**blank, **numbers, "ratio": ratio}, q, v))
+            kind, numbers = "strand", {}
     return rows
 
 
