@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -104,6 +105,19 @@ def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.Monkey
 
         arm = lw.robots.puma560().replace(name=f"arm {factor}")
         assert arm.kernel("potential_energy", tier="looped")(np.zeros(6)) == 6.0 * factor
+
+
+@pytest.mark.parametrize("name", ["regressor", "center_of_mass", "inverse_dynamics"])
+def test_programs_do_not_depend_on_what_is_still_in_memory(name: str) -> None:
+    """Processes that share a cache may each compile a part of a program's code: all must record the same operations."""
+    digests, threshold = set(), gc.get_threshold()
+    try:
+        for every in (0, 1, 1000):  # (never collected, after each object, now and then)
+            gc.set_threshold(every)
+            digests.add(sweeps._recorded(sweeps.LOOPED[name], (), True).layout.digest)
+    finally:
+        gc.set_threshold(*threshold)
+    assert len(digests) == 1
 
 
 def test_layouts_are_read_as_they_were_written() -> None:
