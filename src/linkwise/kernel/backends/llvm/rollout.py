@@ -40,17 +40,6 @@ STAGE = ("advance", "weight", "delay")
 PORT = ("data", "row", "time", "last")
 
 
-class PartText(Text):
-    """Text of one of several bodies in a module: its name is part of the tag of its functions."""
-
-    part: str = ""
-
-    @property
-    def tag(self) -> str:
-        """The suffix of its functions: ``double8_law``."""
-        return f"{super().tag}_{self.part}"
-
-
 @dataclass(frozen=True)
 class Space:
     """Where things stand in the work space, counted in vectors."""
@@ -76,31 +65,31 @@ def rollout(program: RolloutProgram, make: Text) -> list[str]:
     return _Rollout(program, make).parts()
 
 
+def words(program: RolloutProgram) -> int:
+    """How long the table is."""
+    return len(HEAD) + len(STAGE) * len(program.coefficients) + len(PORT) * (2 + len(program.reads) + 4)
+
+
 class _Rollout:
     def __init__(self, program: RolloutProgram, like: Text) -> None:
         self.program, self.like = program, like
         self.space = Space.of(program)
-        self.t = self._text("main")
+        self.t = like.another("main")
         self.whole = program.nq + program.nv
         self.reads = program.reads
         self.writes = {"q": program.nq, "qd": program.nv, "qdd": program.nv, "tau": program.nv}
-
-    def _text(self, part: str) -> PartText:
-        text = PartText(self.like.scalar, self.like.width, self.like.has_fma)
-        text.part = part
-        return text
 
     def parts(self) -> list[str]:
         program = self.program
         parts = []
         for part, tape in program.tapes.items():
-            parts.append(body(tape, self._text(part)))
+            parts.append(body(tape, self.like.another(part)))
         parts.append(moving(self.t))
         sizes = {"q0": program.nq, "qd0": program.nv} | {name: size for name, (size, _) in self.reads.items()}
-        parts += [port(self._text("read"), name, size, inward=True) for name, size in sizes.items()]
-        parts += [port(self._text("write"), name, size, inward=False) for name, size in self.writes.items()]
+        parts += [port(self.like.another("read"), name, size, inward=True) for name, size in sizes.items()]
+        parts += [port(self.like.another("write"), name, size, inward=False) for name, size in self.writes.items()]
         self._main()
-        head = "define void @rollout(ptr %table) #0 {\nentry:\n"
+        head = f"define void @rollout(ptr %table{self.t.share}) #0 {{\nentry:\n"
         return [*parts, head + "\n".join(self.t.lines) + "\n}\n"]
 
     # ── small things ──────────────────────────────────────────────────────────────────────────────
@@ -123,7 +112,7 @@ class _Rollout:
         self.t.put(self.t.broadcast(number), "%work", index)
 
     def _body(self, part: str, inputs: int, outputs: int) -> None:
-        self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(inputs)}, ptr {self._at(outputs)})")
+        self.t.do(f"call void @body_{self.like.another(part).tag}(ptr {self._at(inputs)}, ptr {self._at(outputs)})")
 
     def _transfer(self, name: str, at: int, instant: str, *, inward: bool) -> None:
         ports = ["q0", "qd0", *self.reads] if inward else list(self.writes)
@@ -147,7 +136,7 @@ class _Rollout:
         t.do("br label %block")
         before = t.block
         t.start("block")
-        t.do(f"%begin = phi i64 [ 0, %{before} ], [ %begin.next, %over ]")
+        t.do(f"%begin = phi i64 [ {t.first}, %{before} ], [ %begin.next, %over ]")
         t.do("%left = sub i64 %count, %begin")
         t.do("%more = icmp sgt i64 %left, 0")
         t.do("br i1 %more, label %load, label %end")
@@ -171,7 +160,7 @@ class _Rollout:
         t.do("%k.next = add i64 %k, 1")
         t.do("br label %instant")
         t.start("over")
-        t.do(f"%begin.next = add i64 %begin, {t.width}")
+        t.do(f"%begin.next = add i64 %begin, {t.step}")
         t.do("br label %block")
         t.start("end")
         t.do("ret void")
