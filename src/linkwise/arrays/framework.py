@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from linkwise.errors import ArgumentError
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
-LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray"}
+LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
 
 Shape = tuple[int, ...]
 

@@ -282,6 +282,22 @@ class Kernel:
         optional("jax", f"{self.name}.jax() needs JAX", "jax")
         return arrays.by_name("jax").of_kernel(self)
 
+    def cuda(self) -> Callable[..., Any]:
+        """The kernel as a function of arrays on a GPU of NVIDIA, which stay there; one thread computes one configuration.
+
+        It takes what has ``__cuda_array_interface__`` or DLPack: arrays of CuPy, PyTorch, JAX, Numba; all of one library and
+        device, all float64 or all float32. It broadcasts as the kernel does, runs on the stream that is current in CuPy or
+        PyTorch, and gives arrays of the same library. Rows whose numbers do not lie side by side are copied first. The code
+        is PTX from the kernel's own lowering, which the driver compiles: no toolkit is needed. Tensors of PyTorch carry no
+        derivatives here: `torch` and the methods of a mechanism take tensors on a GPU too, and do.
+
+        Raises
+        ------
+        KernelError
+            Where there is no GPU, or its driver is missing or too old; for a kernel that is too long for a thread.
+        """
+        return arrays.by_name("cuda").of_kernel(self)
+
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.
 

@@ -126,7 +126,11 @@ class _Rollout:
 
     def _main(self) -> None:
         t = self.t
-        for k, name in enumerate(HEAD):
+        head = HEAD
+        if t.share:  # (each thread has a work space of its own)
+            t.do(f"%work = alloca [{self.space.size} x {t.vector}], align 16")
+            head = HEAD[:-1]
+        for k, name in enumerate(head):
             kind = {"start": "double", "step": "double", "work": "ptr"}.get(name, "i64")
             t.do(f"%{name}.at = getelementptr i64, ptr %table, i64 {k}")
             t.do(f"%{name} = load {kind}, ptr %{name}.at")
@@ -269,10 +273,9 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
                     here = slice(first // record, None)
                     out = [array[rows, here] for array in (recorded.q, recorded.qd, recorded.qdd, recorded.tau)]
                     read = [array if len(array) == 1 else array[rows] for array in inputs]
-                    words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
-                    words += [_bits(number) for stage in program.scaled(step) for number in stage]
-                    words += [word for array in (*now, *read, *out) for word in _port(array)]
-                    table = np.array(words, dtype=np.int64)
+                    ports = [_port(array) for array in (*now, *read, *out)]
+                    head = (len(now[0]), min(along, steps - first), first, record, bits(start), bits(step), align)
+                    table = table_of(program, head, step, ports)
                     function(table.ctypes.data)
                     now = (out[0][:, along // record :], out[1][:, along // record :])
                     yield
@@ -287,6 +290,14 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
 def object_code(program: RolloutProgram) -> bytes:
     """Compile a program to an object file."""
     return llvm.compiled(llvm.module(rollout(program, llvm.host().text("double"))))
+
+
+def table_of(
+    program: RolloutProgram, head: Sequence[int], step: float, ports: Sequence[Sequence[int]]
+) -> npt.NDArray[np.int64]:
+    """The table that the machine code reads: the numbers of `HEAD`, those of the stages, those of the arrays."""
+    stages = [bits(number) for stage in program.scaled(step) for number in stage]
+    return np.array([*head, *stages, *(word for port in ports for word in port)], dtype=np.int64)
 
 
 def _work_space(program: RolloutProgram) -> tuple[FloatArray, int]:
@@ -307,6 +318,6 @@ def _port(array: FloatArray) -> tuple[int, int, int, int]:
     return int(array.ctypes.data), row, array.strides[1], array.shape[1] - 1
 
 
-def _bits(number: float) -> int:
+def bits(number: float) -> int:
     """The bits of a float64 as an integer."""
     return int(np.float64(number).view(np.int64))

@@ -87,7 +87,7 @@ def rows(tape: Tape, dtype: str) -> list[str]:
     sizes = {"%in": list(map(prod, tape.inputs.values())), "%out": list(map(prod, tape.outputs.values()))}
     for buffer, lengths in sizes.items():
         t.ports[buffer] = [
-            (sum(lengths[:k]), size, row_alignment(size * t.size) or t.size) for k, size in enumerate(lengths)
+            (sum(lengths[:k]), size, row_alignment(size * t.size)) for k, size in enumerate(lengths)
         ]
     plan = Plan(tape, has_fma=True, divided=False)
     write_part(tape, t, plan, 0)
@@ -118,7 +118,7 @@ _INLINED = "alwaysinline #0"
 
 
 def row_alignment(size: int) -> int:
-    """The alignment (bytes) that a row of so many bytes must have; 0 for none at all."""
+    """The alignment (bytes) that rows of so many bytes must have."""
     return gcd(ALIGNED, size)
 
 
@@ -135,7 +135,7 @@ def assembly(program: Tape | RolloutProgram | IterationProgram, dtype: str = "fl
 
 def _far(t: ThreadText) -> list[str]:
     """Emit ``@slow``, which corrects sine and cosine of arguments that are far from zero."""
-    parts = [reduction(), slow(t).replace("define void", "define internal void")]
+    parts = [reduction(), slow(t)]
     for k, name in enumerate(("sin", "cos")):
         wide = ThreadText("double")
         wide.begin()
@@ -206,17 +206,25 @@ def _machine(target: str) -> Any:
     binding = llvm.binding()
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    found = binding.Target.from_triple("nvptx64-nvidia-cuda")
-    return found.create_target_machine(cpu=target, features=f"+{VERSION}", opt=3)
+    return binding.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu=target, features=f"+{VERSION}", opt=3)
 
 
-def compiled(text: str, target: str) -> bytes:
-    """Compile LLVM text to PTX."""
-    binding, machine = llvm.binding(), _machine(target)
+def optimized(text: str, machine: Any, entry: str) -> Any:
+    """A module for a machine, of which one function is called from outside."""
+    binding = llvm.binding()
     module = binding.parse_assembly(text)
+    for function in module.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
-    return str(machine.emit_assembly(module)).encode()
+    return module
+
+
+def compiled(text: str, target: str) -> bytes:
+    """Compile LLVM text to PTX."""
+    machine = _machine(target)
+    return str(machine.emit_assembly(optimized(text, machine, "kernel"))).encode()

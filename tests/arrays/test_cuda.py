@@ -1,0 +1,198 @@
+"""Kernels on arrays of a GPU: the whole way to the driver, which is a fake that runs the threads on the processor."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise import robots
+from linkwise.arrays import cuda
+from linkwise.errors import ArgumentError, KernelError
+from linkwise.kernel.backends.llvm import lowering as llvm
+from linkwise.kernel.backends.nvptx import driver as driver_module
+from support.fake_cuda import Cupy, FakeCuda, install
+
+pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor rounds products, a GPU does not")
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
+    return install(monkeypatch, devices=2)
+
+
+@pytest.fixture
+def cupy(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Cupy:
+    module = Cupy(fake)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    return module
+
+
+ARM = robots.planar_2r().replace()  # (its kernels are not those of other tests, which know no fake)
+
+
+def states(*batch: int, count: int = 3) -> list[Any]:
+    return list(np.random.default_rng(0).uniform(-3.0, 3.0, (count, *batch, 2)))
+
+
+class Foreign:
+    """An array of a library that is not known, by one of the two protocols."""
+
+    def __init__(self, fake: FakeCuda, array: Any, stream: int | None = None, device: int = 0) -> None:
+        self.array, self.stream = array, stream
+        fake.place(array, device)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {**self.array.__array_interface__, "stream": self.stream, "version": 3}
+
+
+class ByDLPack:
+    """The same with DLPack alone."""
+
+    def __init__(self, fake: FakeCuda, array: Any) -> None:
+        self.array, self.streams = array, []
+        fake.place(array)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, stream: int) -> Any:
+        self.streams.append(stream)
+        return self.array.__dlpack__()
+
+
+def test_a_kernel_takes_arrays_of_cupy_and_gives_them(fake: FakeCuda, cupy: Cupy) -> None:
+    kernel, arrays = ARM.kernel("inverse_dynamics"), states(5, 200)
+    result = kernel.cuda()(*map(cupy.asarray, arrays))
+    assert type(result) is cupy.ndarray
+    assert np.array_equal(result.array, kernel(*arrays))
+    assert fake.launches == [(8, 128, 7, 0)]  # (blocks for 1000 rows, the stream of CuPy, the device)
+    assert not fake.waited and not fake.contexts
+    assert np.array_equal(ARM.inverse_dynamics(*map(cupy.asarray, arrays)).array, kernel(*arrays))
+
+
+def test_a_batch_broadcasts_and_rows_that_are_spread_out_are_copied(fake: FakeCuda, cupy: Cupy) -> None:
+    kernel, (q, qd, qdd) = ARM.kernel("inverse_dynamics"), states(4, 3)
+    for few in (qd[0], qd[:1], qd[0, 0], qd[:, :1]):
+        result = kernel.cuda()(*map(cupy.asarray, (q, few, qdd)))
+        assert np.array_equal(result.array, kernel(q, few, qdd))
+    strided = cupy.ndarray(np.stack([q, q], axis=-1), 0)[..., 0]
+    assert np.array_equal(kernel.cuda()(strided, cupy.asarray(qd), cupy.asarray(qdd)).array, kernel(q, qd, qdd))
+    assert kernel.cuda()(*map(cupy.asarray, (q[:0], qd[:0], qdd[:0]))).shape == (0, 3, 2)
+    many = ARM.kernel("forward_kinematics").cuda()(cupy.asarray(q[:, ::2]))
+    assert np.array_equal(many.array, ARM.forward_kinematics(q[:, ::2]))
+
+
+def test_float32_and_several_results(fake: FakeCuda, cupy: Cupy) -> None:
+    kernel, arrays = ARM.kernel("inverse_dynamics_derivatives"), [x.astype(np.float32) for x in states(9)]
+    for result, expected in zip(kernel.cuda()(*map(cupy.asarray, arrays)), kernel(*arrays), strict=True):
+        assert result.array.dtype == np.float32
+        assert np.array_equal(result.array, expected)
+
+
+def test_arrays_of_any_library_on_their_own_stream(fake: FakeCuda) -> None:
+    kernel, arrays = ARM.kernel("gravity_torque"), states(6, count=1)
+    result = kernel.cuda()(Foreign(fake, arrays[0], stream=11))
+    interface = result.__cuda_array_interface__
+    numbers = (ctypes.c_double * 12).from_address(interface["data"][0])
+    assert np.array_equal(np.reshape(numbers, (6, 2)), kernel(*arrays)) and interface["typestr"] == "<f8"
+    assert fake.launches[-1][2] == 11 and fake.waited == [11]
+    del result, numbers
+    assert "cuMemFree_v2" in fake.calls
+    shared = ByDLPack(fake, arrays[0])
+    again = kernel.cuda()(shared)
+    assert again.shape == (6, 2) and shared.streams == [1]
+
+
+def test_on_the_second_device(fake: FakeCuda) -> None:
+    q = states(6, count=1)[0]
+    result = ARM.kernel("gravity_torque").cuda()(Foreign(fake, q, device=1))
+    assert fake.launches[-1][3] == 1 and result.device.number == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("numpy", "gravity_torque: q is on the CPU; expected an array on a GPU, of CuPy, PyTorch or JAX"),
+        ("list", "gravity_torque: q is a list; expected"),
+        ("integers", "gravity_torque: q holds int64; expected float32 or float64"),
+        ("shape", r"gravity_torque: q has the shape \(6, 3\); expected \(..., 2\)"),
+        ("nowhere", "q is on no device; expected it on device 0"),
+    ],
+)
+def test_what_is_refused(fake: FakeCuda, cupy: Cupy, arguments: str, message: str) -> None:
+    q = np.zeros((6, 2))
+    lost = Foreign(fake, q.copy())
+    fake.memory.pop(lost.array.ctypes.data)
+    value = {
+        "numpy": q,
+        "list": [0.0, 0.0],
+        "integers": cupy.asarray(q.astype(np.int64)),
+        "shape": cupy.asarray(np.zeros((6, 3))),
+        "nowhere": lost,
+    }[arguments]
+    with pytest.raises(ArgumentError, match=message):
+        ARM.kernel("gravity_torque").cuda()(value)
+
+
+def test_arguments_must_be_of_one_library_device_and_type(fake: FakeCuda, cupy: Cupy) -> None:
+    kernel, arrays = ARM.kernel("inverse_dynamics"), states(4)
+    first, second, third = map(cupy.asarray, arrays)
+    for wrong, message in (
+        (Foreign(fake, arrays[2]), "q is of cupy and qdd of cuda; expected one library"),
+        (cupy.asarray(arrays[2].astype(np.float32)), "q holds float64 and qdd float32; expected one type"),
+        (cupy.ndarray(arrays[2], 1), "qdd is on device 1; expected it on device 0, with the others"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            kernel.cuda()(first, second, wrong)
+    with pytest.raises(ArgumentError, match="'qdd' is missing"):
+        kernel.cuda()(first, second)
+    with pytest.raises(ArgumentError, match="q is of cupy|qd is on the CPU"):
+        kernel.cuda()(first, arrays[1], third)
+
+
+def test_a_library_without_copies_says_so(fake: FakeCuda) -> None:
+    q = states(4, count=1)[0]
+    with pytest.raises(ArgumentError, match="not evenly spaced"):
+        ARM.kernel("gravity_torque").cuda()(Foreign(fake, np.stack([q, q], axis=-1)[..., 0]))
+
+
+def test_the_driver_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError(name)))
+    driver_module.driver.cache_clear()
+    with pytest.raises(KernelError, match=r"there is no driver for GPUs \(\S+ was not found\): NVIDIA's driver must be"):
+        driver_module.driver()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"version": 10020}, "NVIDIA's driver is of CUDA 10.2; expected 11.0 or newer: it must be updated"),
+        ({"devices": 0}, r"cuInit failed with CUDA_ERROR_NO_DEVICE \(100\): NVIDIA's driver must be installed"),
+    ],
+)
+def test_the_driver_is_too_old_or_has_no_device(options: Any, message: str) -> None:
+    with pytest.raises(KernelError, match=message):
+        driver_module.Driver(FakeCuda(**options))
+
+
+def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
+    q, function = cupy.asarray(np.zeros((2, 2))), robots.planar_2r().replace().kernel("gravity_torque").cuda()
+    fake.capability = 61
+    with pytest.raises(KernelError, match="has the compute capability 6.1; expected 7.0 or more"):
+        function(q)
+    device = driver_module.Driver(FakeCuda()).devices[0]
+    with pytest.raises(KernelError, match=r"CUDA_ERROR_INVALID_PTX \(218\): ptxas: line 1 error"):
+        device.load(b"nonsense")
+    assert not device.driver.library.contexts  # (the context is put back)
+
+
+def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
+    with pytest.raises(ArgumentError, match="out= is for NumPy arrays"):
+        ARM.kernel("gravity_torque")(cupy.asarray(np.zeros(2)), out=None)
+    with pytest.raises(ArgumentError, match="no code for a GPU"):
+        cuda.FRAMEWORK.map(np.sin, None, ())  # type: ignore[arg-type]
