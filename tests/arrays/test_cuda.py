@@ -196,3 +196,50 @@ def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy) ->
         ARM.kernel("gravity_torque")(cupy.asarray(np.zeros(2)), out=None)
     with pytest.raises(ArgumentError, match="no code for a GPU"):
         cuda.FRAMEWORK.map(np.sin, None, ())  # type: ignore[arg-type]
+
+
+# ── PyTorch ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What puts a tensor on the fake device: it looks as if it were there."""
+    torch = pytest.importorskip("torch")
+
+    class OnDevice(torch.Tensor):  # type: ignore[misc, name-defined]
+        @property
+        def device(self) -> Any:
+            return torch.device("cuda:0")
+
+        def to(self, place: Any, number: Any) -> Any:
+            return put(self.as_subclass(torch.Tensor).to(number))
+
+    class Stream:
+        cuda_stream = 5
+
+    def put(tensor: Any) -> Any:
+        fake.place(np.asarray(tensor.detach()))
+        return tensor.as_subclass(OnDevice)
+
+    def empty(shape: Any, dtype: Any, device: Any) -> Any:
+        assert device == "cuda:0"
+        return put(torch.from_numpy(np.empty(shape, str(dtype).removeprefix("torch."))))
+
+    module = sys.modules["linkwise.arrays.torch"] if "linkwise.arrays.torch" in sys.modules else None
+    if module is None:
+        from linkwise.arrays import torch as module  # type: ignore[no-redef, assignment]
+    monkeypatch.setattr(module, "_PLAIN", {torch.Tensor, OnDevice})
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda place: Stream)
+    monkeypatch.setattr("linkwise.arrays.cuda.root", lambda value: "torch" if isinstance(value, torch.Tensor) else "")
+    monkeypatch.setattr(cuda.Torch, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place))
+    return put
+
+
+def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    arrays = states(9)
+    tensors = [on_gpu(torch.from_numpy(x)) for x in arrays]
+    result = ARM.inverse_dynamics(*tensors)
+    assert np.array_equal(result.detach().numpy(), ARM.inverse_dynamics(*arrays))
+    assert fake.launches[-1][2] == 5  # (the stream of torch)
