@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import Feedback, Link, Mechanism, Sampled, robots, simulate
 from linkwise.arrays import cuda
 from linkwise.errors import ArgumentError, KernelError
 from linkwise.kernel.backends.llvm import lowering as llvm
@@ -243,3 +243,73 @@ def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None
     result = ARM.inverse_dynamics(*tensors)
     assert np.array_equal(result.detach().numpy(), ARM.inverse_dynamics(*arrays))
     assert fake.launches[-1][2] == 5  # (the stream of torch)
+
+
+# ── inverse kinematics and rollouts ───────────────────────────────────────────────────────────────
+
+
+def test_rollouts_give_the_bits_of_the_processor(fake: FakeCuda, cupy: Cupy) -> None:
+    q0, qd0 = states(5, count=2)
+    torque = np.random.default_rng(1).uniform(-9.0, 9.0, (5, 20, 2))
+    options: dict[str, Any] = {"t": (0.2, 0.01), "record": 5}
+    for pushed in (None, torque, torque[:1], torque[0, 0]):
+        there = None if pushed is None else cupy.asarray(pushed)
+        motion = simulate(ARM, cupy.asarray(q0), cupy.asarray(qd0), torque=there, **options)
+        expected = simulate(ARM, q0, qd0, torque=pushed, **options)
+        for name in ("q", "qd", "qdd", "tau"):
+            assert np.array_equal(getattr(motion, name).array, getattr(expected, name)), name
+    assert motion.q.shape == (5, 5, 2) and fake.launches[-1][0] == 1
+    assert np.array_equal(simulate(ARM, cupy.asarray(q0), **options).q.array, simulate(ARM, q0, **options).q)
+
+
+def test_rollouts_with_a_law_and_with_quaternions(fake: FakeCuda, cupy: Cupy) -> None:
+    q0 = states(4, count=1)[0]
+    law = Feedback(lambda t, q, qd, goal, kp: kp * (goal - q) - 5.0 * qd, goal=Sampled(states(4, 1, count=1)[0]), kp=30.0)
+    motion, expected = (simulate(ARM, x, torque=law, t=(0.1, 0.01)) for x in (cupy.asarray(q0), q0))
+    assert np.array_equal(motion.q.array, expected.q) and np.array_equal(motion.tau.array, expected.tau)
+    body = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 2.0, 2.5))], floating=True)
+    start = np.random.default_rng(2).normal(size=(3, body.nq))
+    motion, expected = (simulate(body, x, t=(0.05, 0.01)) for x in (cupy.asarray(start), start))
+    # (the first quaternion is brought to unit length by another way than the processor's, a unit or two apart)
+    assert np.allclose(motion.q.array, expected.q, rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "rk45"}, "method is 'rk45'; expected one with fixed steps on a GPU"),
+        ({"energies": True}, "energies is not for arrays on a GPU"),
+        ({"torque": lambda t, q, qd: 0.0 * qd}, "torque is a function; expected an array or a Feedback on a GPU"),
+        ({"events": lambda t, q, qd: q[..., 0]}, "events are for NumPy arrays; arrays of cuda have none"),
+    ],
+)
+def test_rollouts_that_are_refused(fake: FakeCuda, cupy: Cupy, options: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        simulate(ARM, cupy.asarray(np.zeros(2)), t=(0.1, 0.01), **options)
+
+
+def test_inverse_kinematics_in_a_batch(fake: FakeCuda, cupy: Cupy) -> None:
+    arm = robots.puma560().replace()
+    q = np.random.default_rng(3).uniform(-1.0, 1.0, (4, 6))
+    T = arm.forward_kinematics(q)
+    T[3, 0, 3] = 9.0  # (out of reach)
+    solution = arm.inverse_kinematics(cupy.asarray(T), tol=1e-10, seed=2)
+    expected = arm.inverse_kinematics(T, tol=1e-10, seed=2, method="numeric")
+    assert solution.success.array.tolist() == [True, True, True, False] == expected.success.tolist()
+    assert np.array_equal(solution.q.array[:3], expected.q[:3])
+    assert solution.iterations.array[:3].tolist() == expected.iterations[:3].tolist()
+    assert np.allclose(arm.forward_kinematics(solution.q.array)[:3], T[:3], atol=1e-10)
+    again = arm.inverse_kinematics(cupy.asarray(T[:3]), q0=cupy.asarray(q[:3] + 0.1))
+    assert again.success.array.all() and np.allclose(again.q.array, q[:3], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "closed_form"}, "method is 'closed_form'; expected 'auto' or 'numeric'"),
+        ({"q0": np.zeros(2)}, r"T is of cupy and q0 of|q0 is on the CPU"),
+    ],
+)
+def test_inverse_kinematics_that_is_refused(fake: FakeCuda, cupy: Cupy, options: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        ARM.inverse_kinematics(cupy.asarray(np.eye(4)), **options)

@@ -348,6 +348,13 @@ class CudaFramework(Framework):
         """Whether it is an array that says by itself where on a device it is."""
         return hasattr(type(value), "__cuda_array_interface__")
 
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one is an array of a library that is known here, on a GPU."""
+        return any(
+            value.device.type == "cuda" if root(value) == "torch" else root(value) in LIBRARIES and self.owns(value)
+            for value in arguments
+        )
+
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of arrays on a GPU; see `linkwise.kernel.Kernel.cuda`."""
         launcher = Launcher(kernel.tape)

@@ -94,7 +94,7 @@ class JaxFramework(DifferentiableFramework):
         """Whether JAX traces the function that calls."""
         return any(isinstance(x, jax.core.Tracer) for x in arguments)
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """An array without derivatives."""
         return jax.lax.stop_gradient(jnp.asarray(array))
 

@@ -37,6 +37,10 @@ class TorchFramework(DifferentiableFramework):
         """Whether it is a tensor."""
         return isinstance(value, torch.Tensor)
 
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one is a tensor on a GPU of NVIDIA."""
+        return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in arguments)
+
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of tensors; see `linkwise.kernel.Kernel.torch`."""
         return _function(kernel)
@@ -56,9 +60,10 @@ class TorchFramework(DifferentiableFramework):
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
         return _differentiated([x for x in arguments if self.owns(x)])
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """A tensor without its history."""
-        return _tensor(array).detach()
+        tensor = _tensor(array).detach()
+        return tensor if near is None or near.device == tensor.device else tensor.to(near.device)
 
     def where(self, flags: Any, array: Any, other: Any) -> Any:
         """See the protocol."""

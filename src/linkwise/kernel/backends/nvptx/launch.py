@@ -67,3 +67,11 @@ class Launcher:
         assert isinstance(self.program, RolloutProgram)
         table = table_of(self.program, (count, steps, 0, record, bits(start), bits(step), 0), step, ports)
         self._launch(device, stream, "float64", count, [(ctypes.c_int64 * len(table))(*table.tolist())])
+
+
+_LAUNCHERS: dict[str, Launcher] = {}
+
+
+def launcher_of(program: RolloutProgram | IterationProgram) -> Launcher:
+    """The one launcher of a program in this process."""
+    return _LAUNCHERS.get(program.digest) or _LAUNCHERS.setdefault(program.digest, Launcher(program))
