@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ def test_a_kernel_takes_arrays_of_cupy_and_gives_them(fake: FakeCuda, cupy: Cupy
     assert type(result) is cupy.ndarray
     assert np.array_equal(result.array, kernel(*arrays))
     assert fake.launches == [(8, 128, 7, 0)]  # (blocks for 1000 rows, the stream of CuPy, the device)
-    assert not fake.waited and not fake.contexts
+    assert not fake.waited
+    assert not fake.contexts
     assert np.array_equal(ARM.inverse_dynamics(*map(cupy.asarray, arrays)).array, kernel(*arrays))
 
 
@@ -99,19 +101,23 @@ def test_arrays_of_any_library_on_their_own_stream(fake: FakeCuda) -> None:
     result = kernel.cuda()(Foreign(fake, arrays[0], stream=11))
     interface = result.__cuda_array_interface__
     numbers = (ctypes.c_double * 12).from_address(interface["data"][0])
-    assert np.array_equal(np.reshape(numbers, (6, 2)), kernel(*arrays)) and interface["typestr"] == "<f8"
-    assert fake.launches[-1][2] == 11 and fake.waited == [11]
+    assert np.array_equal(np.reshape(numbers, (6, 2)), kernel(*arrays))
+    assert interface["typestr"] == "<f8"
+    assert fake.launches[-1][2] == 11
+    assert fake.waited == [11]
     del result, numbers
     assert "cuMemFree_v2" in fake.calls
     shared = ByDLPack(fake, arrays[0])
     again = kernel.cuda()(shared)
-    assert again.shape == (6, 2) and shared.streams == [1]
+    assert again.shape == (6, 2)
+    assert shared.streams == [1]
 
 
 def test_on_the_second_device(fake: FakeCuda) -> None:
     q = states(6, count=1)[0]
     result = ARM.kernel("gravity_torque").cuda()(Foreign(fake, q, device=1))
-    assert fake.launches[-1][3] == 1 and result.device.number == 1
+    assert fake.launches[-1][3] == 1
+    assert result.device.number == 1
 
 
 @pytest.mark.parametrize(
@@ -151,7 +157,7 @@ def test_arguments_must_be_of_one_library_device_and_type(fake: FakeCuda, cupy: 
             kernel.cuda()(first, second, wrong)
     with pytest.raises(ArgumentError, match="'qdd' is missing"):
         kernel.cuda()(first, second)
-    with pytest.raises(ArgumentError, match="q is of cupy|qd is on the CPU"):
+    with pytest.raises(ArgumentError, match="qd is on the CPU"):
         kernel.cuda()(first, arrays[1], third)
 
 
@@ -183,7 +189,7 @@ def test_the_driver_is_too_old_or_has_no_device(options: Any, message: str) -> N
 def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
     q, function = cupy.asarray(np.zeros((2, 2))), robots.planar_2r().replace().kernel("gravity_torque").cuda()
     fake.capability = 61
-    with pytest.raises(KernelError, match="has the compute capability 6.1; expected 7.0 or more"):
+    with pytest.raises(KernelError, match=r"has the compute capability 6\.1; expected 7\.0 or more"):
         function(q)
     device = driver_module.Driver(FakeCuda()).devices[0]
     with pytest.raises(KernelError, match=r"CUDA_ERROR_INVALID_PTX \(218\): ptxas: line 1 error"):
@@ -225,9 +231,7 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
         assert device == "cuda:0"
         return put(torch.from_numpy(np.empty(shape, str(dtype).removeprefix("torch."))))
 
-    module = sys.modules["linkwise.arrays.torch"] if "linkwise.arrays.torch" in sys.modules else None
-    if module is None:
-        from linkwise.arrays import torch as module  # type: ignore[no-redef, assignment]
+    module = import_module("linkwise.arrays.torch")
     monkeypatch.setattr(module, "_PLAIN", {torch.Tensor, OnDevice})
     monkeypatch.setattr(torch.cuda, "current_stream", lambda place: Stream)
     monkeypatch.setattr("linkwise.arrays.cuda.root", lambda value: "torch" if isinstance(value, torch.Tensor) else "")
@@ -243,6 +247,12 @@ def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None
     result = ARM.inverse_dynamics(*tensors)
     assert np.array_equal(result.detach().numpy(), ARM.inverse_dynamics(*arrays))
     assert fake.launches[-1][2] == 5  # (the stream of torch)
+    launched = len(fake.launches)
+    ARM.inverse_dynamics(*(tensor.requires_grad_() for tensor in tensors)).backward(on_gpu(torch.ones(9, 2).double()))
+    expected = ARM.kernel("inverse_dynamics").vjp(*arrays, np.ones((9, 2)))
+    for tensor, slope in zip(tensors, expected, strict=True):
+        assert np.array_equal(tensor.grad.numpy(), slope)
+    assert len(fake.launches) == launched + 2
 
 
 # ── inverse kinematics and rollouts ───────────────────────────────────────────────────────────────
@@ -258,7 +268,8 @@ def test_rollouts_give_the_bits_of_the_processor(fake: FakeCuda, cupy: Cupy) -> 
         expected = simulate(ARM, q0, qd0, torque=pushed, **options)
         for name in ("q", "qd", "qdd", "tau"):
             assert np.array_equal(getattr(motion, name).array, getattr(expected, name)), name
-    assert motion.q.shape == (5, 5, 2) and fake.launches[-1][0] == 1
+    assert motion.q.shape == (5, 5, 2)
+    assert fake.launches[-1][0] == 1
     assert np.array_equal(simulate(ARM, cupy.asarray(q0), **options).q.array, simulate(ARM, q0, **options).q)
 
 
@@ -266,7 +277,8 @@ def test_rollouts_with_a_law_and_with_quaternions(fake: FakeCuda, cupy: Cupy) ->
     q0 = states(4, count=1)[0]
     law = Feedback(lambda t, q, qd, goal, kp: kp * (goal - q) - 5.0 * qd, goal=Sampled(states(4, 1, count=1)[0]), kp=30.0)
     motion, expected = (simulate(ARM, x, torque=law, t=(0.1, 0.01)) for x in (cupy.asarray(q0), q0))
-    assert np.array_equal(motion.q.array, expected.q) and np.array_equal(motion.tau.array, expected.tau)
+    assert np.array_equal(motion.q.array, expected.q)
+    assert np.array_equal(motion.tau.array, expected.tau)
     body = Mechanism([Link(joint="fixed", mass=1.0, inertia=(1.0, 2.0, 2.5))], floating=True)
     start = np.random.default_rng(2).normal(size=(3, body.nq))
     motion, expected = (simulate(body, x, t=(0.05, 0.01)) for x in (cupy.asarray(start), start))
@@ -300,7 +312,8 @@ def test_inverse_kinematics_in_a_batch(fake: FakeCuda, cupy: Cupy) -> None:
     assert solution.iterations.array[:3].tolist() == expected.iterations[:3].tolist()
     assert np.allclose(arm.forward_kinematics(solution.q.array)[:3], T[:3], atol=1e-10)
     again = arm.inverse_kinematics(cupy.asarray(T[:3]), q0=cupy.asarray(q[:3] + 0.1))
-    assert again.success.array.all() and np.allclose(again.q.array, q[:3], atol=1e-6)
+    assert again.success.array.all()
+    assert np.allclose(again.q.array, q[:3], atol=1e-6)
 
 
 @pytest.mark.parametrize(

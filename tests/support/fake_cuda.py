@@ -83,7 +83,9 @@ class FakeCuda:
         version._obj.value = self.version
 
     def cuGetErrorName(self, code: int, text: Any) -> None:
-        text._obj.value = {NO_DEVICE: b"CUDA_ERROR_NO_DEVICE", INVALID_PTX: b"CUDA_ERROR_INVALID_PTX"}.get(code, b"CUDA_ERROR")
+        text._obj.value = {NO_DEVICE: b"CUDA_ERROR_NO_DEVICE", INVALID_PTX: b"CUDA_ERROR_INVALID_PTX"}.get(
+            code, b"CUDA_ERROR"
+        )
 
     def cuDeviceGetCount(self, count: Any) -> None:
         count._obj.value = self.devices
@@ -119,7 +121,8 @@ class FakeCuda:
         return 0 if self.memory.pop(address, None) else INVALID_VALUE
 
     def cuModuleLoadDataEx(self, module: Any, text: bytes, count: int, names: Any, values: Any) -> int:
-        assert list(names) == [driver.ERROR_LOG, driver.ERROR_LOG_SIZE] and self.contexts
+        assert list(names) == [driver.ERROR_LOG, driver.ERROR_LOG_SIZE]
+        assert self.contexts
         if b"define" not in text:
             ctypes.memmove(values[0], b"ptxas: line 1\nerror\0", 20)
             return INVALID_PTX

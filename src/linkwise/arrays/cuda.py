@@ -10,6 +10,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any, ClassVar
 
@@ -48,10 +49,8 @@ class View:
                 return None
             expected *= length
         steps = [(0, 0)] * (len(batch) - split) + list(zip(self.shape[:split], self.strides[:split], strict=True))
-        axes = [
-            (length, step if own > 1 else 0) for length, (own, step) in zip(batch, steps, strict=True) if length > 1
-        ]
-        if any(step != length * inner for (_, step), (length, inner) in zip(axes, axes[1:], strict=False)):
+        axes = [(length, step if own > 1 else 0) for length, (own, step) in zip(batch, steps, strict=True) if length > 1]
+        if any(step != length * inner for (_, step), (length, inner) in pairwise(axes)):
             return None
         step, align = axes[-1][1] if axes else 0, row_alignment(size * item)
         return None if self.address % align or step % align else (self.address, step)
@@ -314,9 +313,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> Placed:
     """
     views = {name: view(subject, name, value) for name, value in arguments.items()}
     libraries = {name: LIBRARIES.get(root(value), Library) for name, value in arguments.items()}
-    devices = {
-        name: driver().device_of(here.address) if here.address else None for name, here in views.items()
-    }
+    devices = {name: driver().device_of(here.address) if here.address else None for name, here in views.items()}
     first = next((device for device in devices.values() if device is not None), driver().devices[0])
     (one, library), *_ = libraries.items()
     for name, here in views.items():

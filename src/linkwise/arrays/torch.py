@@ -154,8 +154,12 @@ def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> li
 
 
 def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
-    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there."""
-    places = {name: arg.device for name, arg in zip(names, args, strict=False) if isinstance(arg, torch.Tensor)}
+    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, as torch lets single numbers."""
+    places = {
+        name: arg.device
+        for name, arg in zip(names, args, strict=False)
+        if isinstance(arg, torch.Tensor) and (arg.dim() or arg.device.type != "cpu")
+    }
     first = next(iter(places.values()), torch.device("cpu"))
     for name, place in places.items():
         if place.type not in {"cpu", "cuda"}:
@@ -313,7 +317,11 @@ def _map_operator(info: Any, in_dims: Any, arguments: list[Any], key: str) -> An
 
 
 _defined = torch.library.custom_op(
-    "linkwise::kernel", _operator, mutates_args=(), device_types=("cpu", "cuda"), schema="(Tensor[] arguments, str key) -> Tensor[]"
+    "linkwise::kernel",
+    _operator,
+    mutates_args=(),
+    device_types=("cpu", "cuda"),
+    schema="(Tensor[] arguments, str key) -> Tensor[]",
 )
 _defined.register_fake(_shapes)
 _defined.register_autograd(_differentiate_operator, setup_context=_setup_operator)

@@ -42,11 +42,11 @@ def solve_on_device(
     """
     if method not in {"auto", "numeric"} or clear is not None:
         name, value = ("clear", clear) if clear is not None else ("method", method)
-        raise ArgumentError(f"inverse_kinematics: {name} is {value!r}; expected 'auto' or 'numeric', nothing to stay clear of")
+        raise ArgumentError(f"inverse_kinematics: {name} is {value!r}; expected 'auto' or 'numeric', and no clear")
     system = system_of(mechanism, [Pose(link, np.eye(4), mask, frame)], limits=limits)
     if system.problem.tree.manifold_joints or len(system.idle):
         raise ArgumentError(
-            f"inverse_kinematics: {mechanism.name!r} has quaternions or joints that do not move {link!r}; on a GPU it must not"
+            f"inverse_kinematics: {mechanism.name!r} has quaternions or joints that do not move {link!r}: not on a GPU"
         )
     nq = mechanism.nq
     library = placed("inverse_kinematics", {"T": T} if q0 is None else {"T": T, "q0": q0}).library

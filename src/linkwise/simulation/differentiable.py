@@ -57,7 +57,9 @@ def differentiable_states(
     batch = np.broadcast_shapes(*shapes)
     q, qd = (_whole(library, value, (*batch, size), near).reshape(-1, size) for value, size in given)
     if mech.manifold_joints:
-        q = mech_function(library, mech, "integrate")(q, library.constant(np.zeros(nv), near=q), library.constant(0.0, near=q))
+        q = mech_function(library, mech, "integrate")(
+            q, library.constant(np.zeros(nv), near=q), library.constant(0.0, near=q)
+        )
     if efforts is not None:
         efforts = _whole(library, efforts[..., rows, :], (*batch, steps + 1, nv), near)
         efforts = efforts.reshape(-1, steps + 1, nv).swapaxes(0, 1)

@@ -41,7 +41,11 @@ def device_states(mech: Tree, task: Task, q0: Any, qd0: Any, torque: Any) -> tup
     ).library
 
     def there(value: Any, default: Any) -> Any:
-        return value if FRAMEWORK.on_device([value]) else library.asarray(np.asarray(default if value is None else value, float))
+        return (
+            value
+            if FRAMEWORK.on_device([value])
+            else library.asarray(np.asarray(default if value is None else value, float))
+        )
 
     reads = list(task.torque.arrays.values()) if task.torque.law is not None else []
     values = [there(q0, mech.neutral), there(qd0, np.zeros(nv))]

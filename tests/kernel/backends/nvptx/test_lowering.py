@@ -66,15 +66,21 @@ def test_sines_of_large_and_odd_arguments() -> None:
 def test_every_operation_is_rounded_as_on_the_processor() -> None:
     """Neither does LLVM fuse what the processor does not, nor does the driver: it may fuse what names no rounding."""
     text = lowering.ptx(robots.puma560().kernel("forward_dynamics").tape).decode()
-    assert ".target sm_80" in text and ".version 7.0" in text and text.count(".visible .entry kernel") == 1
+    assert ".target sm_80" in text
+    assert ".version 7.0" in text
+    assert text.count(".visible .entry kernel") == 1
     operations = re.findall(r"^\s+((?:add|sub|mul|div|fma|sqrt)\.\S*f64)", text, re.MULTILINE)
-    assert len(operations) > 400 and all(".rn." in operation for operation in operations)
-    assert ".approx" not in text and ".ftz" not in text
-    assert "ld.global.nc.v2.b64" in text and "st.global.v2.b64" in text  # (two numbers at a time)
+    assert len(operations) > 400
+    assert all(".rn." in operation for operation in operations)
+    assert ".approx" not in text
+    assert ".ftz" not in text
+    assert "ld.global.nc.v2.b64" in text
+    assert "st.global.v2.b64" in text
 
 
 def test_older_devices_get_code_of_their_own() -> None:
-    assert lowering.architecture(75) == "sm_75" and lowering.architecture(121) == "sm_80"
+    assert lowering.architecture(75) == "sm_75"
+    assert lowering.architecture(121) == "sm_80"
     tape = robots.planar_2r().kernel("gravity_torque").tape
     assert b".target sm_75" in lowering.ptx(tape, capability=75)
 

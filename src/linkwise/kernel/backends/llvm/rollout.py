@@ -126,7 +126,7 @@ class _Rollout:
 
     def _main(self) -> None:
         t = self.t
-        head = HEAD
+        head: tuple[str, ...] = HEAD
         if t.share:  # (each thread has a work space of its own)
             t.do(f"%work = alloca [{self.space.size} x {t.vector}], align 16")
             head = HEAD[:-1]

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linkwise.errors import KernelError
-from linkwise.kernel.backends.llvm.rollout import table_of
-from linkwise.kernel.backends.llvm.rollout import bits as bits
+from linkwise.kernel.backends.llvm.rollout import bits, table_of
 from linkwise.kernel.backends.nvptx.driver import Device
 from linkwise.kernel.backends.nvptx.lowering import ITERATION_WORDS, ptx
 from linkwise.kernel.iteration import IterationProgram

@@ -22,7 +22,7 @@ from linkwise.kernel.backends.llvm import iteration, rollout
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import Plan, write_part
 from linkwise.kernel.backends.llvm.sincos import reduction, sine_cosine, slow
-from linkwise.kernel.backends.llvm.text import Text, scalar
+from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
@@ -82,13 +82,11 @@ class ThreadText(Text):
 
 
 def rows(tape: Tape, dtype: str) -> list[str]:
-    """Emit ``void @rows(i64 count, ptr, i64, ..., i64 thread, i64 threads)``: every ``threads``-th row from ``thread`` on."""
+    """Emit ``void @rows(i64 count, ptr, i64, ..., i64 thread, i64 threads)``: every so many rows, from ``thread`` on."""
     t = ThreadText(llvm.SCALARS[dtype])
     sizes = {"%in": list(map(prod, tape.inputs.values())), "%out": list(map(prod, tape.outputs.values()))}
     for buffer, lengths in sizes.items():
-        t.ports[buffer] = [
-            (sum(lengths[:k]), size, row_alignment(size * t.size)) for k, size in enumerate(lengths)
-        ]
+        t.ports[buffer] = [(sum(lengths[:k]), size, row_alignment(size * t.size)) for k, size in enumerate(lengths)]
     plan = Plan(tape, has_fma=True, divided=False)
     write_part(tape, t, plan, 0)
     t.lines.pop()
