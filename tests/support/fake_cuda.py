@@ -182,12 +182,13 @@ class Cupy:
                 self.array[key] = getattr(value, "array", value)
 
             def __getattr__(self, name: str) -> Any:
-                def call(*arguments: Any) -> Any:
-                    return ndarray(getattr(self.array, name)(*(getattr(x, "array", x) for x in arguments)), self.place)
+                def call(*arguments: Any, **options: Any) -> Any:
+                    values = [getattr(x, "array", x) for x in arguments]
+                    return ndarray(np.asarray(getattr(self.array, name)(*values, **options)), self.place)
 
                 return call
 
-        for name in ("le", "gt", "eq", "and"):
+        for name in ("le", "gt", "eq", "and", "sub", "pow"):
             method = f"__{name}__"
             setattr(ndarray, method, lambda self, other, method=method: self.__getattr__(method)(other))
         ndarray.__module__ = "cupy"
@@ -211,6 +212,9 @@ class Cupy:
 
     def asarray(self, array: Any) -> Any:
         return self.ndarray(_aligned(np.array(array)), self.device)
+
+    def asnumpy(self, array: Any) -> Any:
+        return array.array
 
     def empty(self, shape: Any, dtype: Any) -> Any:
         return self.ndarray(_aligned(np.empty(shape, dtype)), self.device)

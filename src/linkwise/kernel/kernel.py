@@ -250,9 +250,9 @@ class Kernel:
         return result
 
     def torch(self) -> Callable[..., Any]:
-        """The kernel as a function of torch tensors on the CPU, which torch differentiates; nothing is copied.
+        """The kernel as a function of torch tensors, which torch differentiates; nothing is copied.
 
-        It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
+        Tensors on a GPU of NVIDIA are computed there (see `cuda`), others must be on the CPU. It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
         ``torch.compile(fullgraph=True)`` takes it as one operator, with reverse mode; forward mode is refused in there.
