@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 import linkwise as lw
+from linkwise.arrays.cuda_driver import driver
 from linkwise.errors import FileError, KernelError
-from linkwise.kernel.backends.nvptx.driver import driver
 
 NAMES = ("inverse_dynamics", "forward_dynamics", "forward_kinematics", "jacobian")
 ROWS, CHECKED, ROUNDS, STEPS = (1_000_000, 10_000_000), 50_000, 9, 100

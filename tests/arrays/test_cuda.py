@@ -14,9 +14,9 @@ import pytest
 
 from linkwise import Feedback, Link, Mechanism, Sampled, robots, simulate
 from linkwise.arrays import cuda
+from linkwise.arrays import cuda_driver as driver_module
 from linkwise.errors import ArgumentError, KernelError
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.nvptx import driver as driver_module
 from support.fake_cuda import Cupy, FakeCuda, install
 
 pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor rounds products, a GPU does not")
@@ -220,7 +220,7 @@ def test_the_driver_is_too_old_or_has_no_device(options: Any, message: str) -> N
 
 
 def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
-    q, function = cupy.asarray(np.zeros((2, 2))), robots.planar_2r().replace().kernel("gravity_torque").cuda()
+    q, function = cupy.asarray(np.zeros((2, 2))), ARM.replace(gravity=(0, 1, 0)).kernel("gravity_torque").cuda()
     fake.capability = 61
     with pytest.raises(KernelError, match=r"has the compute capability 6\.1; expected 7\.0 or more"):
         function(q)
@@ -233,6 +233,8 @@ def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy:
 def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
     with pytest.raises(ArgumentError, match="out= is for NumPy arrays"):
         ARM.kernel("gravity_torque")(cupy.asarray(np.zeros(2)), out=None)
+    with pytest.raises(KernelError, match="the back end 'numpy' has no code for GPUs; expected 'llvm'"):
+        ARM.kernel("gravity_torque", backend="numpy").cuda()
     with pytest.raises(ArgumentError, match="no code for a GPU"):
         cuda.FRAMEWORK.map(np.sin, None, ())  # type: ignore[arg-type]
 

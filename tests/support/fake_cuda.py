@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linkwise.arrays import cuda_driver as driver
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.nvptx import driver, launch, lowering
+from linkwise.kernel.backends.nvptx import launch, lowering
 
 THREADS = 3
 

@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from linkwise.arrays.cuda_driver import Device, driver, row_alignment
 from linkwise.arrays.framework import Framework, Shape, Signature
 from linkwise.errors import ArgumentError
-from linkwise.kernel.backends.nvptx.driver import Device, driver
-from linkwise.kernel.backends.nvptx.launch import Launcher, Rows
-from linkwise.kernel.backends.nvptx.lowering import row_alignment
+
+#: The address of an array, and the bytes from row to row.
+Rows = tuple[int, int]
 
 NUMBERS = ("float32", "float64")
 
@@ -354,7 +355,7 @@ class CudaFramework(Framework):
 
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of arrays on a GPU; see `linkwise.kernel.Kernel.cuda`."""
-        launcher = Launcher(kernel.tape)
+        launcher = kernel.launcher()
         inputs, outputs = kernel.tape.inputs, list(kernel.tape.outputs.values())
 
         def call(*arguments: Any) -> Any:

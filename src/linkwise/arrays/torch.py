@@ -154,7 +154,7 @@ def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> li
 
 
 def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
-    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, as torch lets single numbers."""
+    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, and tensors of one."""
     places = {
         name: arg.device
         for name, arg in zip(names, args, strict=False)

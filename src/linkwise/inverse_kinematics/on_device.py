@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.arrays.cuda import FRAMEWORK, placed
 from linkwise.errors import ArgumentError
-from linkwise.kernel.backends.nvptx.launch import launcher_of
+from linkwise.kernel.backend import backend_of
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import system_of
 from linkwise.solve.constraints.pose import Pose
@@ -57,7 +57,7 @@ def solve_on_device(
     cores = ((4, 4), (nq,), here.views[2].shape, here.views[3].shape)
     rows = [here.rows(k, batch, core) for k, core in enumerate(cores)]
     result, address = here.new((*batch, system.row))
-    launcher = launcher_of(system.reaching.program)
+    launcher = backend_of(None).launcher(system.reaching.program)
     places = [*(place for place, _ in rows), (address, 8 * system.row)]
     launcher.tasks(library.device, library.stream, prod(batch), cores[2][0], places)
     here.finish()

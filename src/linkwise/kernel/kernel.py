@@ -164,6 +164,10 @@ class Kernel:
         """Machine code that XLA calls, and what must live as long; None where the kernel has none: see `Backend`."""
         return backend_of(self.backend).xla_handler(self.ufunc, self.tape, dtype, version)
 
+    def launcher(self) -> Any:
+        """What runs it on GPUs; see `Backend`."""
+        return backend_of(self.backend).launcher(self.tape)
+
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
 
@@ -252,7 +256,8 @@ class Kernel:
     def torch(self) -> Callable[..., Any]:
         """The kernel as a function of torch tensors, which torch differentiates; nothing is copied.
 
-        Tensors on a GPU of NVIDIA are computed there (see `cuda`), others must be on the CPU. It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
+        Tensors on a GPU of NVIDIA are computed there (see `cuda`), others must be on the CPU. It broadcasts as the kernel
+        does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
         ``torch.compile(fullgraph=True)`` takes it as one operator, with reverse mode; forward mode is refused in there.

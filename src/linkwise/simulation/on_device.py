@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.arrays.cuda import FRAMEWORK, placed
 from linkwise.errors import ArgumentError
-from linkwise.kernel.backends.nvptx.launch import launcher_of
+from linkwise.kernel.backend import backend_of
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators import program
 from linkwise.simulation.task import Task
@@ -69,7 +69,7 @@ def device_states(mech: Tree, task: Task, q0: Any, qd0: Any, torque: Any) -> tup
     hold = task.hold or not task.torque.is_law
     key = ("program", task.method, hold, *task.plant.choices)
     steps_of = partial(program, task.plant, task.method, task.torque.law, hold)
-    launcher = launcher_of(compiled(task.plant.tree, task.torque.law, key, steps_of))
+    launcher = backend_of(None).launcher(compiled(task.plant.tree, task.torque.law, key, steps_of))
     clock = steps, task.record, float(task.t[0]), task.step
     launcher.rollouts(library.device, library.stream, clock, prod(batch), ports)
     here.finish()

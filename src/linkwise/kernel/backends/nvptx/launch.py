@@ -6,9 +6,10 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+from linkwise.arrays.cuda import Rows
+from linkwise.arrays.cuda_driver import Device
 from linkwise.errors import KernelError
 from linkwise.kernel.backends.llvm.rollout import bits, table_of
-from linkwise.kernel.backends.nvptx.driver import Device
 from linkwise.kernel.backends.nvptx.lowering import ITERATION_WORDS, ptx
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
@@ -16,9 +17,6 @@ from linkwise.kernel.tape import Tape
 
 #: Operations up to which a tape becomes code for a thread; the driver takes minutes for more.
 MOST_OPERATIONS = 60_000
-
-#: The address of an array, and the bytes from row to row.
-Rows = tuple[int, int]
 
 
 class Launcher:
@@ -71,6 +69,6 @@ class Launcher:
 _LAUNCHERS: dict[str, Launcher] = {}
 
 
-def launcher_of(program: RolloutProgram | IterationProgram) -> Launcher:
+def launcher_of(program: Tape | RolloutProgram | IterationProgram) -> Launcher:
     """The one launcher of a program in this process."""
     return _LAUNCHERS.get(program.digest) or _LAUNCHERS.setdefault(program.digest, Launcher(program))

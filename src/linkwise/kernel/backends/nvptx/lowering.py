@@ -17,6 +17,7 @@ from functools import cache
 from math import gcd, prod
 from typing import Any, ClassVar
 
+from linkwise.arrays.cuda_driver import row_alignment
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import iteration, rollout
 from linkwise.kernel.backends.llvm import lowering as llvm
@@ -30,11 +31,8 @@ from linkwise.kernel.tape import Tape
 #: Counts the changes of the lowering, so that code of an older one is not used.
 LOWERING = "1"
 
-#: The oldest GPUs, by compute capability, whose drivers take the version of PTX that is written; newer ones take it too.
-OLDEST, USUAL, VERSION = 70, 80, "ptx70"
-
-#: Greatest alignment of a row that loads and stores make use of, bytes.
-ALIGNED = 16
+#: The compute capability, times ten, that PTX is written for unless the GPU is older, and its version; newer ones take it.
+USUAL, VERSION = 80, "ptx70"
 
 
 @dataclass
@@ -113,11 +111,6 @@ def rows(tape: Tape, dtype: str) -> list[str]:
 
 
 _INLINED = "alwaysinline #0"
-
-
-def row_alignment(size: int) -> int:
-    """The alignment (bytes) that rows of so many bytes must have."""
-    return gcd(ALIGNED, size)
 
 
 def assembly(program: Tape | RolloutProgram | IterationProgram, dtype: str = "float64") -> str:

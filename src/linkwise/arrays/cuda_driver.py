@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache, cached_property
+from math import gcd
 from typing import Any
 
 from linkwise.errors import KernelError
-from linkwise.kernel.backends.nvptx.lowering import OLDEST
 
 #: What is called, and what each takes; all return an error code.
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
@@ -32,6 +32,12 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuLaunchKernel": (c_void_p, *(c_uint,) * 7, c_void_p, POINTER(c_void_p), POINTER(c_void_p)),
     "cuStreamSynchronize": (c_void_p,),
 }
+
+#: The oldest compute capability, times ten, of a device that takes the PTX that is written.
+OLDEST = 70
+
+#: Greatest alignment of a row that loads and stores make use of, bytes.
+ALIGNED = 16
 
 #: The version of CUDA from which on drivers take the PTX that is written.
 VERSION = 11000
@@ -194,6 +200,11 @@ class Device:
         """Give memory back; the driver waits for what still uses it."""
         with self.current():
             self.driver.call("cuMemFree_v2", address)
+
+
+def row_alignment(size: int) -> int:
+    """The alignment (bytes) that rows of so many bytes must have."""
+    return gcd(ALIGNED, size)
 
 
 @cache
