@@ -115,6 +115,16 @@ def test_arrays_of_any_library_on_their_own_stream(fake: FakeCuda) -> None:
     assert shared.streams == [1]
 
 
+def test_what_another_stream_writes_is_waited_for(fake: FakeCuda) -> None:
+    q, qd, qdd = states(3)
+    result = ARM.kernel("inverse_dynamics").cuda()(
+        Foreign(fake, q, stream=11), Foreign(fake, qd, stream=12), ByDLPack(fake, qdd)
+    )
+    assert fake.waited == [12, 0, 11]  # (the last: until the result is there)
+    assert fake.launches[-1][2] == 11
+    assert result.shape == (3, 2)
+
+
 def test_arrays_of_jax_get_a_result_that_is_ready(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     class Array(Foreign):
         dtype = np.dtype(np.float64)

@@ -329,8 +329,9 @@ def placed(subject: str, arguments: dict[str, Any]) -> Placed:
             raise ArgumentError(f"{subject}: {name} is on {where}; expected it on device {first.number}, with the others")
     result = library(first, tuple(views.values()))
     for here in views.values():  # (what another stream still writes)
-        if here.stream and here.stream != result.stream and library is Library:
-            first.wait(here.stream)
+        source = 0 if here.keep is not None else here.stream
+        if library is Library and source is not None and source != result.stream:
+            first.wait(source)
     return Placed(result, views[one].dtype, tuple(views.values()))
 
 

@@ -62,8 +62,7 @@ def solve_on_device(
     launcher.tasks(library.device, library.stream, prod(batch), cores[2][0], places)
     here.finish()
     q = library.copied(result[..., :nq], (*batch, nq))
-    poses = library.copied(T, (*batch, 4, 4)).reshape((*batch, 16))
-    distance, angle, outside = FRAMEWORK.of_kernel(system.checks)(poses, q)
+    distance, angle, outside = FRAMEWORK.of_kernel(system.checks)(T.reshape((*T.shape[:-2], 16)), q)
     success = (result[..., -1] > 0.0) & (distance <= tol) & (angle <= tol) & (outside == 0.0)
     steps = library.cast(result[..., nq], "int64")
     shared: dict[str, Any] = {"limits": system.bounds, "names": system.names, "tol": tol}
