@@ -240,11 +240,14 @@ def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy:
     assert not device.driver.library.contexts  # (the context is put back)
 
 
-def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy) -> None:
+def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="out= is for NumPy arrays"):
         ARM.kernel("gravity_torque")(cupy.asarray(np.zeros(2)), out=None)
     with pytest.raises(KernelError, match="the back end 'numpy' has no code for GPUs; expected 'llvm'"):
         ARM.kernel("gravity_torque", backend="numpy").cuda()
+    monkeypatch.setattr("linkwise.kernel.backends.nvptx.launch.MOST_OPERATIONS", 1)
+    with pytest.raises(KernelError, match="expected at most 1 for code for a GPU"):
+        ARM.kernel("coriolis_matrix").cuda()
     with pytest.raises(ArgumentError, match="no code for a GPU"):
         cuda.FRAMEWORK.map(np.sin, None, ())  # type: ignore[arg-type]
 
@@ -304,6 +307,16 @@ def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None
     for tensor, slope in zip(tensors, expected, strict=True):
         assert np.array_equal(tensor.grad.numpy(), slope)
     assert len(fake.launches) == launched + 2
+
+
+def test_tensors_of_two_devices_are_refused(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    q, qd, qdd = (torch.from_numpy(x) for x in states(4))
+    with pytest.raises(ArgumentError, match="q is on the device cuda:0 and qd on cpu; expected one device"):
+        ARM.inverse_dynamics(on_gpu(q), qd, on_gpu(qdd))
+    with pytest.raises(ArgumentError, match="no derivatives on a GPU"):
+        ARM.inverse_kinematics(on_gpu(torch.eye(4).double()).requires_grad_())
 
 
 # ── inverse kinematics and rollouts ───────────────────────────────────────────────────────────────
