@@ -3,7 +3,8 @@
 PUMA 560, float64 and float32, 10^6 and 10^7 configurations that are on the device and stay there: inverse and forward
 dynamics, poses, Jacobian, inverse kinematics (10^6), rollouts. Each result is first compared with the processor's, bit for
 bit. Times are medians between events on the stream; the share is that of the bandwidth at which the device copies memory,
-for what must be read and written. Beside pytorch_kinematics and MuJoCo MJX where these are installed, which must agree.
+for what must be read and written. A Panda beside pytorch_kinematics and MuJoCo MJX where
+these are installed, which must agree.
 Where there is no device it says so in one line.
 """
 
@@ -78,7 +79,7 @@ def random(torch: Any, shape: tuple[int, ...], dtype: str) -> Any:
 def solvers(torch: Any, arm: Any, peak: float) -> None:
     """Inverse kinematics and rollouts against the processor, and their times."""
     rows = ROWS[0]
-    T = arm.forward_kinematics(random(torch, (rows, arm.n), "float64"))
+    T = arm.forward_kinematics(0.7 * random(torch, (rows, arm.n), "float64"))  # (within the limits)
     solution = arm.inverse_kinematics(T)
     expected = arm.inverse_kinematics(T[:2000].cpu().numpy(), method="numeric")
     solved = expected.success & solution.success[:2000].cpu().numpy()
@@ -93,8 +94,13 @@ def solvers(torch: Any, arm: Any, peak: float) -> None:
     line("simulate, a step of rk4 float64", len(state) * STEPS, seconds, 0, peak, "bits equal" if same else "BITS DIFFER")
 
 
-def peers(torch: Any, arm: Any, peak: float) -> None:
-    """The same work by others, as far as they agree."""
+def peers(torch: Any, peak: float) -> None:
+    """Work on a Panda by others, as far as they agree, behind ours."""
+    arm = lw.robots.panda()
+    q = [random(torch, (ROWS[0], arm.n), "float64") for _ in range(3)]
+    line("Panda forward_kinematics", ROWS[0], elapsed(torch, lambda: arm.forward_kinematics(q[0])), 0, peak)
+    line("Panda jacobian", ROWS[0], elapsed(torch, lambda: arm.jacobian(q[0])), 0, peak)
+    line("Panda inverse_dynamics", ROWS[0], elapsed(torch, lambda: arm.inverse_dynamics(*q)), 0, peak)
     with tempfile.TemporaryDirectory() as folder:
         for suffix, compare in ((".urdf", pytorch_kinematics), (".xml", mjx)):
             path = Path(folder, f"arm{suffix}")
@@ -162,7 +168,7 @@ def main() -> None:
     print(f"{'':36}{'rows':>12}{'ns a row':>12}{'share':>8}")
     kernels(torch, arm, peak)
     solvers(torch, arm, peak)
-    peers(torch, arm, peak)
+    peers(torch, peak)
 
 
 if __name__ == "__main__":
