@@ -152,7 +152,9 @@ def test_second_derivatives_by_exact_derivatives_of_the_first() -> None:
         assert max(errors) < 1e-9, "the square of the condition of M, times rounding"
 
 
-@pytest.mark.parametrize("mech", [variant("coupled 1"), variant("floating rotors 1"), random_mechanism(1, ["ball", "revolute"])])
+@pytest.mark.parametrize(
+    "mech", [variant("coupled 1"), variant("floating rotors 1"), random_mechanism(1, ["ball", "revolute"])]
+)
 def test_products_of_second_derivatives_with_weights(mech: Mechanism) -> None:
     """Weighted sums of the tensors over their first index.
 

@@ -227,6 +227,16 @@ SEVERAL = ("freedoms 1", "freedoms 2", "freedoms rotors 4", "floating freedoms 5
 FREE = (*FIXED, *FLOATING, *SEVERAL)
 VARIANTS = (*FREE, *COUPLED)
 
+#: Algorithms with the longest tapes: they are compiled for `craft` alone, which has all that `arm` has.
+LARGEST = {
+    "analytic_jacobian",
+    "centroidal_momentum_derivatives",
+    "forward_dynamics_hessian_product",
+    "forward_dynamics_second_derivatives",
+    "inverse_dynamics_hessian_product",
+    "inverse_dynamics_second_derivatives",
+}
+
 #: Algorithms that solve with the mass matrix: rounding may grow by its condition number.
 SOLVE_WITH_MASS_MATRIX = {
     "forward_dynamics",
