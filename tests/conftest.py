@@ -49,7 +49,9 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     For mechanisms that no other test uses, since a mechanism keeps its kernels.
     """
-    monkeypatch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+    from support.numpy_backend import compute_by_numpy
+
+    compute_by_numpy(monkeypatch)
 
 
 @pytest.fixture

@@ -82,3 +82,9 @@ def test_an_iteration(interpreter: str) -> None:
 def test_an_unknown_one_is_refused_with_those_there_are() -> None:
     with pytest.raises(KernelError, match="'abacus'; expected 'llvm' or 'numpy'"):
         robots.planar_2r().kernel("jacobian", backend="abacus")
+
+
+def test_the_fixture_that_leaves_kernels_to_numpy(uncompiled: None) -> None:
+    arm = robots.planar_2r().replace(name="numbers")
+    assert {arm.kernel("jacobian").backend, arm.kernel("inverse_dynamics").backend} == {"numpy"}
+    assert arm.kernel("jacobian", backend=default_backend()).backend == default_backend()
