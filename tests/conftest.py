@@ -47,7 +47,7 @@ def _own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels made in the test are computed by NumPy: the same graphs, without the time that compiling them takes.
 
-    For mechanisms that no other test uses, since a mechanism keeps its kernels.
+    Mechanisms may be shared with tests that compile: these get kernels of their own.
     """
     from support.numpy_backend import compute_by_numpy
 

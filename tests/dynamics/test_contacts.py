@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,7 @@ from linkwise import Link, Mechanism, robots
 from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.rotation import rotation_about
-from support.loop_mechanisms import bundled, kept
-from support.random_mechanisms import column_by_column, random_state, relative
-from support.random_mechanisms import variant as shared
+from support.random_mechanisms import column_by_column, random_state, relative, variant
 
 ROUNDING = 1e-10
 """Times the condition of M and of the Delassus matrix, some 1e4 together; seen: 2e-13."""
@@ -29,12 +28,6 @@ def _computed_by_numpy(request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("uncompiled")
 
 
-@kept
-def variant(name: str) -> Mechanism:
-    """A shared mechanism, with kernels of its own."""
-    return shared(name).replace()
-
-
 def on_tip(mech: Mechanism, kind: str) -> list[Contact]:
     """A point of the last link, and along a normal one of the first."""
     tip = mech.link_names[-1]
@@ -44,7 +37,7 @@ def on_tip(mech: Mechanism, kind: str) -> list[Contact]:
     return points
 
 
-@kept
+@cache
 def quadruped(legs: int = 4) -> Mechanism:
     """A trunk with legs of two joints each, some 12 kg with four of them."""
     links = [Link(name="trunk", joint="fixed", parent="base", mass=8.0, inertia=np.diag([0.05, 0.12, 0.15]))]
@@ -179,7 +172,7 @@ def test_points_that_contradict_each_other_have_no_answer() -> None:
 
 def test_contacts_between_links() -> None:
     """Two arms joined at their tips accelerate as the four-bar linkage that they are."""
-    bars = bundled("four_bar")
+    bars = robots.four_bar()
     loop = bars.loops[0]
     tree = bars.replace(loops=())
     contact = Contact("pin", loop.first, loop.first_frame[:3, 3], to=loop.second)
@@ -214,7 +207,7 @@ def test_forces_are_shared_and_give_the_motion_back() -> None:
 
 def test_a_free_body_is_held_by_contacts_too() -> None:
     """A ball beside an arm lies on three points of the ground: it has no efforts, and they carry its weight."""
-    arm, ball = robots.planar_2r().replace(), Link(name="ball", joint="floating", parent="base", mass=2.0, inertia=np.eye(3) * 0.01)
+    arm, ball = robots.planar_2r(), Link(name="ball", joint="floating", parent="base", mass=2.0, inertia=np.eye(3) * 0.01)
     mech = arm.replace(links=[*arm.links, ball])
     points = [(0.1, 0.0, 0.0), (-0.1, 0.1, 0.0), (-0.1, -0.1, 0.0)]
     contacts = Contacts(mech, [Contact(f"p{k}", "ball", point) for k, point in enumerate(points)])
