@@ -47,13 +47,13 @@ def differentiable_states(
     """Return q (..., R, nq), qd, qdd and tau (..., R, nv) at the recorded instants, with derivatives."""
     steps, nq, nv = task.steps, mech.nq, mech.nv
     rows, efforts = _efforts(library, torque, steps, nv)
-    given = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
-    for name, (value, size) in zip(("q0", "qd0"), given, strict=True):
+    initial = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
+    for name, (value, size) in zip(("q0", "qd0"), initial, strict=True):
         if tuple(np.shape(value)[-1:]) != (size,):
             raise ArgumentError(f"simulate: {name} has the shape {tuple(np.shape(value))}; expected (..., {size})")
-    shapes = [tuple(np.shape(value)[:-1]) for value, _ in given] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
+    shapes = [tuple(np.shape(value)[:-1]) for value, _ in initial] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
     batch = np.broadcast_shapes(*shapes)
-    q, qd = (_whole(library, value, (*batch, size)).reshape(-1, size) for value, size in given)
+    q, qd = (_whole(library, value, (*batch, size)).reshape(-1, size) for value, size in initial)
     if mech.manifold_joints:
         q = mech_function(library, mech, "integrate")(q, library.constant(np.zeros(nv)), library.constant(0.0))
     if efforts is not None:
