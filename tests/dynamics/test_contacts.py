@@ -12,20 +12,15 @@ from linkwise import Link, Mechanism, robots
 from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.rotation import rotation_about
-from support.random_mechanisms import column_by_column, random_state, relative, variant
+from support.random_mechanisms import columns_at_once, random_state, relative, variant
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 ROUNDING = 1e-10
 """Times the condition of M and of the Delassus matrix, some 1e4 together; seen: 2e-13."""
 
 NAMES = ("joints 0", "joints 3", "floating 0", "floating rotors 3")
 UP = np.array([0.0, 0.0, 1.0])
-
-
-@pytest.fixture(autouse=True)
-def _computed_by_numpy(request: pytest.FixtureRequest) -> None:
-    """Without compiling, but for differences, which call the kernels some hundred times each."""
-    if request.function is not test_derivatives_are_those_of_differences:
-        request.getfixturevalue("uncompiled")
 
 
 def on_tip(mech: Mechanism, kind: str) -> list[Contact]:
@@ -298,12 +293,13 @@ def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
     integrate = mech.kernel("integrate")
 
     def at(step: np.ndarray, speed: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        return np.concatenate(held.forward_dynamics(integrate(q, step, 1.0), qd + speed, tau + effort, damping=3.0))
+        moved = held.forward_dynamics(integrate(q, step, 1.0), qd + speed, tau + effort, damping=3.0)
+        return np.concatenate(moved, axis=-1)
 
-    still = np.zeros(mech.nv)
+    still = np.zeros((4 * mech.nv, mech.nv))
     ways = {"dq": lambda x: at(x, still, still), "dqd": lambda x: at(still, x, still), "dtau": lambda x: at(still, still, x)}
     for by, function in ways.items():
-        wanted = column_by_column(function, mech.nv)
+        wanted = columns_at_once(function, mech.nv)
         for of, rows in (("dqdd", slice(mech.nv)), ("df", slice(mech.nv, None))):
             error = relative(getattr(exact, f"{of}_{by}"), wanted[rows])
             print(f"{of}_{by}: {error:.1e}")

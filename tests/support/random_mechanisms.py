@@ -294,6 +294,13 @@ def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h:
     return np.stack(columns, axis=-1)
 
 
+def columns_at_once(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 2e-3) -> np.ndarray:
+    """The same of a function of many vectors (4 size, size), which is called once."""
+    steps = np.concatenate([factor * h * np.eye(size) for factor in (1.0, -1.0, 0.5, -0.5)])
+    ahead, behind, nearer, near = np.split(function(steps), 4)
+    return np.asarray((4 * (nearer - near) / h - (ahead - behind) / (2 * h)) / 3).T
+
+
 def arguments(mech: Mechanism, name: str, batch: tuple[int, ...] = (), dtype: type = np.float64) -> list[np.ndarray]:
     """An argument of the right shape for each input."""
     rng = np.random.default_rng(5)
