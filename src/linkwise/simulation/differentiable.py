@@ -49,13 +49,13 @@ def differentiable_states(
     steps, nq, nv = task.steps, mech.nq, mech.nv
     near = next((value for value in (q0, qd0, torque) if library.owns(value)), None)
     rows, efforts = _efforts(library, torque, steps, nv, near)
-    given = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
-    for name, (value, size) in zip(("q0", "qd0"), given, strict=True):
+    initial = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
+    for name, (value, size) in zip(("q0", "qd0"), initial, strict=True):
         if tuple(np.shape(value)[-1:]) != (size,):
             raise ArgumentError(f"simulate: {name} has the shape {tuple(np.shape(value))}; expected (..., {size})")
-    shapes = [tuple(np.shape(value)[:-1]) for value, _ in given] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
+    shapes = [tuple(np.shape(value)[:-1]) for value, _ in initial] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
     batch = np.broadcast_shapes(*shapes)
-    q, qd = (_whole(library, value, (*batch, size), near).reshape(-1, size) for value, size in given)
+    q, qd = (_whole(library, value, (*batch, size), near).reshape(-1, size) for value, size in initial)
     if mech.manifold_joints:
         q = mech_function(library, mech, "integrate")(
             q, library.constant(np.zeros(nv), near=q), library.constant(0.0, near=q)
