@@ -88,7 +88,7 @@ def _recorded(
 ) -> LoopedProgram:
     declared = algorithm.find(steps.name)
     inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
-    recorded = RecordedSweeps(steps.name, inputs, outputs, traced)
+    recorded = RecordedSweeps(steps.name, inputs, outputs, traced, regrouped=steps.regrouped)
     steps.function(recorded, **dict(variants))
     return recorded.program()
 
