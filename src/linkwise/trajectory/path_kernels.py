@@ -42,6 +42,9 @@ def bernstein_values(z: FloatArray, degree: int = DEGREE) -> FloatArray:
 #: From values at `SHARES` to Bernstein coefficients.
 COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
 
+#: From the Bernstein coefficients of a polynomial to those of its product with z, taken as one of the same degree.
+ALONG = COEFFICIENTS @ (SHARES[:, None] * bernstein_values(SHARES))
+
 
 def _lines(a: Any, b: Any, low: Any, high: Any, scale: Any) -> list[Any]:
     """Slope, lower and upper line in x of u where low <= a u + b x <= high."""
@@ -138,11 +141,15 @@ def sampled_limits(a: Array, b: Array, c: Array, step: Any, limits: Array) -> Ar
     limits : (2,) array
         Least and greatest value.
     """
-    by_u = [a[k] + 2.0 * step * share * b[k] for k, share in enumerate(SHARES.tolist())]
-    by_u, by_x, rest = ([_combined(row, values) for row in COEFFICIENTS] for values in (by_u, b, c))
+    coefficients = ([_combined(row, values) for row in COEFFICIENTS] for values in (a, b, c))
+    return _block(effort_rows(*coefficients, 2.0 * step, limits[0], limits[1]))
+
+
+def effort_rows(a: Any, b: Any, c: Any, span: Any, low: Any, high: Any) -> list[list[Any]]:
+    """Lines for a u + b x + c, of the five Bernstein coefficients of each; span is twice the length of the interval."""
+    by_u = [p + span * _combined(row, b) for p, row in zip(a, ALONG, strict=True)]
     scale = _greatest([abs(x) for x in by_u])
-    rows = zip(by_u, by_x, rest, strict=True)
-    return _block([_lines(p, q, limits[0] - r, limits[1] - r, scale) for p, q, r in rows])
+    return [_lines(p, q, low - r, high - r, scale) for p, q, r in zip(by_u, b, c, strict=True)]
 
 
 def _combined(weights: FloatArray, values: Any) -> Any:
@@ -159,9 +166,9 @@ def sampled_cap(p: Array, limit: Any) -> Array:
 
 def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:
     """Position, velocity and acceleration at a share of an interval, for squared speed x and acceleration u."""
-    c = controls(q0, v0, a0, q1, v1, a1, step)
-    rises = [5.0 * (c[k + 1] - c[k]) / step for k in range(5)]
-    bends = [4.0 * (rises[k + 1] - rises[k]) / step for k in range(4)]
+    c, pace = controls(q0, v0, a0, q1, v1, a1, step), 1.0 / step
+    rises = [5.0 * pace * (c[k + 1] - c[k]) for k in range(5)]
+    bends = [4.0 * pace * (rises[k + 1] - rises[k]) for k in range(4)]
     powers, others = [1.0, share], [1.0, 1.0 - share]
     for _ in range(4):
         powers.append(powers[-1] * powers[1])

@@ -226,12 +226,23 @@ class _Problem:
         s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
         return Retimed(Pieces(s, first, last), x), stretch
 
+    def _plain_dynamics(self) -> bool:
+        """Whether all limits are of joints, and efforts are linear in u and x."""
+        if not self.dynamics:
+            return True
+        tree = self.mechanism
+        assert tree is not None
+        if set(self.dynamics) != {"tau_max"} or tree.springs or not self.limits["tau_max"].all():
+            return False
+        return not np.any(tree.friction_torque(np.ones(tree.nv)))  # type: ignore[attr-defined]
+
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
         zero = any(not self.limits[name].all() for name in ("qd_max", "qdd_max") if name in self.limits)
-        if self.dynamics or zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._stays_inside():
+        if zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._plain_dynamics() or not self._stays_inside():
             return None
-        result = compiled_path.speeds(self.path, nodes, np.where(self.stops, 0.0, UNLIMITED), ends, self._rates)
+        most = np.where(self.stops, 0.0, UNLIMITED)
+        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
         if result is None:
             return None
         sets, cap = result

@@ -14,7 +14,7 @@ from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "1"
+LOWERING = "2"
 
 VECTOR = f"<{LANES} x double>"
 NAN = "0x7FF8000000000000"
@@ -32,9 +32,12 @@ def compiled() -> Callable[..., Any]:
     return gufunc
 
 
-def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "") -> list[str]:
-    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path."""
-    return [_bounds(), _search("downward"), _search("upward"), _main(names, before)]
+def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "", held: bool = False) -> list[str]:
+    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path.
+
+    With `held` an argument of that name is not 0 for intervals whose limits allow u = 0 at x = 0.
+    """
+    return [_bounds(), _search("downward"), _search("upward"), _main(names, before, held)]
 
 
 def _bounds() -> str:
@@ -182,7 +185,14 @@ empty:
 """
 
 
-def _main(names: Sequence[str], before: str) -> str:
+def _main(names: Sequence[str], before: str, held: bool) -> str:
+    skip = """  %held.at = getelementptr double, ptr %held, i64 %i1
+  %held.here = load double, ptr %held.at
+  %stands = fcmp une double %held.here, 0.0
+  %next.low.here = load double, ptr %next
+  %next.rests = fcmp oeq double %next.low.here, 0.0
+  %no.search = and i1 %stands, %next.rests
+  br i1 %no.search, label %back.low, label %back.search"""
     rows = "\n".join(
         f"  %{name}.arg = getelementptr ptr, ptr %args, i64 {k}\n  %{name}.data = load ptr, ptr %{name}.arg\n"
         f"  %{name}.step.at = getelementptr i64, ptr %steps, i64 {k}\n  %{name}.step = load i64, ptr %{name}.step.at"
@@ -244,7 +254,12 @@ back.high:
   %cap.at = getelementptr double, ptr %cap, i64 %i1
   %cap.here = load double, ptr %cap.at
   %high = call double @downward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double %cap.here, ptr %space)
-  %low = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
+{skip if held else "  br label %back.search"}
+back.search:
+  %low.found = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
+  br label %back.low
+back.low:
+  %low = phi double [ %low.found, %back.search ]{", [ 0.0, %back.high ]" if held else ""}
   %low.less = fcmp olt double %low, %high
   %low.kept = select i1 %low.less, double %low, double %high
   store double %low.kept, ptr %here
