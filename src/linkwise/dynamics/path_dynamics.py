@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, blank
+from linkwise.spatial.scalar import Array, blank, select
 
 
 @algorithm(
@@ -16,7 +18,7 @@ from linkwise.spatial.scalar import Array, blank
     open_only=True,
 )
 def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
-    """Return a, b and c, each (nv,), of the efforts a d2s/dt2 + b (ds/dt)^2 + c along a path q(s), friction and dampers apart.
+    """Return a, b and c (nv,) of efforts a d2s/dt2 + b (ds/dt)^2 + c along a path q(s), friction and dampers apart.
 
     With the derivatives q' and q'' by s, a = M q', b = M q'' + C(q, q') q', and c holds the mechanism at rest, its springs
     counted (J. E. Bobrow, S. Dubowsky, J. S. Gibson, "Time-optimal control of robotic manipulators along specified paths",
@@ -36,3 +38,31 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
     bodies = free.replace(gravity=(0.0, 0.0, 0.0), springs=())
     inertial, velocity = inverse_dynamics(bodies, q, still, dq), inverse_dynamics(bodies, q, dq, ddq)
     return np.asarray(inertial), np.asarray(velocity), np.asarray(inverse_dynamics(free, q, still, still))
+
+
+@algorithm(
+    inputs={"q": "nq", "dq": "nv", "ddq": "nv", "acceleration": "", "speed": "", "tau_max": "nv"},
+    outputs={"share": ""},
+    open_only=True,
+)
+def path_effort_share(tree: Tree, q: Array, dq: Array, ddq: Array, acceleration: Array, speed: Array, tau_max: Array) -> Any:
+    """Return the greatest share of the limits tau_max (nv,) that efforts take, moving along a path q(s).
+
+    Acceleration is d2s/dt2, speed ds/dt; friction counts.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> share = arm.kernel("path_effort_share")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], 0.7, 1.5, [50.0, 10.0])
+    >>> efforts = arm.inverse_dynamics([0.0, 0.5], [1.5, 3.0], [0.7 + 0.3 * 1.5**2, 1.4 + 0.4 * 1.5**2])
+    >>> round(float(share), 12) == round(max(abs(efforts) / [50.0, 10.0]), 12)
+    True
+    """
+    u, rate = acceleration.item(), speed.item()
+    tau = inverse_dynamics(tree, q, dq * rate, dq * u + ddq * (rate * rate))
+    shares = [abs(value / limit) for value, limit in zip(tau, tau_max, strict=True)]
+    greatest = shares[0]
+    for share in shares[1:]:
+        greatest = select(share - greatest, share, greatest)
+    return greatest

@@ -14,9 +14,18 @@ from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.motion_limits import JOINT_FIELDS
-from linkwise.trajectory.path import JointPath, in_lanes
+from linkwise.trajectory.path import JointPath, aligned, in_lanes
 from linkwise.trajectory.path_efforts import EffortGrid, effort_speeds
-from linkwise.trajectory.path_kernels import DEGREE, UNLIMITED, effort_rows, motion_within, rate_caps, rate_rows, slopes
+from linkwise.trajectory.path_kernels import (
+    DEGREE,
+    UNLIMITED,
+    controls,
+    effort_rows,
+    motion_within,
+    rate_caps,
+    rate_rows,
+    slopes,
+)
 
 #: Rows of lines of one joint: slope, low and high for each Bernstein coefficient.
 ROWS = DEGREE + 1
@@ -52,18 +61,31 @@ def speeds(
         return None
     grid, lanes = _grid(path.s.tobytes(), nodes.tobytes()), path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
     bounds = np.stack([np.minimum(limits.get(name, UNLIMITED), UNLIMITED) + np.zeros(path.n) for name in JOINT_FIELDS])
-    scratch = _scratch(nodes.size - 1, ROWS * lanes.shape[-1] // LANES * (("qdd_max" in limits) + efforts))
+    blocks = ROWS * lanes.shape[-1] // LANES * (("qdd_max" in limits) + efforts)
+    scratch = aligned((nodes.size - 1, blocks, 3, LANES))  # (it is written, not read)
     held, bounds = np.empty(nodes.size - 1), in_lanes(bounds)
 
     def solve(lanes: FloatArray, ends: FloatArray, bounds: FloatArray, *terms: FloatArray) -> Any:
         with np.errstate(all="ignore"):
-            slope = grid.slopes @ lanes
-            return program(scratch, most, grid.rate, ends, slope, grid.weights, grid.piece, bounds, held, *terms)
+            return program(
+                scratch, most, grid.rate, ends, grid.slopes @ lanes, grid.weights, grid.piece, bounds, held, *terms
+            )  # fmt: skip
 
     if efforts:
         return effort_speeds(EffortGrid.of(path.s, nodes), path.n, lanes, ends, bounds, mechanism, solve)
     sets, cap = solve(lanes, ends, bounds)
     return sets, cap
+
+
+def controls_of(path: JointPath) -> FloatArray:
+    """The Bernstein coefficients (..., m - 1, 6, w) of all pieces."""
+    return np.asarray(_controls(path.s.tobytes()) @ path.in_lanes)
+
+
+@lru_cache(maxsize=32)
+def _controls(knots: bytes) -> FloatArray:
+    lengths = np.diff(np.frombuffer(knots))[:, None]
+    return np.stack([row + np.zeros((lengths.size, 6)) for row in controls(*[*np.eye(6), lengths])], axis=-2)
 
 
 def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray, time: FloatArray) -> State | None:
@@ -76,14 +98,6 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
     arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
     program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
     return q, qd, qdd
-
-
-def _scratch(intervals: int, blocks: int) -> FloatArray:
-    """Space for the lines of one path (N, b, 3, 8) that begins where a vector may: it is written, not read."""
-    size = intervals * blocks * 3 * LANES
-    space = np.empty(size + LANES)
-    skip = -space.ctypes.data % (8 * LANES) // 8
-    return space[skip : skip + size].reshape(intervals, blocks, 3, LANES)
 
 
 class PathGrid(NamedTuple):
@@ -140,7 +154,7 @@ def _speeds(backend: str, rates: bool, efforts: bool) -> Callable[..., Any] | No
         return rate_caps(d, limits[0])
 
     def lines(a: Any, b: Any, c: Any, span: Any, limit: Any) -> Any:
-        return np.array(effort_rows(a, b, c, span.item(), -limit.item(), limit.item()), dtype=object)
+        return np.array(effort_rows(a, b, c, span.item(), limit.item()), dtype=object)
 
     shape = {"lines": (ROWS, 3)}
     terms = {**dict.fromkeys("abc", (ROWS,)), "span": (), "limit": ()}

@@ -141,6 +141,14 @@ class JointPath:
         return product
 
 
+def aligned(shape: tuple[int, ...]) -> FloatArray:
+    """An array of any content that begins where a vector may, so that none of its vectors lies across two cache lines."""
+    size = int(np.prod(shape))
+    space = np.empty(size + LANES)
+    skip = -space.ctypes.data % (8 * LANES) // 8
+    return space[skip : skip + size].reshape(shape)
+
+
 def in_lanes(values: FloatArray) -> FloatArray:
     """The values (..., n) of joints, the last one repeated to fill vectors (..., w)."""
     return np.take(values, _lanes(values.shape[-1]), axis=-1)

@@ -40,6 +40,15 @@ def share_of(value: FloatArray, limit: FloatArray) -> FloatArray:
         return np.divide(size, limit, out=np.zeros_like(size), where=size != 0.0)
 
 
+def has_friction(mechanism: Any) -> bool:
+    """Whether efforts are not linear in u and x."""
+
+    def find() -> bool:
+        return bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+
+    return bool(mechanism.memo("trajectory", "has friction", find))
+
+
 @dataclass(eq=False)
 class PathDynamics:
     """What efforts and tool take along the intervals of B paths.
@@ -65,7 +74,7 @@ class PathDynamics:
         q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
         size, self.has_friction = q.shape[:-2], False
         if "tau_max" in self.limits:
-            self.has_friction = bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+            self.has_friction = has_friction(mechanism)
             free: Any = mechanism
             if self.has_friction:
                 free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
@@ -100,20 +109,19 @@ class PathDynamics:
         if "tau_max" in self.limits:
             a, b, c = self.effort_u, self.effort_x, self.standing
             high = self.limits["tau_max"] * (1.0 - self.margins["tau_max"])
-            low = -high
             if self.has_friction:
                 constant, growing, either = self._friction(retimed)
                 b, c = b + growing, c + constant
-                high, low = high - either, low + either
-            bounds = np.minimum(np.maximum(np.stack((low, high), axis=-1), -1e100), 1e100)
-            blocks.append(kernel(sampled_limits)(*(np.swapaxes(part, -1, -2) for part in (a, b, c)), step, bounds))
+                high = high - either
+            most = np.minimum(np.maximum(high, -1e100), 1e100)
+            blocks.append(kernel(sampled_limits)(*(np.swapaxes(part, -1, -2) for part in (a, b, c)), step, most))
         if self.directions:
             d = np.stack(self.directions, axis=-2)  # (B, N, D, 3)
             a, b = (d @ np.swapaxes(part, -1, -2) for part in (self.tool_u, self.tool_x))
             most = np.broadcast_to(
                 (self.limits["tool_acceleration"] * (1.0 - self.margins["tool_acceleration"]))[..., None], d.shape[:-1]
             )
-            blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, np.stack((-most, most), axis=-1)))
+            blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, most))
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
 
     def cap(self) -> FloatArray | None:

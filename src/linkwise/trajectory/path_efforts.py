@@ -1,7 +1,7 @@
-"""Limits of efforts along paths for the compiled passes: the dynamics at places that all paths share, and a check between.
+"""Limits of efforts along paths for the compiled passes: the dynamics at places that all paths share, and a check.
 
-The efforts are a u + b x + c (`linkwise.dynamics.path_dynamics`). a, b and c are smooth between knots: their values at evenly
-spaced places of each piece give those within an interval by polynomials through the `STENCIL` nearest places.
+The efforts are a u + b x + c (`linkwise.dynamics.path_dynamics`). a, b and c are smooth between knots: their values at
+evenly spaced places of each piece give those within an interval by polynomials through the `STENCIL` nearest places.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.reachability import STENCIL
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.path import aligned
 from linkwise.trajectory.path_kernels import COEFFICIENTS, SHARES, kernel, motion_within
 
 #: Places at which the dynamics are evaluated along a path, at least.
 PLACES = 160
 
+#: Efforts are checked at so many places of a path, at least: at the begin or in the middle of every third interval of
+#: 200, for what interpolation leaves has the same size but another sign in the next one; from end to end of each of a few.
+CHECKS = 60
+
 #: Paths that are worked on at a time: what they need stays in the caches.
-TOGETHER = 64
+TOGETHER = 16
 
 #: By this share limits of efforts are tightened from the start, and may be exceeded where they are checked; how often they
 #: are tightened by four times the excess until they are not.
@@ -40,9 +46,9 @@ class Samples(NamedTuple):
         units = kernel(motion_within)(*np.eye(6)[:, None], lengths[piece][:, None], share[:, None], 0.0, 1.0)
         return cls(np.stack(units, axis=1), piece.astype(float))
 
-    def of(self, lanes: FloatArray) -> FloatArray:
-        """Q, dq and ddq (B, S, 3, w) of paths (B, p, 6, w)."""
-        state: FloatArray = _samples(default_backend())(self.weights, self.piece, lanes)
+    def of(self, lanes: FloatArray, space: FloatArray) -> FloatArray:
+        """Q, dq and ddq (B, S, 3, w) of paths (B, p, 6, w), written into a space for B paths or more."""
+        state: FloatArray = _samples(default_backend())(self.weights, self.piece, lanes, out=space[: len(lanes)])
         return state
 
 
@@ -58,15 +64,17 @@ class EffortGrid(NamedTuple):
     first : ndarray (N,)
         The first of these.
     checks : Samples
-        The middles of intervals, where efforts are checked.
-    pace : ndarray (N,)
-        1 / length of each interval.
+        C places where efforts are checked.
+    checked, share, pace : ndarray (C,)
+        The intervals in which these are, at which shares, and 1 / length of the intervals.
     """
 
     samples: Samples
     stencils: FloatArray
     first: FloatArray
     checks: Samples
+    checked: npt.NDArray[np.intp]
+    share: FloatArray
     pace: FloatArray
 
     @classmethod
@@ -87,9 +95,15 @@ def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
     skip = np.clip(np.round(0.5 * (begin + end - STENCIL + 1)), 0, counts[piece] + 1 - STENCIL)
     x = begin[:, None] + (end - begin)[:, None] * SHARES - skip[:, None]
     stencils = COEFFICIENTS @ _lagrange(x)
-    middle = 0.5 * (begin + end) / counts[piece]
-    checks = Samples.at(lengths, piece, middle)
-    return EffortGrid(Samples.at(lengths, places, share), stencils, (starts[piece] + skip).astype(float), checks, 1.0 / np.diff(at))
+    each = max(4, -(-2 * CHECKS // piece.size)) if piece.size < 2 * CHECKS else 1
+    checked = np.repeat(np.arange(0, piece.size, max(1, (piece.size // CHECKS - 1) // 2 * 2 + 1)), each)
+    within = np.arange(checked.size) % max(2, each) / max(2, each - 1)
+    middle = begin[checked] + within * (end - begin)[checked]
+    checks = Samples.at(lengths, piece[checked], middle / counts[piece[checked]])
+    first = (starts[piece] + skip).astype(float)
+    return EffortGrid(
+        Samples.at(lengths, places, share), stencils, first, checks, checked, within, 1.0 / np.diff(at)[checked]
+    )
 
 
 def _lagrange(x: FloatArray) -> FloatArray:
@@ -130,15 +144,23 @@ def effort_speeds(
     solve : callable
         Sets and caps of some paths from lanes, ends, bounds, terms, stencils and first places.
     """
-    size = min(TOGETHER, len(lanes))
-    space, results = np.zeros((size, len(grid.samples.piece), 3, lanes.shape[-1])), []
+    size, results = min(TOGETHER, len(lanes)), []
+    places, middles = (aligned((size, len(part.piece), 3, lanes.shape[-1])) for part in (grid.samples, grid.checks))
+    space, bound = aligned(places.shape), bounds[2, :n]
+    space[..., n:] = 0.0
     for k in range(0, len(lanes), size):
         part = slice(k, k + size)
-        state = grid.samples.of(lanes[part])
+        state, checks = grid.samples.of(lanes[part], places), _columns(grid.checks.of(lanes[part], middles), n)
         terms = space[: len(state)]
         mechanism.kernel("path_dynamics")(*_columns(state, n), out=_columns(terms, n))
-        checks = _columns(grid.checks.of(lanes[part]), n)
-        result = _tightened(grid, lanes[part], ends[part], bounds, terms, checks, mechanism, solve)
+
+        def share(x: FloatArray, paths: Any, checks: tuple[FloatArray, ...] = checks) -> FloatArray:
+            before, rise = x[:, grid.checked], np.diff(x, axis=1)[:, grid.checked]
+            u, speed = 0.5 * rise * grid.pace, np.sqrt(np.maximum(before + rise * grid.share, 0.0))
+            shares = mechanism.kernel("path_effort_share")(*(part[paths] for part in checks), u, speed, bound)
+            return np.asarray(shares.max(axis=1))
+
+        result = _tightened(lanes[part], ends[part], bounds, terms, (grid.stencils, grid.first), share, solve)
         if result is None:
             return None
         results.append(result)
@@ -153,34 +175,23 @@ def _columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
 
 
 def _tightened(
-    grid: EffortGrid, lanes: FloatArray, ends: FloatArray, bounds: FloatArray, terms: FloatArray,
-    checks: tuple[FloatArray, ...], mechanism: Any, solve: Callable[..., tuple[FloatArray, FloatArray]],
+    lanes: FloatArray, ends: FloatArray, bounds: FloatArray, terms: FloatArray, stencils: tuple[FloatArray, FloatArray],
+    share: Callable[[FloatArray, Any], FloatArray], solve: Callable[..., tuple[FloatArray, FloatArray]],
 ) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
     """The result of some paths, of which limits of efforts are tightened for those that exceed them at the checks."""
-    n, paths, margin = checks[0].shape[-1], np.arange(len(lanes)), np.full(len(lanes), MARGIN)
-    sets, cap = np.empty(0), np.empty(0)
+    limits = np.repeat(bounds[None], len(lanes), axis=0)
+    limits[:, 2] *= 1.0 - MARGIN
+    paths: Any = slice(None)
+    sets, cap = solve(lanes, ends, limits, terms, *stencils)
     for _ in range(ROUNDS):
-        limits = np.repeat(bounds[None], len(paths), axis=0)
-        limits[:, 2] *= (1.0 - margin[paths])[:, None]
-        every = len(paths) == len(lanes)
-        chosen = (lanes, ends, terms) if every else (part[paths] for part in (lanes, ends, terms))
-        these, ending, dynamics = chosen
-        solved = solve(these, ending, limits, dynamics, grid.stencils, grid.first)
-        if every:
-            sets, cap = solved
-        else:
-            sets[paths], cap[paths] = solved
-        x = solved[0][..., 2]
+        x = sets[paths, :, 2]
         if not np.isfinite(x).all():
             return None
-        q, v, a = checks if every else (part[paths] for part in checks)
-        middle, rise = 0.5 * (x[:, 1:] + x[:, :-1]), 0.5 * np.diff(x, axis=1)
-        u = rise * grid.pace
-        qdd = v * u[..., None] + a * middle[..., None]
-        tau = mechanism.inverse_dynamics(q, v * np.sqrt(middle)[..., None], qdd)
-        excess = (np.abs(tau).max(axis=1) / bounds[2, :n]).max(axis=1) - 1.0
-        if not (excess > TOLERANCE).any():
+        excess = share(x, paths) - 1.0
+        over = excess > TOLERANCE
+        if not over.any():
             return sets, cap
-        margin[paths] += 4.0 * np.maximum(excess, 0.0)
-        paths = paths[excess > TOLERANCE]
+        paths = np.arange(len(lanes))[paths][over]
+        limits[paths, 2] *= 1.0 - 4.0 * excess[over, None]
+        sets[paths], cap[paths] = solve(lanes[paths], ends[paths], limits[paths], terms[paths], *stencils)
     return None

@@ -18,9 +18,9 @@ from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory import compiled_path
 from linkwise.trajectory.motion_limits import MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
-from linkwise.trajectory.path import JointPath, path_through
-from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, spread
-from linkwise.trajectory.path_kernels import UNLIMITED, controls, joint_limits, kernel, motion_within
+from linkwise.trajectory.path import JointPath, in_lanes, path_through
+from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction, spread
+from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.validation import closed, count, schedule
 
@@ -192,11 +192,12 @@ class _Problem:
 
     def _stays_inside(self) -> bool:
         """Whether the Bernstein coefficients of all pieces are within the joints' limits, and so the paths are."""
-        if self.mechanism is None:
+        tree = self.mechanism
+        if tree is None:
             return True
-        columns = [self.path.in_lanes[..., k, : self.path.n] for k in range(6)]
-        coefficients = np.stack(controls(*[*columns, np.diff(self.path.s)[:, None]]))
-        return bool(np.all(coefficients <= self.mechanism.q_max) and np.all(coefficients >= self.mechanism.q_min))
+        low, high = tree.memo("trajectory", "limits in lanes", lambda: (in_lanes(tree.q_min), in_lanes(tree.q_max)))
+        coefficients = compiled_path.controls_of(self.path)
+        return bool((coefficients <= high).all() and (coefficients >= low).all())
 
     def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
         slope = np.maximum(np.abs(pieces.first[:, 1]), np.abs(pieces.last[:, 1]))
@@ -234,7 +235,7 @@ class _Problem:
         assert tree is not None
         if set(self.dynamics) != {"tau_max"} or tree.springs or not self.limits["tau_max"].all():
             return False
-        return not np.any(tree.friction_torque(np.ones(tree.nv)))  # type: ignore[attr-defined]
+        return not has_friction(tree)
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""

@@ -10,7 +10,16 @@ from typing import Any
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
-from linkwise.kernel.backends.llvm import iteration, loaders, path_motion, path_speeds, reachability, rollout, sequence, xla_handler
+from linkwise.kernel.backends.llvm import (
+    iteration,
+    loaders,
+    path_motion,
+    path_speeds,
+    reachability,
+    rollout,
+    sequence,
+    xla_handler,
+)
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop

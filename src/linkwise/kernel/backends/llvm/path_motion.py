@@ -12,7 +12,7 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "2"
+LOWERING = "4"
 
 MOTION = Face(
     "path_motion",

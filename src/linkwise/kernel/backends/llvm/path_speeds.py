@@ -17,18 +17,18 @@ from linkwise.kernel.reachability import LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "2"
+LOWERING = "4"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
 
-SPEEDS = {
+SPEEDS: dict[str, tuple[int | str, ...]] = {
     "lines": ("n", "b", 3, LANES), "most": ("m",), "rate": ("n",), "ends": (2,), "slopes": ("p", "d", "w"),
     "weights": ("n", "d", "d"), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
 }  # fmt: skip
 
 #: What limits of efforts need besides.
-EFFORTS = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
+EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
 
 SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends": ("p", 6, "w")}, {"state": ("t", 3, "w")})
 
@@ -47,7 +47,7 @@ def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[...,
     fill = _fill(arguments, rows is not None, efforts is not None, kinds)
     parts = [*bodies, fill, *reachability.parts((*inputs, *face.outputs), before, held=True)]
     digests = " ".join(tape.digest if tape else "none" for tape in tapes.values())
-    return loop_gufunc(face, parts, f"{LOWERING} {reachability.LOWERING} {digests}")
+    return loop_gufunc(face, parts, f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests}")
 
 
 def samples() -> Callable[..., Any]:
