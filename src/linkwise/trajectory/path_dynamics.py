@@ -40,6 +40,30 @@ def share_of(value: FloatArray, limit: FloatArray) -> FloatArray:
         return np.divide(size, limit, out=np.zeros_like(size), where=size != 0.0)
 
 
+def gauge(value: FloatArray, limit: FloatArray) -> FloatArray:
+    """The share (...) of a limit that vectors (..., 3) take: of their size, or the greatest of those of three axes."""
+    size = np.linalg.norm(value, axis=-1) if not limit.ndim else np.abs(value)
+    return size / limit if not limit.ndim else np.asarray((size / limit).max(axis=-1))
+
+
+def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+    """Of the velocity of the tool and the momenta about the centre of mass those that are limited, each (..., 3)."""
+    values = {}
+    if "tool_speed" in limits:
+        values["tool_speed"] = (mechanism.jacobian(q)[..., :3, :] @ qd[..., None])[..., 0]
+    if "linear_momentum" in limits or "angular_momentum" in limits:
+        momentum = mechanism.momentum(q, qd, about="com")
+        parts = {"linear_momentum": momentum[..., :3], "angular_momentum": momentum[..., 3:]}
+        values |= {name: part for name, part in parts.items() if name in limits}
+    return values
+
+
+def tool_acceleration(mechanism: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+    """The acceleration (..., 3) of the tool's origin."""
+    turning = mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
+    return np.asarray((turning + mechanism.jacobian(q)[..., :3, :] @ qdd[..., None])[..., 0])
+
+
 def has_friction(mechanism: Any) -> bool:
     """Whether efforts are not linear in u and x."""
 
@@ -60,7 +84,7 @@ class PathDynamics:
     mechanism : Mechanism
         It moves along them.
     limits : mapping of str to ndarray
-        ``tau_max`` (n,), ``tool_speed`` and ``tool_acceleration`` (), those that there are.
+        ``tau_max`` (n,), and those of the tool and of momenta that there are.
     """
 
     pieces: Pieces
@@ -86,15 +110,14 @@ class PathDynamics:
             self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
             turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
             self.reverses = turns & (np.abs(v).max(axis=-2) > 0.0)
-        if "tool_speed" in self.limits or "tool_acceleration" in self.limits:
+        self.speeds = {name: gauge(value, self.limits[name]) for name, value in self._speeds(q, v).items()}
+        self.margins |= {name: np.zeros(size) for name in self.speeds}
+        if "tool_acceleration" in self.limits:
             jacobian = mechanism.jacobian(q)[..., :3, :]
             self.tool_u = (jacobian @ v[..., None])[..., 0]
             turning = mechanism.jacobian_dot(q, v)[..., :3, :] @ v[..., None]
             self.tool_x = (turning + jacobian @ a[..., None])[..., 0]
-            for name in ("tool_speed", "tool_acceleration"):
-                if name in self.limits:
-                    self.margins[name] = np.zeros(size)
-        if "tool_acceleration" in self.limits:
+            self.margins["tool_acceleration"] = np.zeros(size)
             self.directions = [np.broadcast_to(axis, (*size, 3)) for axis in np.eye(3)]
 
     @property
@@ -125,12 +148,13 @@ class PathDynamics:
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
 
     def cap(self) -> FloatArray | None:
-        """Greatest x at both ends (B, N, 2) for the speed of the tool."""
-        if "tool_speed" not in self.limits:
-            return None
-        speed = np.linalg.norm(self.tool_u, axis=-1)
-        cap: FloatArray = kernel(sampled_cap)(speed, self.limits["tool_speed"] * (1.0 - self.margins["tool_speed"]))
-        return cap
+        """Greatest x at both ends (B, N, 2) for the speed of the tool and for momenta."""
+        caps = [kernel(sampled_cap)(size, 1.0 - self.margins[name]) for name, size in self.speeds.items()]
+        return np.min(caps, axis=0) if caps else None
+
+    def _speeds(self, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+        """What is linear in velocities and limited, each (..., 3)."""
+        return speed_like(self.mechanism, self.limits, q, qd)
 
     def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Friction as constant + growing x at `SHARES`; where a joint turns back, its greatest value either way."""
@@ -151,7 +175,7 @@ class PathDynamics:
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
-        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of the tool."""
+        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others."""
         at, u, x = along(retimed, shares)
         q, qd, qdd = retimed.pieces.motion(at, u, x)
         result: dict[str, FloatArray] = {}
@@ -160,21 +184,12 @@ class PathDynamics:
             creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
             tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
             result["tau_max"] = share_of(tau, self.limits["tau_max"]).max(axis=-2)
-        for name, value in self._tool(q, qd, qdd).items():
-            result[name] = (np.linalg.norm(value, axis=-1) / self.limits[name]).max(axis=-1)
+        for name, value in self._speeds(q, qd).items():
+            result[name] = gauge(value, self.limits[name]).max(axis=-1)
+        if "tool_acceleration" in self.limits:
+            value = tool_acceleration(self.mechanism, q, qd, qdd)
+            result["tool_acceleration"] = gauge(value, self.limits["tool_acceleration"]).max(axis=-1)
         return result
-
-    def _tool(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> dict[str, FloatArray]:
-        """Velocity and acceleration of the tool (..., 3), those that are limited."""
-        wanted = [name for name in ("tool_speed", "tool_acceleration") if name in self.limits]
-        values = {}
-        if wanted:
-            jacobian = self.mechanism.jacobian(q)[..., :3, :]
-            values["tool_speed"] = (jacobian @ qd[..., None])[..., 0]
-        if "tool_acceleration" in wanted:
-            turning = self.mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
-            values["tool_acceleration"] = (turning + jacobian @ qdd[..., None])[..., 0]
-        return {name: values[name] for name in wanted}
 
     def tighten(self, retimed: Retimed, used: dict[str, FloatArray]) -> None:
         """Take back by how much each limit is exceeded in each interval; for the tool, cut along its acceleration."""

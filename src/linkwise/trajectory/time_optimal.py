@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -16,12 +16,14 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory import compiled_path
-from linkwise.trajectory.motion_limits import MotionLimits
+from linkwise.trajectory.jerk_along_path import smooth
+from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, in_lanes, path_through
 from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction, spread
 from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
+from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.validation import closed, count, schedule
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
@@ -111,8 +113,12 @@ def time_optimal(
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
     speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
     stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
-    problem = _Problem(route, mechanism, chosen, stops)
-    retimed, stretch = problem.solved(nodes, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
+    problem = _Problem(route, mechanism, {name: value for name, value in chosen.items() if name not in JERK_FIELDS}, stops)
+    ends, count_of = np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more")
+    if len(problem.limits) == len(chosen):
+        retimed, stretch = problem.solved(nodes, ends, count_of)
+    else:
+        retimed, stretch = problem.smoothed(nodes, ends, chosen), np.ones(route.batch)
     duration = float(np.max(retimed.times[..., -1]))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
     q, qd, qdd = closed(*retimed(times))
@@ -155,6 +161,7 @@ class _Problem:
     limits: dict[str, FloatArray]
     stops: npt.NDArray[np.bool_]
     dynamics: dict[str, FloatArray] = field(init=False)
+    ceiling: FloatArray | None = None
     _space: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
@@ -227,6 +234,26 @@ class _Problem:
         s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
         return Retimed(Pieces(s, first, last), x), stretch
 
+    def smoothed(self, nodes: FloatArray, speeds: FloatArray, limits: dict[str, FloatArray]) -> Retimed:
+        """The motions of all paths with limits of the third order as well."""
+        for field, speed in zip(("sd0", "sd1"), np.moveaxis(speeds, -1, 0), strict=True):
+            if np.any(speed):
+                raise ArgumentError(f"{field} is {shown(speed.max())}; with limits of {' or '.join(JERK_FIELDS)} it must be 0")
+        averages = np.empty(self.path.batch, dtype=object)
+        for place in np.ndindex(self.path.batch):
+            one = replace(self, path=self.path.member(place) if place else self.path)
+            rest = np.zeros(2)
+
+            def solve(ceiling: FloatArray, one: _Problem = one, rest: FloatArray = rest) -> Retimed:
+                one.ceiling = ceiling
+                return one.solved(nodes, rest, 0)[0]
+
+            averages[place] = smooth(one.path, self.mechanism, limits, self.stops, solve)
+        pieces = PathPieces(self.path, nodes)
+        rows = [np.square(average(average.passing(nodes))[1]) for average in averages.reshape(-1)]
+        x = np.reshape(rows, (*self.path.batch, nodes.size))
+        return Smoothed(pieces, x, path=self.path, averages=averages)
+
     def _plain_dynamics(self) -> bool:
         """Whether all limits are of joints, and efforts are linear in u and x."""
         if not self.dynamics:
@@ -242,7 +269,7 @@ class _Problem:
         zero = any(not self.limits[name].all() for name in ("qd_max", "qdd_max") if name in self.limits)
         if zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._plain_dynamics() or not self._stays_inside():
             return None
-        most = np.where(self.stops, 0.0, UNLIMITED)
+        most = np.where(self.stops, 0.0, UNLIMITED if self.ceiling is None else np.minimum(self.ceiling, UNLIMITED))
         result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
         if result is None:
             return None
@@ -309,6 +336,8 @@ class _Problem:
         with np.errstate(all="ignore"):  # (what has no limit may overflow)
             lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
+        if self.ceiling is not None:
+            cap[:] = self.ceiling
         cap = _least(cap, reduce(np.minimum, np.moveaxis(caps, -2, 0)))
         cap[:, self.stops] = 0.0
         names = [f"acceleration of {name}" for name in self.path.names]
