@@ -27,8 +27,8 @@ Slowing = Callable[..., tuple[FloatArray, FloatArray]]
 #: Windows that are tried, as shares of the one whose jerk needs no lowering of speeds, and rounds of lowering in each.
 WINDOWS, ROUNDS = (1.0, 0.8, 0.65, 0.5, 0.4), 8
 
-#: With which power of the time each limit falls that is of no effort.
-ORDERS = {"qdd_max": 2.0, "qddd_max": 3.0, "tool_acceleration": 2.0}
+#: With which power of the time what is limited falls; efforts of gravity do not, nor their rates so fast.
+ORDERS = {"qdd_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
 
 #: Where each stretch between two jumps of the jerk is checked: at its ends, one-sided, and evenly between.
 CHECKED = np.linspace(0.0, 1.0, 9)
@@ -37,8 +37,8 @@ CHECKED[[0, -1]] = 1e-9, 1.0 - 1e-9
 #: Into how many stretches the motion is cut besides when the result is checked.
 MORE = 400
 
-#: By this share limits may be exceeded at the peaks that are checked.
-TOLERANCE = 1e-10
+#: By this share limits may be exceeded at the peaks that are checked, and the result is slower than they ask for.
+TOLERANCE, SAFETY = 1e-10, 5e-8
 
 
 def smooth(
@@ -75,7 +75,7 @@ def smooth(
     window = 0.02 * float(first.times[-1])
     for _ in range(3):
         factor = float(slowing(WindowAverage.of(first, stops, window), jerks)[1].max())
-        window *= max(1e-3, factor ** (3.0 if "qddd_max" in jerks else 1.0))
+        window *= max(1e-3, factor**3)
     best = _lowered(window, first, stops, solve, slowing, np.inf)
     for part in WINDOWS[1:]:
         best = min(best, _lowered(part * window, first, stops, solve, slowing, best[0]), key=lambda result: result[0])
@@ -151,10 +151,10 @@ def flattened(profile: Retimed, window: float) -> FloatArray:
 
 def _slowed(average: WindowAverage, factor: float, slowing: Slowing) -> WindowAverage:
     """The average so slow that it keeps all limits where they are checked."""
-    for _ in range(60):
-        average = average.slower(factor * (1.0 + 1e-12))
+    for _ in range(150):
+        average = average.slower(factor * (1.0 + SAFETY))
         factor = float(slowing(average, more=MORE)[1].max())
-        if factor <= 1.0 + TOLERANCE:
+        if factor <= 1.0:
             return average
     raise ArgumentError(f"a limit is exceeded however slow the motion is; it asks for {factor:.3g} times as much time")
 

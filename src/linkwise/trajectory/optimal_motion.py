@@ -109,6 +109,8 @@ class OptimalMotion(Trajectory):
     stretch : ndarray (...)
         By what factors it was slowed in the end so that no limit is exceeded between nodes, its speeds at start and end with
         it; 1 with limits of velocity and acceleration alone.
+    least_clearance : LeastClearance, optional
+        Where `time_optimal` was given obstacles.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class OptimalMotion(Trajectory):
     limits: Mapping[str, FloatArray] = field(default_factory=dict)
     mechanism: Any = None
     stretch: FloatArray | float = 1.0
+    least_clearance: LeastClearance | None = None
 
     @property
     def profile(self) -> Retimed:
