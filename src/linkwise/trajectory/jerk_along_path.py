@@ -27,8 +27,8 @@ Slowing = Callable[..., tuple[FloatArray, FloatArray]]
 #: Windows that are tried, as shares of the one whose jerk needs no lowering of speeds, and rounds of lowering in each.
 WINDOWS, ROUNDS = (1.0, 0.8, 0.65, 0.5, 0.4), 8
 
-#: With which power of the time what is limited falls; efforts of gravity do not, nor their rates so fast.
-ORDERS = {"qdd_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
+#: With which power of the time falls what is limited: of efforts their part beside gravity's, whose rate falls slower.
+ORDERS = {"qdd_max": 2.0, "tau_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
 
 #: Where each stretch between two jumps of the jerk is checked: at its ends, one-sided, and evenly between.
 CHECKED = np.linspace(0.0, 1.0, 9)
@@ -90,7 +90,8 @@ def _lowered(
 
     No further round is made that cannot last shorter than another result.
     """
-    profile, results = solve(flattened(profile, window)), []
+    results: list[tuple[float, WindowAverage, float]] = []
+    profile = solve(flattened(profile, window))
     for _ in range(ROUNDS):
         average = WindowAverage.of(profile, stops, window)
         if results and average.duration >= min(shorter, min(results, key=lambda result: result[0])[0]):
@@ -170,14 +171,16 @@ def slowing_factors(limits: Mapping[str, FloatArray], mechanism: Any, state: tup
             q, limit = state[0], limits[name]
             still, tau = mechanism.inverse_dynamics(q, 0.0 * q, 0.0 * q), mechanism.inverse_dynamics(*state[:3])
             static = still * np.sign(tau)
-            share = (np.abs(tau) - static) / (limit - static)
-        order = 2.0 if name == "tau_max" else ORDERS.get(name, 1.0)
-        factors.append(np.maximum(greatest(share.reshape(-1, CHECKED.size, *share.shape[1:])), 0.0) ** (1.0 / order))
-    return np.max(factors, axis=0)
+            taken = (np.abs(tau) - static) / (limit - static)
+        else:
+            taken = share
+        most = greatest(taken.reshape(-1, CHECKED.size, *taken.shape[1:]))
+        factors.append(np.maximum(most, 0.0) ** (1.0 / ORDERS.get(name, 1.0)))
+    return np.asarray(np.max(factors, axis=0))
 
 
 def greatest(values: FloatArray) -> FloatArray:
-    """The greatest (M,) of values (M, 9, ...) at even places, or of the parabola through three about the greatest of them."""
+    """The greatest (M,) of values (M, 9, ...) at even places, or of the parabola through three about the greatest."""
     values = values.reshape(*values.shape[:2], -1)
     k = np.clip(np.argmax(values, axis=1), 1, values.shape[1] - 2)[:, None]
     before, here, after = (np.take_along_axis(values, k + offset, axis=1)[:, 0] for offset in (-1, 0, 1))

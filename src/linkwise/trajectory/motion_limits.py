@@ -70,7 +70,8 @@ class MotionLimits:
         limits = {}
         joints, plain = JOINT_FIELDS + JERK_FIELDS, ("qd_max", "qdd_max", "qddd_max")
         for field in joints + TOOL_FIELDS + MOMENTUM_FIELDS:
-            value, shapes, expected = getattr(self, field), [()], "a number > 0"
+            value, expected = getattr(self, field), "a number > 0"
+            shapes: list[tuple[int, ...]] = [()]
             if field in joints:
                 shapes, expected = [(), (n,)], f"numbers >= 0, one or {n}"
             elif field in MOMENTUM_FIELDS:

@@ -52,18 +52,16 @@ class WindowAverage:
         """That of one motion; it stands still for the window at stops between its ends, so that it still rests there."""
         waits = np.flatnonzero(stops[1:-1]) + 1
         times = profile.times + window * np.searchsorted(waits, np.arange(profile.times.size), side="left")
-        columns = [
-            np.insert(part, waits, part[waits] if filling is None else filling)
-            for part, filling in ((times, None), (profile.pieces.s, None), (profile.speed, None), (profile.u, 0.0))
-        ]
-        columns[0][waits + np.arange(1, waits.size + 1)] += window
-        return cls(*columns, window)
+        times, s, speed = (
+            np.insert(part, waits, part[waits]) for part in (times, np.asarray(profile.pieces.s), profile.speed)
+        )
+        times[waits + np.arange(1, waits.size + 1)] += window
+        return cls(times, s, speed, np.insert(profile.u, waits, 0.0), window)
 
     def slower(self, factor: float) -> WindowAverage:
         """The same in a time that is longer by a factor."""
-        return WindowAverage(
-            self.times * factor, self.s, self.speed / factor, self.u / factor**2, self.window * factor
-        )  # fmt: skip
+        times, window = self.times * factor, self.window * factor
+        return WindowAverage(times, self.s, self.speed / factor, self.u / factor**2, window)
 
     @property
     def duration(self) -> float:
@@ -127,7 +125,7 @@ class Smoothed(Retimed):
     """
 
     path: JointPath = field(kw_only=True)
-    averages: npt.NDArray[np.object_] = field(kw_only=True)
+    averages: npt.NDArray[Any] = field(kw_only=True)
 
     @cached_property
     def times(self) -> FloatArray:

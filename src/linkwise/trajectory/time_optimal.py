@@ -23,7 +23,7 @@ from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, in_lanes, path_through
-from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction, spread
+from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction
 from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.smoothed import Smoothed
@@ -207,8 +207,8 @@ class _Problem:
         if (coefficients <= high).all() and (coefficients >= low).all():  # (a polynomial is between its coefficients)
             return
         inner = coefficients[..., : self.path.n].reshape(-1, *coefficients.shape[-3:-1], self.path.n)
-        outside = ((inner > tree.q_max) | (inner < tree.q_min)).any(axis=2)
-        for path, joint in sorted({(int(path), int(joint)) for path, _, joint in np.argwhere(outside)}):
+        outside = np.any((inner > tree.q_max) | (inner < tree.q_min), axis=2)
+        for path, joint in np.argwhere(outside.any(axis=1)).tolist():
             bounds = float(tree.q_min[joint]), float(tree.q_max[joint])
             parts = [(k, *_departure(inner[path, k, :, joint], *bounds)) for k in np.flatnonzero(outside[path, :, joint])]
             most = max(excess for _, _, excess in parts)
@@ -254,9 +254,9 @@ class _Problem:
 
     def smoothed(self, nodes: FloatArray, speeds: FloatArray, limits: dict[str, FloatArray]) -> Retimed:
         """The motions of all paths with limits of the third order as well."""
-        for field, speed in zip(("sd0", "sd1"), np.moveaxis(speeds, -1, 0), strict=True):
-            if np.any(speed):
-                raise ArgumentError(f"{field} is {float(speed.max()):g}; with limits of {' or '.join(JERK_FIELDS)} it must be 0")
+        for side, speed in enumerate(speeds.reshape(-1, 2).max(axis=0).tolist()):
+            if speed:
+                raise ArgumentError(f"sd{side} is {speed:g}; with limits of {' or '.join(JERK_FIELDS)} it must be 0")
         averages = np.empty(self.path.batch, dtype=object)
         for place in np.ndindex(self.path.batch):
             one = replace(self, path=self.path.member(place) if place else self.path)
