@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, blank, select
+from linkwise.spatial.scalar import Array, blank
 
 
 @algorithm(
@@ -42,11 +40,13 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
 
 @algorithm(
     inputs={"q": "nq", "dq": "nv", "ddq": "nv", "acceleration": "", "speed": "", "tau_max": "nv"},
-    outputs={"share": ""},
+    outputs={"share": "nv"},
     open_only=True,
 )
-def path_effort_share(tree: Tree, q: Array, dq: Array, ddq: Array, acceleration: Array, speed: Array, tau_max: Array) -> Any:
-    """Return the greatest share of the limits tau_max (nv,) that efforts take, moving along a path q(s).
+def path_effort_shares(
+    tree: Tree, q: Array, dq: Array, ddq: Array, acceleration: Array, speed: Array, tau_max: Array
+) -> Array:
+    """Return the shares (nv,) of the limits tau_max (nv,) that efforts take, moving along a path q(s).
 
     Acceleration is d2s/dt2, speed ds/dt; friction counts.
 
@@ -54,15 +54,11 @@ def path_effort_share(tree: Tree, q: Array, dq: Array, ddq: Array, acceleration:
     --------
     >>> from linkwise import robots
     >>> arm = robots.planar_2r()
-    >>> share = arm.kernel("path_effort_share")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], 0.7, 1.5, [50.0, 10.0])
+    >>> shares = arm.kernel("path_effort_shares")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], 0.7, 1.5, [50.0, 10.0])
     >>> efforts = arm.inverse_dynamics([0.0, 0.5], [1.5, 3.0], [0.7 + 0.3 * 1.5**2, 1.4 + 0.4 * 1.5**2])
-    >>> round(float(share), 12) == round(max(abs(efforts) / [50.0, 10.0]), 12)
+    >>> bool(np.abs(shares - abs(efforts) / [50.0, 10.0]).max() < 1e-14)
     True
     """
     u, rate = acceleration.item(), speed.item()
     tau = inverse_dynamics(tree, q, dq * rate, dq * u + ddq * (rate * rate))
-    shares = [abs(value / limit) for value, limit in zip(tau, tau_max, strict=True)]
-    greatest = shares[0]
-    for share in shares[1:]:
-        greatest = select(share - greatest, share, greatest)
-    return greatest
+    return np.array([abs(value / limit) for value, limit in zip(tau, tau_max, strict=True)])

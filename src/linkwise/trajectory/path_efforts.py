@@ -157,8 +157,8 @@ def effort_speeds(
         def share(x: FloatArray, paths: Any, checks: tuple[FloatArray, ...] = checks) -> FloatArray:
             before, rise = x[:, grid.checked], np.diff(x, axis=1)[:, grid.checked]
             u, speed = 0.5 * rise * grid.pace, np.sqrt(np.maximum(before + rise * grid.share, 0.0))
-            shares = mechanism.kernel("path_effort_share")(*(part[paths] for part in checks), u, speed, bound)
-            return np.asarray(shares.max(axis=1))
+            shares = mechanism.kernel("path_effort_shares")(*(part[paths] for part in checks), u, speed, bound)
+            return np.asarray(shares.max(axis=(1, 2)))
 
         result = _tightened(lanes[part], ends[part], bounds, terms, (grid.stencils, grid.first), share, solve)
         if result is None:
@@ -188,7 +188,7 @@ def _tightened(
         if not np.isfinite(x).all():
             return None
         excess = share(x, paths) - 1.0
-        over = excess > TOLERANCE
+        over = ~(excess <= TOLERANCE)
         if not over.any():
             return sets, cap
         paths = np.arange(len(lanes))[paths][over]

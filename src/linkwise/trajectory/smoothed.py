@@ -136,6 +136,10 @@ class Smoothed(Retimed):
             row[-1] = average.duration
         return np.reshape(rows, self.x.shape)
 
+    def _average(self, place: tuple[int, ...]) -> WindowAverage:
+        average: Any = self.averages[place]
+        return average  # type: ignore[no-any-return]
+
     def member(self, place: Any) -> Smoothed:
         """One motion, or some, of a batch."""
         averages = np.asarray(self.averages[place], dtype=object)
@@ -145,7 +149,7 @@ class Smoothed(Retimed):
         """Q, qd and qdd (..., K, n) at times (K,)."""
         q, qd, qdd = (np.empty((*self.averages.shape, time.size, self.path.n)) for _ in range(3))
         for place in np.ndindex(self.averages.shape):
-            q[place], qd[place], qdd[place], _ = along_path(self.path.member(place), self.averages[place], time)
+            q[place], qd[place], qdd[place], _ = along_path(self.path.member(place), self._average(place), time)
         return q, qd, qdd
 
     def usage(self, limits: Mapping[str, FloatArray], mechanism: Any) -> FloatArray:
@@ -153,7 +157,7 @@ class Smoothed(Retimed):
         times = self.times[..., :-1, None] + np.diff(self.times)[..., None] * LOOKED_AT
         rows = []
         for place in np.ndindex(self.averages.shape):
-            state = along_path(self.path.member(place), self.averages[place], times[place].reshape(-1))
+            state = along_path(self.path.member(place), self._average(place), times[place].reshape(-1))
             columns = []
             for share in shares(limits, mechanism, *state).values():
                 wide = share if share.ndim == 2 else share[:, None]

@@ -133,7 +133,7 @@ def _values() -> str:
             mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
             other = t.emit(f"shufflevector {VECTOR} {best}, {VECTOR} poison, {mask}")
             best, half = t.choose(t.emit(f"fcmp {order} {VECTOR} {best}, {other}"), best, other), half // 2
-        t.do(f"store double {t.emit(f'extractelement {VECTOR} {best}, i32 0')}, ptr {t.at('double', '%out', place)}")
+        t.do(f"store double {t.emit(f'extractelement {VECTOR} {best}, i32 0')}, ptr {t.at('double', '%out', k)}")
     t.do("ret void")
     return t.function("define internal void @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %out)")
 
