@@ -35,7 +35,7 @@ def test_the_motion_is_that_of_the_library_and_run_reads_it(linkwise: Callable, 
     assert np.array_equal(values[:, 0], move.t)
     assert np.abs(values[:, 1:3] - move.q).max() < 1e-15
     assert np.allclose(values[:, 7:], robots.planar_2r().inverse_dynamics(move.q, move.qd, move.qdd))
-    assert {part.name for part in move.binding} <= set(" ".join(line.split()[:3]) for line in printed.out.splitlines())
+    assert {part.name for part in move.binding} <= {" ".join(line.split()[:3]) for line in printed.out.splitlines()}
     again = linkwise("run", "planar_2r", "move.csv", "--no-figures", "-o", "results")
     assert again.status == 0, again.err
 

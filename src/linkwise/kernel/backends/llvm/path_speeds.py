@@ -10,7 +10,6 @@ from linkwise.kernel.backends.llvm import reachability
 from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.rollout import PartText
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.reachability import LANES, STENCIL
@@ -64,11 +63,9 @@ def loop_gufunc(face: Face, parts: list[str], version: str) -> Callable[..., Any
     return gufunc
 
 
-def lane_text(part: str) -> PartText:
+def lane_text(part: str) -> Text:
     """The text of a function whose vectors hold joints."""
-    text = PartText("double", LANES, llvm.host().has_fma)
-    text.part = part
-    return text
+    return Text("double", LANES, llvm.host().has_fma, part)
 
 
 def lane_body(tape: Tape, part: str) -> str:

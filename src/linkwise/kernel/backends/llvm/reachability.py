@@ -118,8 +118,8 @@ def _values() -> str:
     t.do("%more = icmp ult i64 %k, %blocks")
     t.do("br i1 %more, label %act, label %done")
     t.start("act")
-    place = t.at(VECTOR, "%lines", t.emit("mul i64 %k, 3"))
-    slope, *starts = (t.emit(f"load {VECTOR}, ptr {t.at(VECTOR, place, row)}, align 8") for row in range(3))
+    block = t.at(VECTOR, "%lines", t.emit("mul i64 %k, 3"))
+    slope, *starts = (t.emit(f"load {VECTOR}, ptr {t.at(VECTOR, block, row)}, align 8") for row in range(3))
     for (name, order, _), start in zip(sides, starts, strict=True):
         value = t.fma(slope, x, start)
         test = t.emit(f"fcmp {order} {VECTOR} {value}, %{name}")
@@ -127,7 +127,7 @@ def _values() -> str:
     t.do("%k1 = add i64 %k, 1")
     t.do("br label %test")
     t.start("done")
-    for place, (side, order, _) in enumerate(sides):
+    for k, (side, order, _) in enumerate(sides):
         best, half = f"%{side}", LANES // 2
         while half:
             mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
