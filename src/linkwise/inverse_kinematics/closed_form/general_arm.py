@@ -1,4 +1,5 @@
-"""All positions of six revolute joints of any geometry, by the determinant on the circle, and whether these are all."""
+"""All positions of six joints of any geometry, one of which may slide, by the determinant on the circle, and whether these
+are all."""
 
 from __future__ import annotations
 
@@ -9,19 +10,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.inverse_kinematics.closed_form import loop_closing
 from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
-    ALONE,
-    BESIDE_CIRCLE,
-    NO_SETTINGS,
     SAMPLES,
-    STRAY,
-    iterations,
+    Slides,
     kernels,
-    roots_of,
+    pair_kernels,
+    pair_ufuncs,
     ufuncs,
 )
+from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
+from linkwise.inverse_kinematics.closed_form.tapes import NO_SETTINGS
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
@@ -59,10 +60,14 @@ _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMP
 
 
 class Formulation(NamedTuple):
-    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then."""
+    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then.
+
+    The joint that slides, if one does (0 to 5), is neither the hidden one nor the one opposite to it.
+    """
 
     hidden: int
     backwards: bool
+    sliding: int | None = None
 
     def order(self) -> list[int]:
         """The joints as the elimination takes them, the hidden one first."""
@@ -83,15 +88,28 @@ class Formulation(NamedTuple):
         return self.loop(placements[None])[0], [(k + step) % 6 for k in self.order()].index(5)
 
     def angles(self, q: FloatArray) -> FloatArray:
-        """Angles (M, 6) of the joints in their order."""
-        placed = q[:, _PLACES[self]]
+        """Angles, or shifts, (M, 6) of the joints in their order."""
+        placed = q[:, _PLACES[self.hidden, self.backwards]]
         return -placed if self.backwards else placed
 
+    def slides(self) -> tuple[bool, ...]:
+        """Which joints slide, in the order of the elimination."""
+        return tuple(k == self.sliding for k in self.order())
 
-FORMULATIONS = [Formulation(hidden, backwards) for hidden, backwards in product(range(6), (False, True))]
+    def pairs(self) -> Slides:
+        """Which joints of the two pairs slide."""
+        _, first, second, _, third, fourth = self.slides()
+        return Slides(first, second, third, fourth)
+
+    @staticmethod
+    def all(sliding: int | None) -> list[Formulation]:
+        """Those for a chain in which one joint slides, or none."""
+        every = [Formulation(hidden, backwards, sliding) for hidden, backwards in product(range(6), (False, True))]
+        return every if sliding is None else [one for one in every if (one.hidden - sliding) % 3]
+
 
 #: Where the angle of each joint is among those that the elimination gives.
-_PLACES = {formulation: np.argsort(formulation.order()) for formulation in FORMULATIONS}
+_PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)}
 
 
 class Answers(NamedTuple):
@@ -102,7 +120,7 @@ class Answers(NamedTuple):
     pose : ndarray (M,)
         Of which pose each is, in rising order.
     angles : ndarray (M, 6)
-        What the exponentials of the chain take, rad.
+        What the exponentials of the chain take, rad, of joints that slide in shares of the arm's size.
     proven : ndarray (N,)
         Whether these are all solutions of a pose: each root of its determinant that may be on the circle is alone, and is
         the hidden angle of a solution.
@@ -114,7 +132,7 @@ class Answers(NamedTuple):
 
 
 class GeneralArm:
-    """Six revolute joints of any geometry.
+    """Six joints of any geometry, of which one at most slides.
 
     Parameters
     ----------
@@ -136,10 +154,13 @@ class GeneralArm:
         self._first, self._last = frames[0], inverse(frames[5])
         self._between = inverse(frames[:5]) @ frames[1:]
         self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
+        self._slides = chain.translates
+        self._period = np.where(self._slides, 0.0, 2.0 * np.pi)
+        self._longest = np.inf if any(self._slides) else self._longest
         self.formulations = self._ranked()
         self.offset_wrist = reduced.offset_wrist(chain)
         self._frame, self._home = inverse(chain.frame), inverse(chain.home)
-        formulation = self.formulations[0] if self.offset_wrist is None else Formulation(0, backwards=False)
+        formulation = self.formulations[0] if self.offset_wrist is None else Formulation(0, False)
         self._loop, self._slot = formulation.template(self._between)
         ends = [(inverse(self._first), inverse(self._last))]
         if self.offset_wrist is not None:
@@ -186,14 +207,14 @@ class GeneralArm:
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
-        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True))))
+        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)), period=self._period))
         pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
         order = np.argsort(pose, kind="stable")
         return Answers(pose[order], angles[order], proven), sound
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
-        carried = ufuncs()["carried"]
+        carried = loop_closing.ufuncs()["carried"]
         product, back, checks = carried(poses, *self._ends[0])
         loop = np.empty((len(poses), 6, 3, 4))
         loop[:] = self._loop
@@ -238,7 +259,7 @@ class GeneralArm:
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
             near = solve_loops(moved, formulation)
-            q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles)
+            q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
 
@@ -252,19 +273,19 @@ class GeneralArm:
         """
         close = np.zeros(len(pose), dtype=bool)
         for later, earlier in _pairs(pose):
-            near = np.abs(_wrapped(angles[later] - angles[earlier])).max(axis=1) < APART
+            near = np.abs(_wrapped(angles[later] - angles[earlier], self._period)).max(axis=1) < APART
             close[later[near]] = close[earlier[near]] = True
         if not close.any():
             return pose, angles
         rows = np.flatnonzero(close)
         placements = self.placements(self._frame @ poses[pose[rows]] @ self._home)
         loop = np.ascontiguousarray(placements[:, :, :3])
-        q, opened = _closed_to_rounding(loop, angles[rows])
+        q, opened = _closed_to_rounding(loop, angles[rows], self._slides, self._period)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
-            away = _wrapped(q[others] - q[k])
-            halfway = kernels()["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
+            away = _wrapped(q[others] - q[k], self._period)
+            halfway = loop_closing.kernels(self._slides)["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
             if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
                 kept.append(k)
@@ -276,25 +297,28 @@ class GeneralArm:
     def _ranked(self) -> list[Formulation]:
         """The formulations, those first that prove and find the most on positions at random."""
         q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
+        q[:, self._slides] *= 1.0 / np.pi
         placements = self._closed_by(q)
-        scores = []
-        for formulation in FORMULATIONS:
+        scores, formulations = [], Formulation.all(self._slides.index(True) if any(self._slides) else None)
+        for formulation in formulations:
             answers = solve_loops(placements, formulation)
-            away = np.abs(_wrapped(answers.angles - q[answers.pose])).max(axis=1, initial=0.0)
+            away = np.abs(_wrapped(answers.angles - q[answers.pose], self._period)).max(axis=1, initial=0.0)
             recovered = len(set(answers.pose[away < SAME].tolist()))
             scores.append((recovered + int(answers.proven.sum()), recovered))
         ranked = sorted(range(len(scores)), key=lambda k: scores[k], reverse=True)
-        return [FORMULATIONS[k] for k in ranked if k == ranked[0] or scores[k][1] >= USABLE * TRIALS]
+        return [formulations[k] for k in ranked if k == ranked[0] or scores[k][1] >= USABLE * TRIALS]
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
-        """Placements of the loop (N, 6, 4, 4) that angles (N, 6) close."""
+        """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""
         reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
-        for k in range(6):
+        for k, slides in enumerate(self._slides):
+            angle = np.zeros(len(q)) if slides else q[:, k]
             turn = np.zeros((len(q), 4, 4))
-            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(q[:, k])
-            turn[:, 1, 0] = np.sin(q[:, k])
+            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(angle)
+            turn[:, 1, 0] = np.sin(angle)
             turn[:, 0, 1] = -turn[:, 1, 0]
             turn[:, 2, 2] = turn[:, 3, 3] = 1.0
+            turn[:, 2, 3] = q[:, k] - angle
             reached = reached @ turn
             if k < 5:
                 reached = reached @ self._between[k]
@@ -333,6 +357,7 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
     A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
     """
     functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
+    closing = (loop_closing.kernels() if len(loop) > 1 else loop_closing.ufuncs())["closing"]
     with np.errstate(all="ignore"):
         c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
@@ -347,7 +372,7 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
             q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
         q = q.reshape(-1, 6)
         loops = loop[of]
-        moved, opened = functions["closing"](loops, q)
+        moved, opened = closing(loops, q)
     far = np.flatnonzero(~(opened < NEARLY))
     if far.size:
         moved[far], opened[far] = _closed(loops[far], q[far])
@@ -366,40 +391,48 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
     functions = kernels() if len(loop) > 1 else ufuncs()
+    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(formulation.pairs()).values()
+    slides = formulation.slides()
+    period = np.where(slides, 0.0, 2.0 * np.pi)
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
-        equations, pair = functions["eliminate_pair"](loop)
+        equations, pair = eliminate_pair(loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
         pose, which = np.nonzero(kind)
         radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
-        begun = functions["joint_angles"](equations[pose], pair[pose], loops, circle)
-        q, opened = _closed(loops, begun)
+        begun = joint_angles(equations[pose], pair[pose], loops, circle)
+        q, opened = _closed(loops, begun, slides)
         good = opened < OPEN
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
         accounted = good & (kind == ALONE) & (np.abs(_wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
     proven: Mask = np.ones(len(loop), dtype=bool)
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
-    return Answers(*_distinct(pose[good], formulation.angles(_wrapped(q[good])), ~proven), proven)
+    angles = formulation.angles(_wrapped(q[good], period))
+    return Answers(*_distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
 
 
-def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
-    rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
+def _closed(
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN
+) -> tuple[FloatArray, FloatArray]:
+    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
+    rows = loop_closing.closing_iteration(slides)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
 
 
-def _closed_to_rounding(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Angles (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
+def _closed_to_rounding(
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...], period: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
     best, least = q.copy(), np.full(len(q), np.inf)
     q = q.copy()
     for _ in range(UNDAMPED_STEPS):
-        gap, rates, opened = kernels()["opening"](loop, q)
+        gap, rates, opened = loop_closing.kernels(slides)["opening"](loop, q)
         better = opened < least
         best[better], least[better] = q[better], opened[better]
         step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
         q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
-    return _wrapped(best), least
+    return _wrapped(best, period), least
 
 
 def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
@@ -412,7 +445,10 @@ def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], n
 
 
 def _distinct(
-    pose: npt.NDArray[np.intp], angles: FloatArray, doubtful: Mask | None = None
+    pose: npt.NDArray[np.intp],
+    angles: FloatArray,
+    doubtful: Mask | None = None,
+    period: FloatArray | None = None,
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
     if doubtful is not None and not doubtful.any():
@@ -425,11 +461,12 @@ def _distinct(
     rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
     for back in range(1, int(place[rows].max(initial=0)) + 1):
         later = rows[place[rows] >= back]
-        same = np.abs(_wrapped(angles[later] - angles[later - back])).max(axis=1, initial=0.0) < SAME
+        same = np.abs(_wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
         keep[later[same & keep[later - back]]] = False
     return pose[keep], angles[keep]
 
 
-def _wrapped(angles: FloatArray) -> FloatArray:
-    """Angles in [-pi, pi], whole turns taken off."""
-    return np.asarray(angles - 2.0 * np.pi * np.rint(angles * (0.5 / np.pi)))
+def _wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
+    """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
+    turns = np.rint(angles * (0.5 / np.pi))
+    return np.asarray(angles - (2.0 * np.pi if period is None else period) * turns)

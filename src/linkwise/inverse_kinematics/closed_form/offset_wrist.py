@@ -18,13 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
-from linkwise.inverse_kinematics.closed_form.circle_determinant import (
-    classified,
-    coefficients,
-    gauss_newton_step,
-    kept_tape,
-)
+from linkwise.inverse_kinematics.closed_form.circle_roots import classified, coefficients
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, unturned
+from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
 from linkwise.kernel import Kernel
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
@@ -154,7 +150,6 @@ def kernels() -> dict[str, Kernel]:
             {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
         ),
         "wrist_angles": (wrist_angles, {**inputs, "elbow": ()}, {"q": (2, 6)}),
-        "closing": (gauss_newton_step, {"loop": (6, 3, 4), "q": (6,)}, {"moved": (6,), "opened": ()}),
     }
     return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
 
