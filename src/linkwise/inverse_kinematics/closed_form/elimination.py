@@ -12,6 +12,7 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
+from linkwise.inverse_kinematics.closed_form.five_joint_arm import FiveJointArm
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
 from linkwise.model.tree import Tree
@@ -36,7 +37,8 @@ class Elimination:
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain) -> None:
         self.mechanism, self.link, self.chain = mechanism, link, chain
-        self.arm = GeneralArm(chain)
+        self.arm = GeneralArm(chain) if len(chain) == 6 else FiveJointArm(chain)
+        self._units = np.where(chain.translates, chain.size, 1.0)
         self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
@@ -87,7 +89,7 @@ class Elimination:
         The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
         """
         begin = start if start.ndim == 1 else start[pose]
-        q = (angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
+        q = (angles * self._units - self.chain.shifts) / self.chain.ratios
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
@@ -172,12 +174,12 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
 
 
 def eliminates(chain: AxisChain) -> bool:
-    """Whether a chain is one of six independent revolute joints, which elimination solves.
+    """Whether a chain is one of five or six independent joints, one of which may slide: elimination solves these.
 
-    A joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
+    A revolute joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
     """
-    turns = len(chain) == 6 and not any(chain.translates) and bool(np.all(np.abs(chain.ratios) == 1.0))
-    return turns and independent(chain, None, "pose")
+    whole = bool(np.all((np.abs(chain.ratios) == 1.0) | chain.translates))
+    return len(chain) in {5, 6} and sum(chain.translates) <= 1 and whole and independent(chain, None, "pose")
 
 
 def degree_of(chain: AxisChain) -> int:

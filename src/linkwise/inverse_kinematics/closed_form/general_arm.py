@@ -102,14 +102,20 @@ class Formulation(NamedTuple):
         return Slides(first, second, third, fourth)
 
     @staticmethod
-    def all(sliding: int | None) -> list[Formulation]:
-        """Those for a chain in which one joint slides, or none."""
+    def all(sliding: int | None) -> list[list[Formulation]]:
+        """Those for a chain in which one joint slides, or none: the first that are tried, and others.
+
+        A joint that slides is eliminated first: where it is not, other kernels are needed.
+        """
         every = [Formulation(hidden, backwards, sliding) for hidden, backwards in product(range(6), (False, True))]
-        return every if sliding is None else [one for one in every if (one.hidden - sliding) % 3]
+        if sliding is None:
+            return [every]
+        usable = [one for one in every if (one.hidden - sliding) % 3]
+        return [[one for one in usable if any(one.pairs()[:2]) == first] for first in (True, False)]
 
 
 #: Where the angle of each joint is among those that the elimination gives.
-_PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)}
+_PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)[0]}
 
 
 class Answers(NamedTuple):
@@ -143,6 +149,8 @@ class GeneralArm:
     ----------
     formulations : list of Formulation
         Those that are not singular for this geometry, the best first, by trial on positions at random; at least one.
+    score : float
+        What share of these positions, and of the proofs that they are all of their pose, the first gives, 0 to 1.
     offset_wrist : OffsetWrist or None
         The numbers of a special geometry, which is solved first; what that does not prove goes the general way.
     """
@@ -155,7 +163,7 @@ class GeneralArm:
         self._between = inverse(frames[:5]) @ frames[1:]
         self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
         self._slides = chain.translates
-        self._period = np.where(self._slides, 0.0, 2.0 * np.pi)
+        self.period = np.where(self._slides, 0.0, 2.0 * np.pi)
         self._longest = np.inf if any(self._slides) else self._longest
         self.formulations = self._ranked()
         self.offset_wrist = reduced.offset_wrist(chain)
@@ -185,8 +193,15 @@ class GeneralArm:
         result[:, 5] = self._last @ back @ self._first
         return result
 
-    def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
-        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`."""
+    def loops(self, poses: FloatArray) -> FloatArray:
+        """The loops (N, 6, 3, 4), in the order of the chain, of poses (N, 4, 4) of the frame."""
+        return np.ascontiguousarray(self.placements(self._frame @ poses @ self._home)[:, :, :3])
+
+    def solve(self, poses: FloatArray, *, checked: bool = False, thorough: bool = True) -> tuple[Answers, bool]:
+        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`.
+
+        Other ways are gone where the first proves nothing, if `thorough`.
+        """
         if not len(poses):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool)), True
         blocks, sound = [], True
@@ -200,14 +215,14 @@ class GeneralArm:
             pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
             angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
         open_poses = np.flatnonzero(~proven)
-        if not (open_poses.size and sound):
+        if not (open_poses.size and sound and thorough):
             return Answers(pose, angles, proven), sound
         settled = proven[pose]
         parts = [(pose[~settled], angles[~settled])]
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
-        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)), period=self._period))
+        again, more = self._merged(poses, *distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)), period=self.period))
         pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
         order = np.argsort(pose, kind="stable")
         return Answers(pose[order], angles[order], proven), sound
@@ -259,7 +274,7 @@ class GeneralArm:
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
             near = solve_loops(moved, formulation)
-            q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
+            q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
 
@@ -273,18 +288,17 @@ class GeneralArm:
         """
         close = np.zeros(len(pose), dtype=bool)
         for later, earlier in _pairs(pose):
-            near = np.abs(_wrapped(angles[later] - angles[earlier], self._period)).max(axis=1) < APART
+            near = np.abs(_wrapped(angles[later] - angles[earlier], self.period)).max(axis=1) < APART
             close[later[near]] = close[earlier[near]] = True
         if not close.any():
             return pose, angles
         rows = np.flatnonzero(close)
-        placements = self.placements(self._frame @ poses[pose[rows]] @ self._home)
-        loop = np.ascontiguousarray(placements[:, :, :3])
-        q, opened = _closed_to_rounding(loop, angles[rows], self._slides, self._period)
+        loop = self.loops(poses[pose[rows]])
+        q, opened = _closed_to_rounding(loop, angles[rows], self._slides, self.period)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
-            away = _wrapped(q[others] - q[k], self._period)
+            away = _wrapped(q[others] - q[k], self.period)
             halfway = loop_closing.kernels(self._slides)["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
             if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
@@ -299,14 +313,18 @@ class GeneralArm:
         q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
         q[:, self._slides] *= 1.0 / np.pi
         placements = self._closed_by(q)
-        scores, formulations = [], Formulation.all(self._slides.index(True) if any(self._slides) else None)
-        for formulation in formulations:
-            answers = solve_loops(placements, formulation)
-            away = np.abs(_wrapped(answers.angles - q[answers.pose], self._period)).max(axis=1, initial=0.0)
-            recovered = len(set(answers.pose[away < SAME].tolist()))
-            scores.append((recovered + int(answers.proven.sum()), recovered))
-        ranked = sorted(range(len(scores)), key=lambda k: scores[k], reverse=True)
-        return [formulations[k] for k in ranked if k == ranked[0] or scores[k][1] >= USABLE * TRIALS]
+        scores: list[tuple[tuple[int, int], Formulation]] = []
+        for formulations in Formulation.all(self._slides.index(True) if any(self._slides) else None):
+            for formulation in formulations:
+                answers = solve_loops(placements, formulation)
+                away = np.abs(_wrapped(answers.angles - q[answers.pose], self.period)).max(axis=1, initial=0.0)
+                recovered = len(set(answers.pose[away < SAME].tolist()))
+                scores.append(((recovered + int(answers.proven.sum()), recovered), formulation))
+            scores.sort(key=lambda scored: scored[0], reverse=True)
+            if scores[0][0][1] >= USABLE * TRIALS:
+                break
+        self.score = scores[0][0][0] / (2.0 * TRIALS)
+        return [scores[0][1], *(one for score, one in scores[1:] if score[1] >= USABLE * TRIALS)]
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
         """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""
@@ -375,12 +393,12 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
         moved, opened = closing(loops, q)
     far = np.flatnonzero(~(opened < NEARLY))
     if far.size:
-        moved[far], opened[far] = _closed(loops[far], q[far])
+        moved[far], opened[far] = closed_loops(loops[far], q[far])
     good, first = opened < OPEN, 2 * len(pose)
     strayed = np.abs(_wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
     fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
     proven[pose[~fits.all(axis=1)]] = False
-    return Answers(*_distinct(of[good], _wrapped(moved[good]), ~proven), proven)
+    return Answers(*distinct(of[good], _wrapped(moved[good]), ~proven), proven)
 
 
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
@@ -401,7 +419,7 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
         pose, which = np.nonzero(kind)
         radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
         begun = joint_angles(equations[pose], pair[pose], loops, circle)
-        q, opened = _closed(loops, begun, slides)
+        q, opened = closed_loops(loops, begun, slides)
         good = opened < OPEN
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
         accounted = good & (kind == ALONE) & (np.abs(_wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
@@ -409,14 +427,14 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
     angles = formulation.angles(_wrapped(q[good], period))
-    return Answers(*_distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
+    return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
 
 
-def _closed(
-    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN
+def closed_loops(
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, held: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
-    rows = loop_closing.closing_iteration(slides)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
+    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open; one that is `held` stays."""
+    rows = loop_closing.closing_iteration(slides, held)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
     return rows[:, :6], rows[:, 7]
 
 
@@ -444,7 +462,7 @@ def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], n
         yield later, later - back
 
 
-def _distinct(
+def distinct(
     pose: npt.NDArray[np.intp],
     angles: FloatArray,
     doubtful: Mask | None = None,

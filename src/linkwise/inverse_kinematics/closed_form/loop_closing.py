@@ -96,9 +96,13 @@ def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Ar
     return gap, rates, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
 
 
-def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Array]:
+def gauss_newton_step(
+    loop: Array, q: Array, slides: Slides = ALL_TURN, held: int | None = None
+) -> tuple[Array, Array]:
     """Joints (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ()."""
     gap, rates, opened = opening(loop, q, slides)
+    if held is not None:
+        rates[:, held] = 0.0
     step = damped_step(rates, gap)
     long = inner(step, step) - 0.25
     scale = select(long, 0.5 / root(inner(step, step)), 1.0)
@@ -110,10 +114,16 @@ FIRST_STEPS, LAST_STEPS, CLOSED, WIDE = 3, 11, 1e-12, 0.1
 
 
 def closing_step(
-    parameters: Array, q0: Array, settings: Array, q: Array, aux: Array, slides: Slides = ALL_TURN
+    parameters: Array,
+    q0: Array,
+    settings: Array,
+    q: Array,
+    aux: Array,
+    slides: Slides = ALL_TURN,
+    held: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """`gauss_newton_step` as a step: of a loop, the first joints, no settings, the joints, the count, how far it is open."""
-    moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q, slides)
+    moved, opened = gauss_newton_step(parameters.reshape(6, 3, 4), q, slides, held)
     count, gap = aux[0] + 1.0, opened[()]
     far = select(gap - WIDE, 1.0, select(count - (LAST_STEPS + 0.5), 1.0, select(CLOSED - gap, 1.0, 0.0)))
     ended = select(count - (FIRST_STEPS + 0.5), far, select(1e-15 - gap, 1.0, 0.0))
@@ -144,9 +154,10 @@ def ufuncs(slides: Slides = ALL_TURN) -> dict[str, Any]:
 
 
 @cache
-def closing_iteration(slides: Slides = ALL_TURN) -> Descent:
-    """`closing_step` in a compiled loop."""
-    return iteration(__name__, partial(closing_step, slides=slides), 72, 6, 2, f"closing_step{word(slides)}")
+def closing_iteration(slides: Slides = ALL_TURN, held: int | None = None) -> Descent:
+    """`closing_step` in a compiled loop; a joint that is `held` stays."""
+    name = f"closing_step{word(slides)}" + ("" if held is None else f"_held_{held}")
+    return iteration(__name__, partial(closing_step, slides=slides, held=held), 72, 6, 2, name)
 
 
 def word(slides: Slides) -> str:
