@@ -15,8 +15,9 @@ from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.five_joint_arm import FiveJointArm
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
+from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
 from linkwise.solve.validation import FARTHEST, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
@@ -37,8 +38,9 @@ class Elimination:
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain) -> None:
         self.mechanism, self.link, self.chain = mechanism, link, chain
-        self.arm = GeneralArm(chain) if len(chain) == 6 else FiveJointArm(chain)
+        self.arm = arm_of(chain)
         self._units = np.where(chain.translates, chain.size, 1.0)
+        self._turn = np.where(turning(mechanism), TURN, 0.0)
         self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
@@ -93,7 +95,7 @@ class Elimination:
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
-        turned = q + TURN * np.rint((begin - q) * (1.0 / TURN))
+        turned = q + self._turn * np.rint((begin - q) * (1.0 / TURN))
         within: npt.NDArray[np.bool_] | None = None
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
             turned = ranges.nearest_turns(q, begin)
@@ -179,7 +181,15 @@ def eliminates(chain: AxisChain) -> bool:
     A revolute joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
     """
     whole = bool(np.all((np.abs(chain.ratios) == 1.0) | chain.translates))
-    return len(chain) in {5, 6} and sum(chain.translates) <= 1 and whole and independent(chain, None, "pose")
+    few = sum(chain.translates) <= len(chain) - 4
+    return len(chain) in {5, 6} and few and whole and independent(chain, None, "pose")
+
+
+def arm_of(chain: AxisChain) -> GeneralArm | FiveJointArm:
+    """What solves a chain that `eliminates`."""
+    if len(chain) == 5:
+        return FiveJointArm(chain)
+    return GeneralArm(chain) if sum(chain.translates) < 2 else TwoSlidingArm(chain)
 
 
 def degree_of(chain: AxisChain) -> int:

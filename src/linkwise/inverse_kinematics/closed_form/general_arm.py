@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import cycle, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -168,7 +168,8 @@ class GeneralArm:
         self.formulations = self._ranked()
         self.offset_wrist = reduced.offset_wrist(chain)
         self._frame, self._home = inverse(chain.frame), inverse(chain.home)
-        formulation = self.formulations[0] if self.offset_wrist is None else Formulation(0, False)
+        best = self.formulations[0] if self.offset_wrist is None else None
+        formulation = best if isinstance(best, Formulation) else Formulation(0, False)
         self._loop, self._slot = formulation.template(self._between)
         ends = [(inverse(self._first), inverse(self._last))]
         if self.offset_wrist is not None:
@@ -193,9 +194,13 @@ class GeneralArm:
         result[:, 5] = self._last @ back @ self._first
         return result
 
+    def placements_of(self, poses: FloatArray) -> FloatArray:
+        """L_1 to L_6 (N, 6, 4, 4) of the loop for poses (N, 4, 4) of the frame."""
+        return self.placements(self._frame @ poses @ self._home)
+
     def loops(self, poses: FloatArray) -> FloatArray:
         """The loops (N, 6, 3, 4), in the order of the chain, of poses (N, 4, 4) of the frame."""
-        return np.ascontiguousarray(self.placements(self._frame @ poses @ self._home)[:, :, :3])
+        return np.ascontiguousarray(self.placements_of(poses)[:, :, :3])
 
     def solve(self, poses: FloatArray, *, checked: bool = False, thorough: bool = True) -> tuple[Answers, bool]:
         """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`.
@@ -242,6 +247,18 @@ class GeneralArm:
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
 
+    def _checks(self, poses: FloatArray) -> FloatArray:
+        """The checks (N, 3) of poses, see `carried`."""
+        return np.asarray(loop_closing.ufuncs()["carried"](poses, *self._ends[0])[2])
+
+    def _formulations(self) -> list[list[Any]]:
+        """What is compared: the first, and others where none of these is usable."""
+        return Formulation.all(self._slides.index(True) if any(self._slides) else None)
+
+    def _solve(self, placements: FloatArray, formulation: Any) -> Answers:
+        """Solutions of loops (N, 6, 4, 4) by one formulation."""
+        return solve_loops(placements, formulation)
+
     def _other_ways(
         self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
     ) -> Mask:
@@ -251,7 +268,7 @@ class GeneralArm:
         for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
             left = np.flatnonzero(~proven)
             if left.size:
-                again = solve_loops(placements[left], formulation)
+                again = self._solve(placements[left], formulation)
                 proven[left] = again.proven
                 parts.append((poses[left[again.pose]], again.angles))
         left = np.flatnonzero(~proven)
@@ -273,7 +290,7 @@ class GeneralArm:
             nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
-            near = solve_loops(moved, formulation)
+            near = self._solve(moved, formulation)
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
             yield poses[near.pose[good]], q[good]
@@ -288,7 +305,7 @@ class GeneralArm:
         """
         close = np.zeros(len(pose), dtype=bool)
         for later, earlier in _pairs(pose):
-            near = np.abs(_wrapped(angles[later] - angles[earlier], self.period)).max(axis=1) < APART
+            near = np.abs(wrapped(angles[later] - angles[earlier], self.period)).max(axis=1) < APART
             close[later[near]] = close[earlier[near]] = True
         if not close.any():
             return pose, angles
@@ -298,7 +315,7 @@ class GeneralArm:
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
-            away = _wrapped(q[others] - q[k], self.period)
+            away = wrapped(q[others] - q[k], self.period)
             halfway = loop_closing.kernels(self._slides)["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
             if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
@@ -308,16 +325,16 @@ class GeneralArm:
         close[rows[kept]] = False
         return pose[~close], angles[~close]
 
-    def _ranked(self) -> list[Formulation]:
+    def _ranked(self) -> list[Any]:
         """The formulations, those first that prove and find the most on positions at random."""
         q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
         q[:, self._slides] *= 1.0 / np.pi
         placements = self._closed_by(q)
-        scores: list[tuple[tuple[int, int], Formulation]] = []
-        for formulations in Formulation.all(self._slides.index(True) if any(self._slides) else None):
+        scores: list[tuple[tuple[int, int], Any]] = []
+        for formulations in self._formulations():
             for formulation in formulations:
-                answers = solve_loops(placements, formulation)
-                away = np.abs(_wrapped(answers.angles - q[answers.pose], self.period)).max(axis=1, initial=0.0)
+                answers = self._solve(placements, formulation)
+                away = np.abs(wrapped(answers.angles - q[answers.pose], self.period)).max(axis=1, initial=0.0)
                 recovered = len(set(answers.pose[away < SAME].tolist()))
                 scores.append(((recovered + int(answers.proven.sum()), recovered), formulation))
             scores.sort(key=lambda scored: scored[0], reverse=True)
@@ -395,10 +412,10 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
     if far.size:
         moved[far], opened[far] = closed_loops(loops[far], q[far])
     good, first = opened < OPEN, 2 * len(pose)
-    strayed = np.abs(_wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
+    strayed = np.abs(wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
     fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
     proven[pose[~fits.all(axis=1)]] = False
-    return Answers(*distinct(of[good], _wrapped(moved[good]), ~proven), proven)
+    return Answers(*distinct(of[good], wrapped(moved[good]), ~proven), proven)
 
 
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
@@ -422,11 +439,11 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
         q, opened = closed_loops(loops, begun, slides)
         good = opened < OPEN
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
-        accounted = good & (kind == ALONE) & (np.abs(_wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
+        accounted = good & (kind == ALONE) & (np.abs(wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
     proven: Mask = np.ones(len(loop), dtype=bool)
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
-    angles = formulation.angles(_wrapped(q[good], period))
+    angles = formulation.angles(wrapped(q[good], period))
     return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
 
 
@@ -450,7 +467,7 @@ def _closed_to_rounding(
         best[better], least[better] = q[better], opened[better]
         step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
         q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
-    return _wrapped(best, period), least
+    return wrapped(best, period), least
 
 
 def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
@@ -479,12 +496,12 @@ def distinct(
     rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
     for back in range(1, int(place[rows].max(initial=0)) + 1):
         later = rows[place[rows] >= back]
-        same = np.abs(_wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
+        same = np.abs(wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
         keep[later[same & keep[later - back]]] = False
     return pose[keep], angles[keep]
 
 
-def _wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
+def wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
     """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
     turns = np.rint(angles * (0.5 / np.pi))
     return np.asarray(angles - (2.0 * np.pi if period is None else period) * turns)
