@@ -189,7 +189,10 @@ def roots_of(c: FloatArray) -> FloatArray:
     """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
     degree, starts = c.shape[1] - 1, _starts(c.shape[1] - 1)
     begun = np.broadcast_to(starts, (len(c), len(starts)))
-    rows = root_iteration(degree)(c.reshape(len(c), -1), begun, begun[:0], NO_SETTINGS)
+    if len(c) > 1:
+        rows = root_iteration(degree)(c.reshape(len(c), -1), begun, begun[:0], NO_SETTINGS)
+    else:
+        rows = _one_root_iteration(degree)(c.reshape(1, -1), begun, begun[:0], NO_SETTINGS)
     return rows[:, : len(starts)].reshape(-1, 2 * degree, 2)
 
 
@@ -207,3 +210,8 @@ def root_iteration(degree: int) -> Descent:
     """`root_step` for polynomials of a degree, in a compiled loop."""
     return iteration(__name__, root_step, 2 * (degree + 1), 4 * degree, 1, f"root_step_{degree}")
 
+
+@cache
+def _one_root_iteration(degree: int) -> Any:
+    """The same for one polynomial, as a gufunc: of fewer lanes divisions take less time."""
+    return Descent(root_iteration(degree).program, lanes=2).ufunc

@@ -45,6 +45,7 @@ class Elimination:
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
         self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
+        self._plain = bool((self._units == chain.ratios).all() and not chain.shifts.any())
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -91,7 +92,7 @@ class Elimination:
         The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
         """
         begin = start if start.ndim == 1 else start[pose]
-        q = (angles * self._units - self.chain.shifts) / self.chain.ratios
+        q = angles if self._plain else (angles * self._units - self.chain.shifts) / self.chain.ratios
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
@@ -103,17 +104,17 @@ class Elimination:
             within = np.all(np.abs(turned - inside) <= near, axis=1)
             turned = np.where(within[:, None], inside, turned)
         reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
-        away = (reached - poses[pose]).reshape(-1, 16)
+        away = (reached - (poses if len(poses) == 1 else poses[pose])).reshape(-1, 16)
         squares = (away * away) @ _PARTS
-        keep = np.maximum(squares[:, 0], squares[:, 1]) <= near * near
-        if not keep.all():
+        if not (squares <= near * near).all() or within is not None:
+            keep = (squares <= near * near).all(axis=1)
             proven[pose[~keep]] = False
-        if within is not None:
-            keep &= within
-        if not keep.all():
+            keep = keep if within is None else keep & within
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
         away = turned - begin
-        distance = (away * away).sum(axis=1)
+        distance = np.einsum("ij,ij->i", away, away)
+        if len(poses) == 1:
+            return pose, turned[distance.argsort(kind="stable")]
         order = np.lexsort((distance, pose))
         return pose[order], turned[order]
 

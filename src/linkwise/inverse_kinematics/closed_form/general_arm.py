@@ -4,6 +4,7 @@ are all."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import cycle, product
 from typing import Any, NamedTuple
 
@@ -426,16 +427,21 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
     functions = kernels() if len(loop) > 1 else ufuncs()
-    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(formulation.pairs()).values()
-    slides = formulation.slides()
-    period = np.where(slides, 0.0, 2.0 * np.pi)
+    slides, pairs, period = _kinds(formulation)
+    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(pairs).values()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
         equations, pair = eliminate_pair(loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
-        pose, which = np.nonzero(kind)
-        radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
-        begun = joint_angles(equations[pose], pair[pose], loops, circle)
+        if len(loop) > 1:
+            pose, which = np.nonzero(kind)
+            radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
+            begun = joint_angles(equations[pose], pair[pose], loops, circle)
+        else:
+            which = kind[0].nonzero()[0]
+            pose, loops = np.zeros(len(which), dtype=np.intp), np.repeat(loop, len(which), axis=0)
+            radii, circle, kind = radii[0, which], circle[0, which], kind[0, which]
+            begun = joint_angles(equations, pair, loop, circle)
         q, opened = closed_loops(loops, begun, slides)
         good = opened < OPEN
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
@@ -445,6 +451,13 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
     angles = formulation.angles(wrapped(q[good], period))
     return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
+
+
+@cache
+def _kinds(formulation: Formulation) -> tuple[tuple[bool, ...], Slides, FloatArray]:
+    """What slides, in the order of a formulation and in its pairs; what is taken off of its joints."""
+    slides = formulation.slides()
+    return slides, formulation.pairs(), np.where(slides, 0.0, 2.0 * np.pi)
 
 
 def closed_loops(
