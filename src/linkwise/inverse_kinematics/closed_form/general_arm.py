@@ -3,7 +3,7 @@ are all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import cycle, product
 from typing import Any, NamedTuple
@@ -23,7 +23,9 @@ from linkwise.inverse_kinematics.closed_form.circle_determinant import (
     ufuncs,
 )
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
+from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
 from linkwise.inverse_kinematics.closed_form.tapes import NO_SETTINGS
+from linkwise.kernel import Kernel
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
@@ -48,11 +50,11 @@ UNDAMPED_STEPS, RANK = 14, 1e-11
 NEARLY = 1e-8
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
-TRIALS, USABLE = 48, 0.9
+TRIALS, USABLE = 192, 0.9
 
 #: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
 #: of the arm's size).
-SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
+SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 
 #: Squares up to which a pose is rigid and near enough without a closer look: how far it is from rigid, and from the origin.
 _SOUND: FloatArray = np.array([RIGID**2, FARTHEST**2])
@@ -101,6 +103,24 @@ class Formulation(NamedTuple):
         """Which joints of the two pairs slide."""
         _, first, second, _, third, fourth = self.slides()
         return Slides(first, second, third, fourth)
+
+    def solve(self, placements: FloatArray) -> Answers:
+        """Solutions of loops (N, 6, 4, 4)."""
+        return solve_loops(placements, self)
+
+    def samples(self, placements: FloatArray) -> FloatArray:
+        """The determinants of loops (N, 6, 4, 4) on the circle."""
+        with np.errstate(all="ignore"):
+            equations, _ = pair_kernels(self.pairs())["eliminate_pair"](self.loop(placements))
+            return np.asarray(kernels()["determinant"](equations[:, None], _CIRCLE))
+
+    def hidden_angles(self, q: FloatArray) -> FloatArray:
+        """Where joints (M, 6) are on the circle."""
+        return -q[:, self.hidden] if self.backwards else q[:, self.hidden]
+
+    def polynomials(self) -> dict[str, Kernel]:
+        """What makes roots of samples."""
+        return kernels()
 
     @staticmethod
     def all(sliding: int | None) -> list[list[Formulation]]:
@@ -224,12 +244,14 @@ class GeneralArm:
         if not (open_poses.size and sound and thorough):
             return Answers(pose, angles, proven), sound
         settled = proven[pose]
-        parts = [(pose[~settled], angles[~settled])]
+        parts = [(pose[settled], angles[settled])]
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
-            proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
-        again, more = self._merged(poses, *distinct(*(np.concatenate(part) for part in zip(*parts, strict=True)), period=self.period))
-        pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
+            first = np.flatnonzero(np.isin(pose, these))
+            again = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
+            proven[these] = again.proven
+            parts.append((these[again.pose], again.angles))
+        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(pose, kind="stable")
         return Answers(pose[order], angles[order], proven), sound
 
@@ -256,32 +278,48 @@ class GeneralArm:
         """What is compared: the first, and others where none of these is usable."""
         return Formulation.all(self._slides.index(True) if any(self._slides) else None)
 
-    def _solve(self, placements: FloatArray, formulation: Any) -> Answers:
-        """Solutions of loops (N, 6, 4, 4) by one formulation."""
-        return solve_loops(placements, formulation)
-
-    def _other_ways(
-        self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
-    ) -> Mask:
-        """Add solutions by other formulations and of poses beside to the parts; which poses (N,) are proven now."""
-        placements = self.placements(displacements)
+    def _other_ways(self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray) -> Answers:
+        """All solutions of poses (N, 4, 4) of which some are known, by proofs, other formulations and poses beside."""
+        placements = self.placements_of(poses)
         proven: Mask = np.zeros(len(poses), dtype=bool)
-        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
-            left = np.flatnonzero(~proven)
-            if left.size:
-                again = self._solve(placements[left], formulation)
-                proven[left] = again.proven
-                parts.append((poses[left[again.pose]], again.angles))
-        left = np.flatnonzero(~proven)
-        if left.size:
-            parts += self._beside(placements[left], poses[left])
-        return proven
+        left, settled = np.arange(len(poses)), []
+        for way in (None, *self._ways()):
+            if way is not None:
+                more = way(placements[left])
+                proven[left[more.proven]] = True
+                pose, angles = np.concatenate([pose, left[more.pose]]), np.concatenate([angles, more.angles])
+            pose, angles = self._merged(poses, *distinct(pose, angles, period=self.period))
+            self._prove(placements, pose, angles, proven)
+            done = proven[pose]
+            settled.append((pose[done], angles[done]))
+            pose, angles, left = pose[~done], angles[~done], np.flatnonzero(~proven)
+            if not left.size:
+                break
+        settled.append((pose, angles))
+        pose, angles = (np.concatenate(part) for part in zip(*settled, strict=True))
+        return Answers(pose, angles, proven)
 
-    def _beside(
-        self, placements: FloatArray, poses: npt.NDArray[np.intp]
-    ) -> Iterator[tuple[npt.NDArray[np.intp], FloatArray]]:
+    def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
+        """What gives other solutions of placements (N, 6, 4, 4)."""
+        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
+            yield formulation.solve
+        yield self._beside
+
+    def _prove(self, placements: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask) -> None:
+        """Note for which placements solutions, poses in rising order, are proven to be all: no other root is left."""
+        for formulation in self.formulations[:SECOND_OPINIONS]:
+            left = np.flatnonzero(~proven)
+            if not left.size:
+                return
+            counts = np.bincount(pose, minlength=len(proven))
+            known = np.full((len(proven), int(counts.max(initial=0))), np.nan)
+            known[pose, np.arange(len(pose)) - (np.cumsum(counts) - counts)[pose]] = formulation.hidden_angles(angles)
+            samples = formulation.samples(placements[left])
+            proven[left] = no_other_roots(samples, known[left], formulation.polynomials())
+
+    def _beside(self, placements: FloatArray) -> Answers:
         """Solutions of poses that are led to from those of poses beside them, where roots are no longer together."""
-        rng = np.random.default_rng(0)
+        rng, parts = np.random.default_rng(0), []
         for _, formulation in zip(range(NUDGES), cycle(self.formulations[:2]), strict=False):
             moved = placements.copy()
             nudge = np.eye(4)
@@ -291,10 +329,12 @@ class GeneralArm:
             nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
-            near = self._solve(moved, formulation)
+            near = formulation.solve(moved)
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
-            yield poses[near.pose[good]], q[good]
+            parts.append((near.pose[good], q[good]))
+        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Answers(pose, angles, np.zeros(len(placements), dtype=bool))
 
     def _merged(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray
@@ -334,7 +374,7 @@ class GeneralArm:
         scores: list[tuple[tuple[int, int], Any]] = []
         for formulations in self._formulations():
             for formulation in formulations:
-                answers = self._solve(placements, formulation)
+                answers = formulation.solve(placements)
                 away = np.abs(wrapped(answers.angles - q[answers.pose], self.period)).max(axis=1, initial=0.0)
                 recovered = len(set(answers.pose[away < SAME].tolist()))
                 scores.append(((recovered + int(answers.proven.sum()), recovered), formulation))
@@ -395,7 +435,7 @@ def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.Off
     functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
     closing = (loop_closing.kernels() if len(loop) > 1 else loop_closing.ufuncs())["closing"]
     with np.errstate(all="ignore"):
-        c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
+        c, error = functions["coefficients"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
         proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
         pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))

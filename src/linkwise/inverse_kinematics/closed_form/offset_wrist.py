@@ -143,7 +143,7 @@ def kernels() -> dict[str, Kernel]:
 
     declared: dict[str, tuple[Any, Any, Any]] = {
         "closure": (closure, inputs, {"value": ()}),
-        "polynomial": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
+        "coefficients": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
         "classified": (
             classified,
             {**c, **roots, "error": ()},

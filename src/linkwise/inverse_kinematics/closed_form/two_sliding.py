@@ -180,16 +180,37 @@ class SlidingFormulation(NamedTuple):
     power: int
     translates: Slides
 
+    def order(self) -> list[int]:
+        """The joints, the hidden one first."""
+        return [(self.hidden + k) % 6 for k in range(6)]
+
+    def slides(self) -> Slides:
+        """Which joints slide, in this order."""
+        return tuple(self.translates[k] for k in self.order())
+
+    def samples(self, placements: FloatArray) -> FloatArray:
+        """The polynomials of loops (N, 6, 4, 4) on the circle."""
+        loop = np.ascontiguousarray(placements[:, self.order(), :3])
+        with np.errstate(all="ignore"):
+            value, denominator = kernels(self.slides())["norm"](loop[:, None], quartic.CIRCLE)
+            return np.asarray(value * denominator**self.power)
+
+    def hidden_angles(self, q: FloatArray) -> FloatArray:
+        """Where joints (M, 6) are on the circle."""
+        return q[:, self.hidden]
+
+    def polynomials(self) -> dict[str, Kernel]:
+        """What makes roots of samples."""
+        return quartic.kernels()
+
     def solve(self, placements: FloatArray) -> Answers:
         """Solutions of loops (N, 6, 4, 4)."""
-        order = [(self.hidden + k) % 6 for k in range(6)]
-        slides = tuple(self.translates[k] for k in order)
+        slides, order = self.slides(), self.order()
         period = np.where(slides, 0.0, 2.0 * np.pi)
         loop = np.ascontiguousarray(placements[:, order, :3])
-        functions, polynomials = kernels(slides), quartic.kernels()
+        functions, polynomials = kernels(slides), self.polynomials()
         with np.errstate(all="ignore"):
-            value, denominator = functions["norm"](loop[:, None], quartic.CIRCLE)
-            c, error = polynomials["polynomial"](value * denominator**self.power)
+            c, error = polynomials["coefficients"](self.samples(placements))
             radii, circle, kind = polynomials["classified"](c, roots_of(c), error)
             proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
             pose, which = np.nonzero(kind)
@@ -216,8 +237,5 @@ class TwoSlidingArm(GeneralArm):
         turning = [k for k in range(6) if not self.chain.translates[k]]
         return [[SlidingFormulation(k, power, self.chain.translates) for k, power in product(turning, POWERS)]]
 
-    def _solve(self, placements: FloatArray, formulation: Any) -> Answers:
-        return formulation.solve(placements)
-
     def _first_way(self, poses: FloatArray) -> tuple[Answers, npt.NDArray[np.float64]]:
-        return self._solve(self.placements_of(poses), self.formulations[0]), self._checks(poses)
+        return self.formulations[0].solve(self.placements_of(poses)), self._checks(poses)
