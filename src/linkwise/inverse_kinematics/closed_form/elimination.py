@@ -1,4 +1,4 @@
-"""All joint coordinates of a mechanism's six revolute joints for poses, by elimination."""
+"""All joint coordinates of a mechanism's five or six joints for poses, by elimination."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, General
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
 from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
-from linkwise.solve.validation import FARTHEST, positive
+from linkwise.solve.joint_limits import TURN, JointRanges, start_position
+from linkwise.solve.validation import FARTHEST, link_given, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
 
 class Elimination:
-    """What solves a frame that six revolute joints move, whatever their geometry; made by `elimination`.
+    """What solves a frame that five or six joints move, whatever their geometry; made by `elimination`.
 
     Attributes
     ----------
@@ -40,8 +40,12 @@ class Elimination:
         self.mechanism, self.link, self.chain = mechanism, link, chain
         self.arm = arm_of(chain)
         self._units = np.where(chain.translates, chain.size, 1.0)
-        self._turn = np.where(turning(mechanism), TURN, 0.0)
-        self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint"
+        self._period, self._per_period = np.zeros(mechanism.n), np.zeros(mechanism.n)
+        turning = [k for k, slides in zip(chain.coordinates, chain.translates, strict=True) if not slides]
+        self._period[turning] = TURN / np.abs(chain.ratios[[not slides for slides in chain.translates]])
+        self._per_period[turning] = 1.0 / self._period[turning]
+        beside = ", with a virtual sixth joint" if len(chain) == 5 else ""
+        self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint{beside}"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
         self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
@@ -96,10 +100,12 @@ class Elimination:
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
-        turned = q + self._turn * np.rint((begin - q) * (1.0 / TURN))
+        turned = q + self._period * np.rint((begin - q) * self._per_period)
         within: npt.NDArray[np.bool_] | None = None
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
-            turned = ranges.nearest_turns(q, begin)
+            with np.errstate(invalid="ignore"):  # (limits that are none, of what has no period)
+                turned -= self._period * np.fmax(np.ceil((turned - ranges.high - near) * self._per_period), 0.0)
+                turned += self._period * np.fmax(np.ceil((ranges.low - near - turned) * self._per_period), 0.0)
             inside = np.clip(turned, ranges.low, ranges.high)
             within = np.all(np.abs(turned - inside) <= near, axis=1)
             turned = np.where(within[:, None], inside, turned)
@@ -149,7 +155,9 @@ def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bo
 
 
 def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None:
-    """What solves a frame by elimination, None where it is not moved by six independent revolute joints.
+    """What solves a frame by elimination, None where it is not moved by five or six independent joints, two sliding at most.
+
+    Of six joints two may slide, of five one; more of them have closed forms.
 
     Parameters
     ----------
@@ -173,17 +181,12 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
         chain, _ = chain_of(mechanism, link)
         return Elimination(mechanism, link, chain) if chain is not None and eliminates(chain) else None
 
-    return mechanism.memo("elimination", link, solver)
+    return mechanism.memo("elimination", link_given(link), solver)
 
 
 def eliminates(chain: AxisChain) -> bool:
-    """Whether a chain is one of five or six independent joints, one of which may slide: elimination solves these.
-
-    A revolute joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
-    """
-    whole = bool(np.all((np.abs(chain.ratios) == 1.0) | chain.translates))
-    few = sum(chain.translates) <= len(chain) - 4
-    return len(chain) in {5, 6} and few and whole and independent(chain, None, "pose")
+    """Whether elimination solves a chain: five independent joints, one sliding at most, or six, two sliding at most."""
+    return len(chain) in {5, 6} and sum(chain.translates) <= len(chain) - 4 and independent(chain, None, "pose")
 
 
 def arm_of(chain: AxisChain) -> GeneralArm | FiveJointArm:
@@ -194,5 +197,10 @@ def arm_of(chain: AxisChain) -> GeneralArm | FiveJointArm:
 
 
 def degree_of(chain: AxisChain) -> int:
-    """The degree of the polynomial in one angle that is left; a root of degree 8 belongs to two solutions at most."""
-    return 16 if offset_wrist(chain) is None else 8
+    """The degree of the polynomial in one angle that is left; a root of an offset wrist belongs to two solutions at most."""
+    return 8 if sum(chain.translates) == 2 or (len(chain) == 6 and offset_wrist(chain) is not None) else 16
+
+
+def most_solutions(chain: AxisChain) -> int:
+    """How many solutions a pose has at most, by the degree."""
+    return 8 if sum(chain.translates) == 2 else 16
