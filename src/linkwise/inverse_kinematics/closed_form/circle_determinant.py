@@ -64,7 +64,6 @@ class Slides(NamedTuple):
     fourth: bool = False
 
 
-
 def eliminate_pair(loop: Array, slides: Slides = Slides()) -> tuple[Array, Array]:  # noqa: B008
     """The six equations, and the eliminated pair, from the placements of the loop.
 

@@ -204,7 +204,6 @@ def _starts(degree: int) -> FloatArray:
     return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)]).ravel()
 
 
-
 @cache
 def root_iteration(degree: int) -> Descent:
     """`root_step` for polynomials of a degree, in a compiled loop."""

@@ -43,7 +43,9 @@ def parallel_groups(chain: AxisChain) -> tuple[AxisChain, Family] | None:
         if not are_parallel(chain, *two):
             continue
         if all(are_parallel(chain, three[0], k) for k in three[1:]):
-            return None if are_parallel(chain, 2, 3) and are_parallel(chain, 1, 2) else (chain, _two_groups(chain, two, three))
+            return (
+                None if are_parallel(chain, 2, 3) and are_parallel(chain, 1, 2) else (chain, _two_groups(chain, two, three))
+            )
         place = 0 if two[0] == 0 else 5
         family = parallel(_with_axis(chain, min(place, 4), place))
         if family is not None:

@@ -357,7 +357,9 @@ class GeneralArm:
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
             away = wrapped(q[others] - q[k], self.period)
-            halfway = loop_closing.kernels(self._slides)["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
+            halfway = loop_closing.kernels(self._slides)["opening"](
+                np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away
+            )[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
             if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
                 kept.append(k)

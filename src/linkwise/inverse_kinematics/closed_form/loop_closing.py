@@ -75,6 +75,7 @@ def carried(pose: Array, before: Array, after: Array, size: Any) -> tuple[Array,
         np.array([wrong, inner(point, point), inner(product[:, 3], product[:, 3])], dtype=object),
     )
 
+
 def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Array, Array]:
     """How far joints (6,) leave a loop open: the gap (6,) to close, its rates (6, 6) by the joints, and its size ().
 
@@ -96,9 +97,7 @@ def opening(loop: Array, q: Array, slides: Slides = ALL_TURN) -> tuple[Array, Ar
     return gap, rates, np.asarray(root(inner(gap[:3], gap[:3]) + 0.5 * inner(away.ravel(), away.ravel())))
 
 
-def gauss_newton_step(
-    loop: Array, q: Array, slides: Slides = ALL_TURN, held: int | None = None
-) -> tuple[Array, Array]:
+def gauss_newton_step(loop: Array, q: Array, slides: Slides = ALL_TURN, held: int | None = None) -> tuple[Array, Array]:
     """Joints (6,) after a Gauss-Newton step that closes the loop, and how far it was open before ()."""
     gap, rates, opened = opening(loop, q, slides)
     if held is not None:
