@@ -1,7 +1,7 @@
 """Roots of trigonometric polynomials that lie on the unit circle, and discs that hold the true ones.
 
-A real trigonometric polynomial of degree d in an angle t is z^-d times a polynomial of degree 2 d in z = exp(i t), whose roots
-lie on the circle or in pairs z, 1 / conj(z). Its coefficients come from samples, which measure their error too.
+A real trigonometric polynomial of degree d in an angle t is z^-d times a polynomial of degree 2 d in z = exp(i t), whose
+roots lie on the circle or in pairs z, 1 / conj(z). Its coefficients come from samples, which measure their error too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """All positions of five joints of any geometry: those of six joints, one of them virtual, at which that one is at zero.
 
-A pose that five joints reach is reached by six too, with a revolute joint beyond the last that stays at zero; all solutions of
-six joints, at most 16, hold those of five. Where none of them has the virtual joint near zero, the pose is out of reach.
+A pose that five joints reach is reached by six too, with a revolute joint beyond the last that stays at zero; all solutions
+of six joints, at most 16, hold those of five. Where none of them has the virtual joint near zero, the pose is out of reach.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AXES, KEPT = 4, 3
 #: A solution whose virtual joint is this near to zero, rad, may be one of five joints.
 NEAR_ZERO = 1e-3
 
-#: A solution of five joints leaves the loop open by less, rad and shares of the arm's size; the forward pass has the last word.
+#: A solution of five joints leaves the loop open by less, rad and shares of the arm's size; a forward pass decides.
 NEARLY = 1e-7
 
 

@@ -1,5 +1,6 @@
 """All positions of six joints of any geometry, one of which may slide, by the determinant on the circle, and whether these
-are all."""
+are all.
+"""
 
 from __future__ import annotations
 

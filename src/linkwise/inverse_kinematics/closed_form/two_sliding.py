@@ -28,7 +28,6 @@ from linkwise.inverse_kinematics.closed_form.general_arm import (
 from linkwise.inverse_kinematics.closed_form.loop_closing import Slides, about, inverse_placement, word
 from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
 from linkwise.kernel import Kernel
-from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
