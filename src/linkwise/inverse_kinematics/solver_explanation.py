@@ -55,9 +55,9 @@ def explain_solver(mechanism: Tree, link: int | str = "tool") -> str:
     elif eliminates(chain):
         lines.append(f"{head}: no closed form, because {form.why}.")
         lines.append(
-            f"all_inverse_kinematics eliminates five {'joints' if any(chain.translates) else 'angles'}: the sixth is a root of"
-            f" a polynomial of degree {degree_of(chain)}. A pose has up to {most_solutions(chain)} solutions; `complete` says"
-            " for which poses none can be missing."
+            f"all_inverse_kinematics eliminates five {'joints' if any(chain.translates) else 'angles'}: the sixth is a root"
+            f" of a polynomial of degree {degree_of(chain)}. A pose has up to {most_solutions(chain)} solutions; `complete`"
+            " says for which poses none can be missing."
         )
         if len(chain) == 5:
             lines.append("Five joints reach few poses: to those that a virtual sixth, at zero, leaves to them.")

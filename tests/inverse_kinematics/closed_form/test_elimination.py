@@ -12,8 +12,8 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import Elimination, NoClosedFormError, closed_form, elimination
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 from linkwise.inverse_kinematics.closed_form.circle_determinant import DEGREE, ROOTS, kernels
-from linkwise.inverse_kinematics.closed_form.general_arm import solve_loops, solve_offset_wrist
-from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
+from linkwise.inverse_kinematics.closed_form.general_arm import solve_loops
+from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist, solve_offset_wrist
 
 QUARTER = math.pi / 2
 

@@ -1,4 +1,4 @@
-"""Arms of six joints some of which slide, and of five joints: planted positions are found again, what is complete misses none."""
+"""Six joints some of which slide, and five joints: planted positions are found again; what is complete misses none."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """The elimination that solves six joints: one angle as the root of a determinant on the unit circle.
 
 Six joints close a loop, Z_1 L_1 ... Z_6 L_6 = I, where Z_i turns about z, or slides along it, and L_i is the placement of
-the next axis; one L holds the pose. Of two pairs of neighbouring joints and the revolute joint between them the axis of that
-joint, as a line, is seen from both sides: 14 forms of it are bilinear in (1, cos, sin) of the joints of each pair
-(M. Raghavan and B. Roth, "Inverse kinematics of the general 6R manipulator and related linkages", J. Mechanical Design 115,
-1993), or in (1, d, d^2) of one that slides by d. One pair is eliminated; six equations in the other pair and the angle of the
-sixth joint, the hidden one, which turns too, are left. Times cosine and sine of half of one angle they are linear in 12
-products, without tangents, and their determinant is a trigonometric polynomial of degree 8 in the hidden angle, so that there
-are at most 16 solutions.
+the next axis; one L holds the pose. Of two pairs of neighbouring joints and the revolute joint between them the axis of
+that joint, as a line, is seen from both sides: 14 forms of it are bilinear in (1, cos, sin) of the joints of each pair
+(M. Raghavan and B. Roth, "Inverse kinematics of the general 6R manipulator and related linkages", J. Mechanical Design
+115, 1993), or in (1, d, d^2) of one that slides by d. One pair is eliminated; six equations in the other pair and the
+angle of the sixth joint, the hidden one, which turns too, are left. Times cosine and sine of half of one angle they are
+linear in 12 products, without tangents, and their determinant is a trigonometric polynomial of degree 8 in the hidden
+angle, so that there are at most 16 solutions.
 
 All functions here are over scalars, with the numbers of an arm as inputs: each is compiled once for all arms whose joints
 turn and slide in the same places.

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkwise.inverse_kinematics.closed_form.answers import Answers, closed_loops, distinct
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
-from linkwise.inverse_kinematics.closed_form.general_arm import Answers, GeneralArm, closed_loops, distinct
+from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.spatial.scalar import FloatArray
 
 #: Virtual axes that are compared, and how many of them are kept: the others are asked where the first proves nothing.

@@ -1,8 +1,8 @@
 """Five revolute joints, the first or the last two of them parallel, that come apart in no other way.
 
-With a virtual third parallel axis they are six, of which closed forms are known: all solutions of the six joints hold those of
-the five, at which the virtual joint is at zero. Where the other three are parallel too, the sum of the angles of each group
-follows from the rotation, and the height along the three axes gives one angle of the two.
+With a virtual third parallel axis they are six, of which closed forms are known: all solutions of the six joints hold
+those of the five, at which the virtual joint is at zero. Where the other three are parallel too, the sum of the angles of
+each group follows from the rotation, and the height along the three axes gives one angle of the two.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def parallel_groups(chain: AxisChain) -> tuple[AxisChain, Family] | None:
         if not are_parallel(chain, *two):
             continue
         if all(are_parallel(chain, three[0], k) for k in three[1:]):
-            return (
-                None if are_parallel(chain, 2, 3) and are_parallel(chain, 1, 2) else (chain, _two_groups(chain, two, three))
-            )
+            return None if are_parallel(chain, two[0], three[0]) else (chain, _two_groups(chain, two, three))
         place = 0 if two[0] == 0 else 5
         family = parallel(_with_axis(chain, min(place, 4), place))
         if family is not None:
@@ -66,8 +64,8 @@ def _two_groups(chain: AxisChain, two: tuple[int, ...], three: tuple[int, ...]) 
 def _three_and_two(chain: AxisChain) -> Solve:
     """Solve where joints 1 to 3 are parallel to a, and joints 4 and 5 to b.
 
-    With D = E_123 E_45, b in the end is D b = Rot(a, .) b, and so is a before: the angle of E_45 is that from a to D^-1 a. It
-    leaves the height of a point of axis 5 along a to joint 4.
+    With D = E_123 E_45, a is turned by E_45 alone: the angle of E_45 is that from D^-1 a to a, about b. The height of a point
+    of axis 5 along a gives joint 4, and what is left is a problem in one plane.
     """
     h, p, plane = chain.axes, chain.points, ParallelAxesPlane.of(chain, 0)
     a, b = h[0], h[3]

@@ -1,5 +1,6 @@
-"""All positions of six joints of any geometry, one of which may slide, by the determinant on the circle, and whether these
-are all.
+"""All positions of six joints of any geometry, one of which may slide, and whether these are all.
+
+They are roots of the determinant on the circle; formulations differ in which joint is hidden, and which pair is eliminated.
 """
 
 from __future__ import annotations
@@ -14,6 +15,20 @@ import numpy.typing as npt
 
 from linkwise.inverse_kinematics.closed_form import loop_closing
 from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
+from linkwise.inverse_kinematics.closed_form.answers import (
+    APART,
+    NO_MORE_OPEN,
+    OPEN,
+    SAME,
+    SHUT,
+    Answers,
+    Mask,
+    closed_loops,
+    closed_to_rounding,
+    distinct,
+    pairs_of_poses,
+    wrapped,
+)
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
     SAMPLES,
@@ -25,30 +40,14 @@ from linkwise.inverse_kinematics.closed_form.circle_determinant import (
 )
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
 from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
-from linkwise.inverse_kinematics.closed_form.tapes import NO_SETTINGS
 from linkwise.kernel import Kernel
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import RIGID
 
-Mask = npt.NDArray[np.bool_]
-
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 256
-
-#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
-OPEN, SAME = 1e-9, 1e-6
-
-#: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
-#: open by rounding alone.
-APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
-
-#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
-UNDAMPED_STEPS, RANK = 14, 1e-11
-
-#: What a step starts from that is open by less than this is closed to rounding after it.
-NEARLY = 1e-8
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
 TRIALS, USABLE = 192, 0.9
@@ -138,25 +137,6 @@ class Formulation(NamedTuple):
 
 #: Where the angle of each joint is among those that the elimination gives.
 _PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)[0]}
-
-
-class Answers(NamedTuple):
-    """Solutions of poses.
-
-    Attributes
-    ----------
-    pose : ndarray (M,)
-        Of which pose each is, in rising order.
-    angles : ndarray (M, 6)
-        What the exponentials of the chain take, rad, of joints that slide in shares of the arm's size.
-    proven : ndarray (N,)
-        Whether these are all solutions of a pose: each root of its determinant that may be on the circle is alone, and is
-        the hidden angle of a solution.
-    """
-
-    pose: npt.NDArray[np.intp]
-    angles: FloatArray
-    proven: Mask
 
 
 class GeneralArm:
@@ -266,7 +246,7 @@ class GeneralArm:
         if self.offset_wrist is None:
             answers = _solve_ordered(loop, self.formulations[0])
         else:
-            answers = solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
+            answers = reduced.solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
         if not answers.proven.all():
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
@@ -346,14 +326,14 @@ class GeneralArm:
         square of their distance; between two approximations of one it is open no more than at these.
         """
         close = np.zeros(len(pose), dtype=bool)
-        for later, earlier in _pairs(pose):
+        for later, earlier in pairs_of_poses(pose):
             near = np.abs(wrapped(angles[later] - angles[earlier], self.period)).max(axis=1) < APART
             close[later[near]] = close[earlier[near]] = True
         if not close.any():
             return pose, angles
         rows = np.flatnonzero(close)
         loop = self.loops(poses[pose[rows]])
-        q, opened = _closed_to_rounding(loop, angles[rows], self._slides, self.period)
+        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
@@ -430,38 +410,6 @@ def _axis_frames(chain: AxisChain) -> FloatArray:
     return frames
 
 
-def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.OffsetWrist) -> Answers:
-    """Solutions of displacements (N, 3, 4), seen from where axes 1 and 2 meet, that loops (N, 6, 3, 4) stand for as well.
-
-    A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
-    """
-    functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
-    closing = (loop_closing.kernels() if len(loop) > 1 else loop_closing.ufuncs())["closing"]
-    with np.errstate(all="ignore"):
-        c, error = functions["coefficients"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
-        radii, circle, kind = functions["classified"](c, roots_of(c), error)
-        proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
-        pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))
-        circle, radii = circle[pose, which], radii[pose, which]
-        q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
-        of = np.repeat(pose, 2)
-        again = np.flatnonzero(~proven[pose])
-        if again.size:
-            others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
-            q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
-        q = q.reshape(-1, 6)
-        loops = loop[of]
-        moved, opened = closing(loops, q)
-    far = np.flatnonzero(~(opened < NEARLY))
-    if far.size:
-        moved[far], opened[far] = closed_loops(loops[far], q[far])
-    good, first = opened < OPEN, 2 * len(pose)
-    strayed = np.abs(wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
-    fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
-    proven[pose[~fits.all(axis=1)]] = False
-    return Answers(*distinct(of[good], wrapped(moved[good]), ~proven), proven)
-
-
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 4, 4) by one formulation."""
     return _solve_ordered(formulation.loop(placements), formulation)
@@ -501,63 +449,3 @@ def _kinds(formulation: Formulation) -> tuple[tuple[bool, ...], Slides, FloatArr
     """What slides, in the order of a formulation and in its pairs; what is taken off of its joints."""
     slides = formulation.slides()
     return slides, formulation.pairs(), np.where(slides, 0.0, 2.0 * np.pi)
-
-
-def closed_loops(
-    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, held: int | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open; one that is `held` stays."""
-    rows = loop_closing.closing_iteration(slides, held)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
-    return rows[:, :6], rows[:, 7]
-
-
-def _closed_to_rounding(
-    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...], period: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
-    best, least = q.copy(), np.full(len(q), np.inf)
-    q = q.copy()
-    for _ in range(UNDAMPED_STEPS):
-        gap, rates, opened = loop_closing.kernels(slides)["opening"](loop, q)
-        better = opened < least
-        best[better], least[better] = q[better], opened[better]
-        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
-        q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
-    return wrapped(best, period), least
-
-
-def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """The pairs of rows that are of the same pose, of poses (M,) in rising order."""
-    for back in range(1, len(pose)):
-        later = np.flatnonzero(pose[back:] == pose[:-back]) + back
-        if not later.size:
-            return
-        yield later, later - back
-
-
-def distinct(
-    pose: npt.NDArray[np.intp],
-    angles: FloatArray,
-    doubtful: Mask | None = None,
-    period: FloatArray | None = None,
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
-    if doubtful is not None and not doubtful.any():
-        return pose, angles  # (in rising order: others are behind them where a pose is doubtful)
-    order = np.argsort(pose, kind="stable")
-    pose, angles = pose[order], angles[order]
-    keep = np.ones(len(pose), dtype=bool)
-    first = np.flatnonzero(np.r_[True, pose[1:] != pose[:-1]]) if len(pose) else np.zeros(0, dtype=np.intp)
-    place = np.arange(len(pose)) - np.repeat(first, np.diff(np.r_[first, len(pose)]))
-    rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
-    for back in range(1, int(place[rows].max(initial=0)) + 1):
-        later = rows[place[rows] >= back]
-        same = np.abs(wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
-        keep[later[same & keep[later - back]]] = False
-    return pose[keep], angles[keep]
-
-
-def wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
-    """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
-    turns = np.rint(angles * (0.5 / np.pi))
-    return np.asarray(angles - (2.0 * np.pi if period is None else period) * turns)

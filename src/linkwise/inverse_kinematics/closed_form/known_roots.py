@@ -1,9 +1,9 @@
 """Whether a trigonometric polynomial has no other real roots than known ones.
 
-Roots that are near to each other spoil the coefficients, and the discs about them; samples of the polynomial stay as exact as
-they are. Divided by sin((t - t_k) / 2) for each known root t_k, and multiplied by as many factors whose roots are far from the
-circle, they are the samples of a polynomial of the same degree, whose higher orders vanish only if all of these were roots.
-What is left must have no root on the circle.
+Roots that are near to each other spoil the discs about them, while samples of the polynomial stay as exact as they are.
+Divided by sin((t - t_k) / 2) for each known root t_k, and multiplied by as many factors whose roots are far from the circle,
+they are the samples of a polynomial of the same degree, whose higher orders vanish only if all of these were roots. What is
+left must have no root on the circle.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ def shifted(d: Any) -> Array:
 
 
 def product_of(*placements: Array) -> Array:
+    """The product of rigid placements (3, 4)."""
     product = placements[0]
     for T in placements[1:]:
         product = times(product, T)

@@ -1,9 +1,10 @@
 """Six joints of which two slide: the angle of one of the four that turn by a polynomial of degree 8.
 
-The rotations of four revolute joints h, a, b and c close a spherical four-bar, Z_h K_0 Z_a K_1 Z_b K_2 Z_c K_3 = 1. For an angle
-of the hidden joint h it has two positions, with the root of one number s^2: cosines and sines of a, b and c are f + g s, over a
-denominator D. The two shifts close the gap where it lies in the plane of their directions; the product of that triple product
-for both positions, times a power of D, is a trigonometric polynomial of degree 4 in the hidden angle, known by its values.
+The rotations of four revolute joints h, a, b and c close a spherical four-bar, Z_h K_0 Z_a K_1 Z_b K_2 Z_c K_3 = 1. For
+an angle of the hidden joint h it has two positions, with the root of one number s^2: cosines and sines of a, b and c are
+f + g s, over a denominator D. The two shifts close the gap where it lies in the plane of their directions; the product of
+that triple product for both positions, times a power of D, is a trigonometric polynomial of degree 4 in the hidden angle,
+known by its values.
 """
 
 from __future__ import annotations
@@ -16,15 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.inverse_kinematics.closed_form import offset_wrist as quartic
+from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, closed_loops, distinct, wrapped
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
-from linkwise.inverse_kinematics.closed_form.general_arm import (
-    OPEN,
-    Answers,
-    GeneralArm,
-    closed_loops,
-    distinct,
-    wrapped,
-)
+from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.inverse_kinematics.closed_form.loop_closing import Slides, about, inverse_placement, word
 from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
 from linkwise.kernel import Kernel
@@ -53,10 +48,10 @@ class Surd:
         return Surd(-self.f, -self.g, self.square)
 
     def __sub__(self, other: Any) -> Surd:
-        return self + (-other)
+        return Surd.__add__(self, -other)
 
     def __rsub__(self, other: Any) -> Surd:
-        return -self + other
+        return Surd.__add__(-self, other)
 
     def __mul__(self, other: Any) -> Surd:
         if not isinstance(other, Surd):
