@@ -64,8 +64,8 @@ def _two_groups(chain: AxisChain, two: tuple[int, ...], three: tuple[int, ...]) 
 def _three_and_two(chain: AxisChain) -> Solve:
     """Solve where joints 1 to 3 are parallel to a, and joints 4 and 5 to b.
 
-    With D = E_123 E_45, a is turned by E_45 alone: the angle of E_45 is that from D^-1 a to a, about b. The height of a point
-    of axis 5 along a gives joint 4, and what is left is a problem in one plane.
+    With D = E_123 E_45, the angle of E_45 is that from D^-1 a to a, about b. The height of a point of axis 5 along a gives
+    joint 4, and what is left is a problem in one plane.
     """
     h, p, plane = chain.axes, chain.points, ParallelAxesPlane.of(chain, 0)
     a, b = h[0], h[3]
