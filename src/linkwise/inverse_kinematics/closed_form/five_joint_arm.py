@@ -51,19 +51,20 @@ class FiveJointArm:
         """As `GeneralArm.solve`: all solutions for poses (N, 4, 4) of the frame."""
         proven = np.zeros(len(poses), dtype=bool)
         pose, angles = np.zeros(0, dtype=np.intp), np.zeros((0, 5))
-        left = np.arange(len(poses))
+        left, doubtful = np.arange(len(poses)), np.ones(len(poses), dtype=bool)
         for arm in (*self.arms, None):
             answers, sound = (arm or self.arms[0]).solve(poses[left], checked=checked, thorough=arm is None)
             if not sound:
                 return Answers(pose, angles, proven), False
             proven[left] = answers.proven
+            doubtful = ~proven if arm is self.arms[0] else doubtful
             at, q = self._held(arm or self.arms[0], poses[left], answers)
             pose, angles = np.concatenate([pose, left[at]]), np.concatenate([angles, q])
             left = left[~answers.proven]
             if not left.size:
                 break
-        period = self.arms[0].period[:5]
-        return Answers(*distinct(pose, angles, period=period), proven), True
+        order = np.argsort(pose, kind="stable")
+        return Answers(*distinct(pose[order], angles[order], doubtful, self.arms[0].period[:5]), proven), True
 
     def _held(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
         """Of which pose and where (M, 5) solutions of six joints are with the virtual one at zero."""

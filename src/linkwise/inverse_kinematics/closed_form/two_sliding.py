@@ -202,7 +202,8 @@ class SlidingFormulation(NamedTuple):
         slides, order = self.slides(), self.order()
         period = np.where(slides, 0.0, 2.0 * np.pi)
         loop = np.ascontiguousarray(placements[:, order, :3])
-        functions, polynomials = kernels(slides), self.polynomials()
+        functions = kernels(slides)
+        polynomials: Any = self.polynomials() if len(loop) > 1 else quartic.ufuncs()
         with np.errstate(all="ignore"):
             c, error = polynomials["coefficients"](self.samples(placements))
             radii, circle, kind = polynomials["classified"](c, roots_of(c), error)
@@ -215,13 +216,13 @@ class SlidingFormulation(NamedTuple):
             good = opened < OPEN
             accounted = good & (kind == ALONE) & (np.abs(wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
             proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
-            again = ~proven[pose]
-            more, more_open = closed_loops(loops[again], both[again, 1], slides)
-        of = np.concatenate([pose[good], pose[again][more_open < OPEN]])
-        rows = np.concatenate([q[good], more[more_open < OPEN]])
+            of, rows, again = pose[good], q[good], ~proven[pose]
+            if again.any():  # (of a double root both positions may fit)
+                more, more_open = closed_loops(loops[again], both[again, 1], slides)
+                also = more_open < OPEN
+                of, rows = np.concatenate([of, pose[again][also]]), np.concatenate([rows, more[also]])
         back = np.argsort(order)
-        of, angles = distinct(of, wrapped(rows, period)[:, back], period=period[back])
-        return Answers(of, angles, proven)
+        return Answers(*distinct(of, wrapped(rows, period)[:, back], ~proven, period[back]), proven)
 
 
 class TwoSlidingArm(GeneralArm):
