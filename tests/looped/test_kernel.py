@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -35,14 +36,49 @@ def run(folder: Path, calls: list[tuple[str, int]]) -> subprocess.Popen[str]:
 
 
 def test_processes_race_on_a_cold_cache(tmp_path: Path) -> None:
-    """Twenty, on the same numbers; some find what others have just written."""
+    """Six, on the same numbers; some find what others have just written."""
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)
     calls = [("inverse_dynamics", 3), ("gravity_torque", 1)]
-    processes = [run(folder, calls) for _ in range(20)]
+    processes = [run(folder, calls) for _ in range(6)]
     results = [process.communicate(timeout=300) for process in processes]
     assert {errors for _, errors in results} == {""}
     assert len({output for output, _ in results}) == 1
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_one_configuration_whose_walks_go_on_together(backwards: bool) -> None:
+    """Ways of 8 rows and longer, with branches: the bits of a batch, in which each walks alone."""
+    parents = [-1, *range(7), 3, *range(8, 20), 14, *range(21, 30)]
+    rng, order = np.random.default_rng(5), list(range(len(parents)))
+    if backwards:
+        order = order[:10] + order[10:][::-1]
+    links = [
+        lw.Link.dh(
+            a=rng.uniform(-0.5, 0.5),
+            alpha=rng.uniform(-1.0, 1.0),
+            d=rng.uniform(-0.5, 0.5),
+            convention="standard",
+            joint="prismatic" if k % 7 == 3 else "revolute",
+            name=f"link{k}",
+            parent=None if parents[k] < 0 else f"link{parents[k]}",
+            mass=1.0 + 0.1 * k,
+            com=rng.uniform(-0.1, 0.1, 3),
+            inertia=(0.2, 0.3, 0.25),
+        )
+        for k in range(len(parents))
+    ]
+    tree = lw.Mechanism([links[k] for k in order])
+    for name, count in (("mass_matrix", 1), ("coriolis_matrix", 2), ("inverse_dynamics_derivatives", 3)):
+        inputs = rng.uniform(-1.0, 1.0, (count, 3, tree.n))
+        kernel = tree.kernel(name, tier="looped")
+        for k in range(3):
+            for one, rows in zip(parts(kernel(*inputs[:, k])), parts(kernel(*inputs)), strict=True):
+                assert np.array_equal(one, rows[k]), name
+
+
+def parts(results: object) -> tuple[np.ndarray, ...]:
+    return results if isinstance(results, tuple) else (np.asarray(results),)
 
 
 def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
@@ -50,11 +86,13 @@ def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
     calls = [("gravity_torque", 1)]
     wanted, _ = run(folder, calls).communicate(timeout=300)
-    for spoil in (lambda path: path.unlink(), lambda path: path.write_bytes(b"linkwise object 1\n" + bytes(40) + b"{}")):
-        for path in sorted(folder.glob("*.o")):
-            spoil(path)
-            found, errors = run(folder, calls).communicate(timeout=300)
-            assert (found, errors) == (wanted, ""), path
+    for path in sorted(folder.glob("*.o")):
+        path.write_bytes(b"linkwise object 1\n" + bytes(40) + b"{}")
+        found, errors = run(folder, calls).communicate(timeout=300)
+        assert (found, errors) == (wanted, ""), path
+    for path in sorted(folder.glob("*.o"))[::2]:
+        path.unlink()
+    assert run(folder, calls).communicate(timeout=300) == (wanted, "")
 
 
 def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,6 +107,19 @@ def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.Monkey
 
         arm = lw.robots.puma560().replace(name=f"arm {factor}")
         assert arm.kernel("potential_energy", tier="looped")(np.zeros(6)) == 6.0 * factor
+
+
+@pytest.mark.parametrize("name", ["regressor", "center_of_mass", "inverse_dynamics"])
+def test_programs_do_not_depend_on_what_is_still_in_memory(name: str) -> None:
+    """Processes that share a cache may each compile a part of a program's code: all must record the same operations."""
+    digests, threshold = set(), gc.get_threshold()
+    try:
+        for every in (0, 1, 1000):  # (never collected, after each object, now and then)
+            gc.set_threshold(every)
+            digests.add(sweeps._recorded(sweeps.LOOPED[name], (), True).layout.digest)
+    finally:
+        gc.set_threshold(*threshold)
+    assert len(digests) == 1
 
 
 def test_layouts_are_read_as_they_were_written() -> None:

@@ -72,6 +72,16 @@ class Backend(ABC):
         """The address of a handler of XLA's foreign function interface, and what must live as long."""
         return None
 
+    def launcher(self, program: Any) -> Any:
+        """What runs a tape, a rollout or an iteration on GPUs, see `linkwise.kernel.backends.nvptx.launch.Launcher`.
+
+        Raises
+        ------
+        KernelError
+            Where it has no code for them.
+        """
+        raise KernelError(f"the back end {self.name!r} has no code for GPUs; expected 'llvm', with llvmlite installed")
+
 
 def backend(kind: type[Backend]) -> type[Backend]:
     """Register a back end."""

@@ -183,7 +183,7 @@ class Solution:
     def __repr__(self) -> str:
         kind = type(self).__name__
         if not isinstance(self.reason, (str, np.ndarray)):  # (of another library, which may not have computed it yet)
-            return f"<{kind}: {tuple(np.shape(self.success))}{self._tasks}, {type(self.reason).__module__}>"
+            return f"<{kind}: {tuple(np.shape(self.success))}{self._tasks}, {type(self.success).__module__}>"
         if not np.ndim(self.success):
             return f"<{kind}: {self.reason}{self._details}>"
         words, counts = np.unique(self.reason, return_counts=True)

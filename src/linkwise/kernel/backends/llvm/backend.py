@@ -74,6 +74,12 @@ class Llvm(Backend):
         """All instants of all paths in one call, joints in vector lanes."""
         return path_motion.motion(tape)
 
+    def launcher(self, program: Any) -> Any:
+        """PTX, from the same lowering."""
+        from linkwise.kernel.backends.nvptx.launch import launcher_of
+
+        return launcher_of(program)
+
     def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
         """The inner loop of the gufunc, called by XLA."""
         inputs, outputs = list(tape.inputs.values()), list(tape.outputs.values())

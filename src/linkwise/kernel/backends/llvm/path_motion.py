@@ -10,7 +10,6 @@ from linkwise.kernel.backends.llvm import reachability
 from linkwise.kernel.backends.llvm.body import body
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.rollout import PartText
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.reachability import LANES
@@ -55,10 +54,8 @@ def _gufunc(face: Face, parts: list[str], digest: str) -> Callable[..., Any]:
     return gufunc
 
 
-def _text(part: str) -> PartText:
-    text = PartText("double", LANES, llvm.host().has_fma)
-    text.part = part
-    return text
+def _text(part: str) -> Text:
+    return Text("double", LANES, llvm.host().has_fma, part)
 
 
 def _body(tape: Tape, part: str) -> str:
