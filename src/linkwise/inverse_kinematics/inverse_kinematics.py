@@ -23,7 +23,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.clear import Clear
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
-from linkwise.solve.joint_limits import JointRanges, beside, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, beside, start_position
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import link_given, positive, settle
@@ -155,7 +155,11 @@ def exactly(
     if q.ndim == 1:
         if success:
             return Solution(q, True, "converged", float(far), float(turned), 0, system.bounds, system.names, tol)
-        return numeric(T, q0=q0)
+        solution = numeric(T, q0=q0)
+        if solution.success:
+            return solution
+        reason, proven = _proofs(form, np.asarray(T, dtype=float)[None], system.limited, np.array([solution.reason]))
+        return replace(solution, reason=str(reason[0]), proven=bool(proven[0]))
     reason, steps = np.full(success.shape, "converged", dtype="<U11"), np.zeros(success.shape, dtype=np.intp)
     rows = dict(zip(ROWS, (q, success, reason, far, turned, steps), strict=True))
     shared = {"limits": system.bounds, "names": system.names, "tol": tol}
@@ -164,8 +168,22 @@ def exactly(
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
     solution = Solution.of(**{name: np.array(row) for name, row in rows.items()}, **shared)
-    solution.put(unsolved, numeric(np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))[unsolved], q0=start))
-    return solution
+    poses = np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))
+    solution.put(unsolved, numeric(poses[unsolved], q0=start))
+    left = ~solution.success
+    proven = np.zeros(success.shape, dtype=bool)
+    solution.reason[left], proven[left] = _proofs(form, poses[left], system.limited, solution.reason[left])
+    return replace(solution, proven=proven)
+
+
+def _proofs(
+    form: ClosedForm, poses: FloatArray, limited: bool, reasons: npt.NDArray[np.str_]
+) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.bool_]]:
+    """Why poses (N, 4, 4) were not solved, as far as all their positions tell, and which of these reasons are proven."""
+    free = form.all(poses, limits=False)
+    within = form.all(poses) if limited else free
+    reasons = np.where(free.unreachable, "unreachable", np.where(within.unreachable, "limit", reasons))
+    return reasons, within.unreachable
 
 
 TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
@@ -489,7 +507,7 @@ def all_inverse_kinematics(
 ) -> Solutions:
     """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
-    By the closed form where there is one, else, of six revolute joints, by elimination, which needs no special geometry.
+    By the closed form where there is one, else, of five or six joints, by elimination, which needs no special geometry.
 
     Each solution is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
@@ -502,10 +520,11 @@ def all_inverse_kinematics(
     starts are followed too. `Solutions.complete` is False there, because starts prove nothing; for a single pose a
     `LinkwiseWarning` says how many solutions come from them.
 
-    Elimination (M. Raghavan and B. Roth 1993) gives the angle of one joint as a root of a polynomial of degree 16. It is
-    complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs to
-    a solution. Where roots meet, near singular poses and boundaries of the reach, solutions of poses beside are followed
-    too, and `Solutions.complete` is False.
+    Elimination (M. Raghavan and B. Roth 1993) gives the angle of one joint as a root of a polynomial of degree 16, or 8. It
+    is complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs
+    to a solution; or where nothing real is left once the roots of all solutions are divided off. Where neither is so, at
+    singular poses and boundaries of the reach, solutions of poses beside are followed too, and `Solutions.complete` is
+    False. A pose without solutions that is complete is out of reach: `Solutions.unreachable`.
 
     Parameters
     ----------
@@ -545,7 +564,7 @@ def all_inverse_kinematics(
     Raises
     ------
     NoClosedFormError
-        Where no closed form is known, and the joints are not six revolute ones: why, and what to use instead.
+        Where no closed form is known, and elimination does not fit: why, and what to use instead.
     ArgumentError
         Naming the argument at fault.
 
@@ -620,7 +639,10 @@ def _by_form(
     wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
     general = elimination(mechanism, link) if wanted else None
     if general is None and method == "elimination":
-        raise ArgumentError(f"{mechanism.name!r}: method is 'elimination', for frames that six revolute joints move")
+        raise ArgumentError(
+            f"{mechanism.name!r}: method is 'elimination', for frames that five or six independent joints move, of which two"
+            " slide at most"
+        )
     return (general or form).all(T, q0, limits), form.fixed
 
 
@@ -637,16 +659,18 @@ def _of_some(
     distance, angle, outside = system.checking(repeated, q)
     good = (rows_out[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return [
-        _distinct(rows[keep], start)
+        _distinct(rows[keep], start, system.ranges.turning)
         for rows, keep, start in zip(q.reshape(-1, per_task, n), good.reshape(-1, per_task), first, strict=True)
     ]
 
 
-def _distinct(q: FloatArray, q0: FloatArray) -> FloatArray:
-    """Rows (k, n) that differ, sorted by their distance from q0."""
+def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
+    """Rows (k, n) that differ by more than whole turns of what is `turning` (n,), sorted by their distance from q0."""
     q = q[np.argsort(np.linalg.norm(q - q0, axis=1), kind="stable")]
     kept: list[FloatArray] = []
     for row in q:
-        if not kept or np.abs(np.array(kept) - row).max(axis=1).min() > SAME:
+        away = np.array(kept).reshape(-1, len(row)) - row
+        away -= np.where(turning, TURN * np.rint(away / TURN), 0.0)
+        if not kept or np.abs(away).max(axis=1).min() > SAME:
             kept.append(row)
     return np.array(kept).reshape(-1, q.shape[1])

@@ -32,6 +32,12 @@ REASONS: dict[str, str] = {
     "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
 }
 
+#: What a reason means where a closed form gives all positions of the joints, so that it is proven.
+PROVEN: dict[str, str] = {
+    "unreachable": "it is out of reach, which is proven: no position of the joints reaches it, whatever the joint limits",
+    "limit": "joint limits stand in the way, which is proven: each position that reaches it is outside of them",
+}
+
 #: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
@@ -73,6 +79,9 @@ class Solution:
         How far the targets are from the first joint, m, over the axes that count, where that was looked at.
     reach : float
         How far from there the links reach at most, m.
+    proven : bool or ndarray (...)
+        Whether the reason is proven, by a closed form that gives all positions: that none reaches the target
+        (``"unreachable"``), or none within the limits (``"limit"``). Without it the reason is what the solver met with.
 
     Examples
     --------
@@ -95,6 +104,7 @@ class Solution:
     tol: float = 0.0
     away: Any = None
     reach: float = np.inf
+    proven: Any = False
 
     @property
     def active_limits(self) -> npt.NDArray[np.int8]:
@@ -137,7 +147,8 @@ class Solution:
         if element(self.success, place):
             after = f" after {steps} iterations" if steps else ""
             return f"solved{after}: {errors} from the goal (tolerance {self.tol:g})"
-        message = f"not solved ({reason}): {REASONS[reason]}. The nearest found is {errors} away"
+        meaning = PROVEN[reason] if element(self.proven, place if np.ndim(self.proven) else ()) else REASONS[reason]
+        message = f"not solved ({reason}): {meaning}. The nearest found is {errors} away"
         at = self._limits_at(q, self.active_limits[place])
         message = f"{message}, with {', '.join(at)}." if at else f"{message}."
         away = None if self.away is None else float(self.away[place])
