@@ -15,7 +15,6 @@ import linkwise as lw
 from linkwise import rtss
 from linkwise.cli import main
 from linkwise.spatial import quaternion, rotation, transform
-
 from support.numpy_backend import compute_by_numpy
 
 from .conftest import ROOT, blocks, desk_in

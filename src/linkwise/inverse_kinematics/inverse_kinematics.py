@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
@@ -208,6 +208,7 @@ def inverse_kinematics(
     method: str = "auto",
     limits: bool = True,
     clear: Clear | None = None,
+    configuration: Mapping[str, str] | None = None,
 ) -> Solution:
     """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
 
@@ -242,6 +243,10 @@ def inverse_kinematics(
     clear : Clear, optional
         What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
+    configuration : mapping of str to str, optional
+        The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
+        all solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is in
+        reach, the reason is ``"configuration"``, and q is a solution with other words.
 
     Returns
     -------
@@ -265,6 +270,9 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if configuration is not None:
+        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
+        return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
     if clear is not None:
         return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
     if method in TEXTBOOK_METHODS:
@@ -285,6 +293,55 @@ def inverse_kinematics(
         if plain is not None:
             return plain
     return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+
+
+def _in_configuration(
+    mechanism: Tree,
+    goal: Pose,
+    configuration: Mapping[str, str],
+    method: str,
+    *,
+    q0: npt.ArrayLike | None,
+    tol: float,
+    limits: bool,
+    **options: Any,
+) -> Solution:
+    """The solutions nearest to q0 that have the words of a configuration, and what stands in the way where there is none."""
+    if method in TEXTBOOK_METHODS or not all(goal.mask) or mechanism.loops or mechanism.manifold_joints:
+        raise ArgumentError(
+            f"configuration goes with whole poses of a tree on a fixed base, and with method "
+            f"{choices([word for word in METHODS if word not in TEXTBOOK_METHODS])}; expected it to be left out"
+        )
+    clear, size = options.pop("clear"), positive("tol", tol)
+    labels_of(mechanism, goal.link).fits(np.zeros(mechanism.n), configuration)
+    sought: dict[str, Any] = {"link": goal.link, "limits": limits, "clear": clear, "configuration": configuration}
+    some = {"tol": size, "seed": options["seed"]} if method == "numeric" else {}
+    listed = all_inverse_kinematics(mechanism, goal.T, q0=q0, method=method, **sought, **some)
+    system = pose_system(mechanism, goal.link, limits)
+    batch = common_batch(T=goal.numbers.shape[:-1], q0=start_of(mechanism, system, q0).shape[:-1])
+    rows = np.broadcast_to(listed.q, (*batch, *listed.q.shape[-2:]))
+    q = rows[..., 0, :] if rows.shape[-2] else np.full((*batch, mechanism.n), np.nan)
+    tasks = np.ascontiguousarray(np.broadcast_to(goal.numbers, (*batch, 16)).reshape(-1, 16))
+    q = np.array(q).reshape(-1, mechanism.n)
+    lacking = np.flatnonzero(np.isnan(q).any(axis=-1))
+    reason = np.full(len(q), "converged", dtype="<U13")
+    if lacking.size:
+        starts = None if q0 is None else np.broadcast_to(q0, (*batch, mechanism.n)).reshape(q.shape)[lacking]
+        kept: dict[str, Any] = {
+            "link": goal.link,
+            "method": method,
+            "tol": size,
+            "limits": limits,
+            "clear": clear,
+            "q0": starts,
+        }
+        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), seed=options["seed"], **kept)
+        q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
+    far, turned, outside = system.checking(tasks, q)
+    success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
+    steps = np.zeros(len(q), dtype=np.intp)
+    shared = {"limits": system.bounds, "names": system.names, "tol": size}
+    return Solution(q, success, reason, far, turned, steps).shaped(batch, **shared)
 
 
 def _clear_of(

@@ -16,6 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
+    "configuration": "it is solved, but no solution within the limits has the configuration asked for",
     "limit": "joint limits stand in the way: it is met outside them, or the way to it ends at them",
     "singular": "the method came to rest where the Jacobian has lost rank: another start may lead farther",
     "stalled": "the method came to rest away from the goal: the joints cannot come nearer from here",
@@ -216,6 +217,62 @@ class Solution:
         """Take rows of another solution, in place."""
         for name in ROWS:
             getattr(self, name)[place] = getattr(other, name)
+
+
+class PrioritySolution(Solution):
+    """What became of constraints with weights or priorities.
+
+    `success` says that all constraints of priority 0 hold within the tolerance, and that the levels after them are met as
+    well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. All are
+    computed by a forward pass of its own.
+
+    Attributes
+    ----------
+    constraint_errors : ndarray (..., c, 2)
+        Distance (m) and angle (rad) that each constraint lacks, in the order of `constraints`.
+    constraints : tuple of str
+        The constraints, in words.
+    priorities : ndarray of int (c,)
+        Their priorities.
+    levels : ndarray (..., L)
+        For each priority there is the root of the weighted sum of the squares of what is lacking, lengths in shares of the
+        mechanism's size.
+    at_rest : ndarray of bool (..., L)
+        Whether that is the least that the levels before leave, nearby.
+
+    Examples
+    --------
+    >>> from linkwise import Position, robots
+    >>> arm = robots.planar_2r()
+    >>> there, far = (Position("tool", p, mask=[1, 1, 0], priority=k) for k, p in enumerate([[1, 1, 0], [1, 3, 0]]))
+    >>> solution = arm.solve([there, far])
+    >>> solution.success, solution.holds.tolist(), solution.constraint_errors[:, 0].round(6).tolist()
+    (True, [True, False], [0.0, 2.0])
+    """
+
+    constraint_errors: FloatArray
+    constraints: tuple[str, ...]
+    priorities: npt.NDArray[np.intp]
+    levels: FloatArray
+    at_rest: npt.NDArray[np.bool_]
+
+    _tasks = " tasks"
+
+    @property
+    def holds(self) -> npt.NDArray[np.bool_]:
+        """Which constraints (..., c) hold within the tolerance."""
+        return np.asarray((self.constraint_errors <= self.tol).all(axis=-1))
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        lines = [super()._explained(place)]
+        for level, (lacking, still) in enumerate(zip(self.levels[place], self.at_rest[place], strict=True)):
+            priority = int(np.unique(self.priorities)[level])
+            lines.append(f"Priority {priority}: {lacking:.3g} lacking{'' if still else ', not at rest'}.")
+            for k in np.flatnonzero(self.priorities == priority):
+                far, turned = self.constraint_errors[(*place, k)]
+                state = "holds" if self.holds[(*place, k)] else f"lacks {far:.3g} m and {turned:.3g} rad"
+                lines.append(f"  {self.constraints[k]}: {state}")
+        return "\n".join(lines)
 
 
 def element(value: Any, place: tuple[int, ...]) -> Any:
