@@ -159,6 +159,7 @@ def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> 
     """The values of what changes the steps: options, whether rotors are carried, and whether joints have springs."""
     rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
     values = {**declared.options, **options, "rotors": rotors, "springs": bool(_free(tree).force_terms)}
+    values["turning"] = bool(turning_rotors(_free(tree)))
     return tuple((name, values[name]) for name in LOOPED[declared.name].variants)
 
 
@@ -293,8 +294,8 @@ SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_to
 #: Algorithms that inertias along lengths act on beside these.
 INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
 
-#: Algorithms that know of the momenta of motors of joints with quaternions only as straight-line code.
-TURNING = frozenset(("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics"))
+#: Algorithms that the momenta of motors of joints with quaternions act on.
+TURNING = ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics")
 
 #: Algorithms that are written for constant motion subspaces.
 CONSTANT = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
@@ -325,8 +326,9 @@ def _unknown_spring(tree: Tree, name: str) -> str:
 
 
 def _unknown_motor(tree: Tree, name: str) -> str:
-    if name.startswith(tuple(TURNING)) and turning_rotors(tree):
-        return "motors of a joint with a quaternion have inertias that are not alike, or slide"
+    traced = traced_joints(_free(tree)).kinds
+    if name.startswith(TURNING) and any(kind.nq != kind.nv for kind in traced) and turning_rotors(tree):
+        return "motors of a joint with a quaternion, of a type from outside, have inertias that are not alike"
     if name == "regressor" and any(drive.coordinate < 0 for drive in tree.drives):
         return "a motor drives a joint with a quaternion"
     return ""
@@ -370,7 +372,7 @@ def _bodies(tree: Tree) -> int:
 def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
     """All programs there are, as `code_of` takes them."""
     choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
-    choices["springs"] = (False, True)
+    choices |= {"springs": (False, True), "turning": (False,)}  # (motors of joints with quaternions are rare)
     result = []
     for name, steps in LOOPED.items():
         combinations: list[tuple[tuple[str, Any], ...]] = [()]
