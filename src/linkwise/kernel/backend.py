@@ -60,8 +60,15 @@ class Backend(ABC):
         """The passes of `linkwise.kernel.reachability` as a gufunc."""
         return None
 
-    def path_speeds(self, rows: Tape, caps: Tape) -> Callable[..., Any] | None:
-        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc."""
+    def path_speeds(self, rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any] | None:
+        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc.
+
+        The tapes are for lines of accelerations, for the greatest x, and for lines of efforts.
+        """
+        return None
+
+    def path_samples(self) -> Callable[..., Any] | None:
+        """Values and derivatives of polynomials at places, as a gufunc."""
         return None
 
     def path_motion(self, tape: Tape) -> Callable[..., Any] | None:

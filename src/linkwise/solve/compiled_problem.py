@@ -178,5 +178,5 @@ def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: 
 
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:
     """The compiled system for constraints of these kinds; kept with the mechanism."""
-    key = (limits, *(constraint.key for constraint in constraints))
+    key = (limits, *((*constraint.key, constraint.weight is None) for constraint in constraints))
     return tree.memo("solve", key, lambda: CompiledProblem(tree, constraints, limits=limits))
