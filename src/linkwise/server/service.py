@@ -97,8 +97,14 @@ class Service:
         What is counted for events.
     settings : dict
         Those of the kind of server, for its ``settings_type``.
+
+    Attributes
+    ----------
+    address : str
+        Where it is served.
     """
 
+    address: str
     #: The function that serves, ``module:name``, in the process of the server.
     serve: ClassVar[str] = ""
     settings_type: ClassVar[type[ServerSettings]] = ServerSettings
