@@ -67,6 +67,8 @@ def _watches(ports: Ports) -> Iterator[Watch]:
             yield Watch(name, 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more")
         elif name == "chain.kept":
             yield Watch(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
+        elif quantity == "limited":
+            yield Watch(name, 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more")
         elif quantity == "limits.reached":
             yield Watch(name, 1.0, "limit", 300, f"{entity} is at a limit", f"{entity} is off its limit")
 

@@ -243,6 +243,9 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None) -> 
     lines.append("limits of speed or acceleration bind" if limited else "no limit of speed or acceleration binds")
     if limited and not read("chain.kept"):
         lines.append(_red("a limit could not be kept"))
+    if "clear.distance" in state.ports:
+        text = f"nearest shapes {read('clear.distance'):.4g} m apart"
+        lines.append(_red(f"{text}: held back before contact") if read("clear.limited") else text)
     lines += [_red(f"{link}: at a limit of its joint") for link in state.at_limits()]
     lines += [f"{which}: at its greatest speed, {speed:.4g} {unit}" for which, speed, unit in state.at_speeds()]
     return "<div style='padding:4px 14px;font-size:0.9em;line-height:1.5'>" + "<br>".join(lines) + "</div>"
