@@ -1,14 +1,14 @@
-"""A six-joint chain at 1 kHz, alone, served, watched in a page, read by a client at 100 Hz, and under attack: how many were late.
+"""A six-joint chain at 1 kHz, alone, served, read at 100 Hz, under attack, shown in a page: how many cycles were late.
 
     python benchmarks/opcua.py [seconds of each case]
 
 The client and the attackers are processes of their own on the same machine. The client reads 40 ports at once, a hundred
 times a second, and writes the target ten times a second. The attackers open 10,000 connections, hold as many as the server
 lets them, and send wrong passwords, writes without a name and bytes that are no messages for as long as it lasts. A cycle is
-late that begins more than 0.1 ms after its deadline. The page is one that takes all that is sent, without a browser that
-draws it; what `take` and `publish` add to a cycle is told for each case. What the machine does by itself shows in the first case, and stands
-against the others. Each case runs at ordinary priority and, where the user may have it, at a real-time one: without it the
-attackers, who here share the processors with the cycle, take their part of them.
+late that begins more than 0.1 ms after its deadline. The page takes all that it is sent, without a browser that draws it.
+What `take` and `publish` add to a cycle is printed for each case. What the machine does by itself shows in the first case,
+and stands against the others. Each case runs at ordinary priority and, where the user may have it, at a real-time one:
+without it the attackers, who here share the processors with the cycle, take their part of them.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ def told(name: str, timing: Timing) -> None:
     )
 
 
-def case(name: str, duration: float, priority: int | None, *others: str, served: bool = True, viewed: bool = False) -> Timing:
+def case(
+    name: str, duration: float, priority: int | None, *others: str, served: bool = True, viewed: bool = False
+) -> Timing:
     """Run a chain with others beside it."""
     chain, cycles = a_chain(), round(duration / PERIOD)
     chain.step(PERIOD)
@@ -167,7 +169,9 @@ def case(name: str, duration: float, priority: int | None, *others: str, served:
             for service in services:
                 service.publish()
 
-        work: dict[str, Any] = {"before": before, "after": after, "priority": priority} if services else {"priority": priority}
+        work: dict[str, Any] = (
+            {"before": before, "after": after, "priority": priority} if services else {"priority": priority}
+        )
         names = ["chain.cycle", *(port for port in chain.ports if port != "chain.cycle")][:PORTS]
         counts = {"client": ("accepted", 2), "attack": ("turned_away", 0), "page": ("connections", 0)}
         processes = {}
@@ -175,7 +179,9 @@ def case(name: str, duration: float, priority: int | None, *others: str, served:
             service = services[-1] if what == "page" else services[0]
             word, least = counts[what]
             processes[what] = beside(what, service.address, names, duration + 3.0)
-            run(chain, PERIOD, stop=lambda: service.counts[word] > least, **work)
+            run(
+                chain, PERIOD, stop=lambda counted=(service, word, least): counted[0].counts[counted[1]] > counted[2], **work
+            )
         timing = run(chain, PERIOD, cycles=cycles, **work)
         told(name, timing)
         run(chain, PERIOD, stop=lambda: all(process.poll() is not None for process in processes.values()), **work)
@@ -209,7 +215,9 @@ def main() -> None:
         both = case("the same and a client", duration, priority, "client", "page", viewed=True)
         for label, timing in (("shown", watched), ("shown, with a client", both)):
             ratios = [getattr(timing.lateness, key) / getattr(alone.lateness, key) for key in ("median", "p99", "p999")]
-            print(f"{label}, beside alone: began after {' '.join(f'{ratio:.2f}' for ratio in ratios)} (median, 99 %, 99.9 %)")
+            print(
+                f"{label}, beside alone: began after {' '.join(f'{ratio:.2f}' for ratio in ratios)} (median, 99 %, 99.9 %)"
+            )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def test_half_a_line_is_cut_off_when_the_file_is_opened_again(tmp_path: Path) ->
 def test_two_processes_that_are_killed_leave_whole_lines(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     writers = [
-        subprocess.Popen([sys.executable, "-c", ENDLESS, str(path), name], stdout=subprocess.PIPE) for name in ("anna", "bea")
+        subprocess.Popen([sys.executable, "-c", ENDLESS, str(path), name], stdout=subprocess.PIPE)
+        for name in ("anna", "bea")
     ]
     for writer in writers:
         assert writer.stdout is not None

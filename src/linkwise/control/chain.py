@@ -48,8 +48,8 @@ class Chain:
         `PrismaticLink` and `FixedLink` is made one, and its own theta, d and greatest speeds are the first values.
     constraints : ChainConstraint, Clear, or sequence of these, optional
         What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
-        `DrivenJoint`; and `linkwise.Clear`, which stops the chain before its shapes touch each other, or obstacles that stand
-        in the frame of its start.
+        `DrivenJoint`; and `linkwise.Clear`, which stops the chain before its shapes touch each other, or obstacles that
+        stand in the frame of its start.
     q0 : (nq,) array_like, optional
         Joint values at the beginning; zero, or the nearest value within the limits. Loops of the mechanism are closed from
         there.
@@ -110,8 +110,7 @@ class Chain:
         reference: str | Path | None = None,
     ) -> None:
         mistakes, first_values = Mistakes(), dict(ports or {})
-        single = isinstance(constraints, (ChainConstraint, Clear))
-        listed = (constraints,) if single else tuple(constraints)  # type: ignore[arg-type]
+        listed = (constraints,) if isinstance(constraints, (ChainConstraint, Clear)) else tuple(constraints)
         self.constraints = tuple(KeepClear(clear=one) if isinstance(one, Clear) else one for one in listed)
         sound = _sound(self.constraints, mistakes)
         self.angles = str(mistakes.take(known, angles))

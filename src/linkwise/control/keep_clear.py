@@ -22,7 +22,7 @@ from linkwise.solve.constraints import Clear, Constraint
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
 
-#: What is kept free beside the margin, as a part of the mechanism's size: a chain that has stopped there can move away again.
+#: What is kept free beside the margin, as a part of the mechanism's size: a chain that has stopped there can move away.
 RESERVE = 1e-3
 
 #: By this share a step stays below what is proven, for rounding.
@@ -50,9 +50,9 @@ class KeepClear(ChainConstraint):
     -----
     Between two configurations no point of a shape moves farther than sum_i l_i |dq_i|, and no distance changes by more: l_i
     is the lever of a coordinate (`linkwise.clearance.reach`). From a configuration with the least distance d a cycle
-    therefore takes no step with sum_i l_i |dq_i| > d - margin, whatever the length of the cycle; half of it towards the goal,
-    half for braking in other directions. What remains beyond the margin is 1e-3 of the mechanism's size, so that a step away
-    from contact is possible; it is taken only where the distance that is measured at its end is no less.
+    therefore takes no step with sum_i l_i |dq_i| > d - margin, whatever the length of the cycle; half of it towards the
+    goal, half for braking in other directions. What remains beyond the margin is 1e-3 of the mechanism's size, so that a
+    step away from contact is possible; it is taken only where the distance that is measured at its end is greater.
 
     Examples
     --------
@@ -177,6 +177,6 @@ def require_clear(constraint: KeepClear, limits: ClearLimits, q: FloatArray) -> 
     distance, kept = limits.least(constraint.clear, q), constraint.clear.margin + limits.reserve
     if not distance > kept:
         raise ArgumentError(
-            f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more than"
-            f" the margin of {constraint.clear.margin:g} m and {limits.reserve:.4g} m for moving away"
+            f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
+            f" than the margin of {constraint.clear.margin:g} m and {limits.reserve:.4g} m for moving away"
         )

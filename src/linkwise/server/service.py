@@ -224,7 +224,7 @@ class Service:
         self.close()
 
     def _accept(self, place: int, numbers: memoryview[float]) -> bool:
-        """Write to an input what came for it, and leave there what was before; or do as commanded. Whether that was possible."""
+        """Write to an input what came for it, and leave there what was before; or do as commanded. Whether it could."""
         try:
             if place < 0:
                 self._command(Command(place))

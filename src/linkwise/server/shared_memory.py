@@ -6,9 +6,9 @@ x86-64 kind do not, a checksum over number and values has the last word. A reade
 
 One process posts, the other takes; neither waits for the other. The outcome of an entry is reported after the cycle that
 took it has published its values: a client whose write was accepted finds its effect there. An entry that the cycle does not
-take in time is void, so that a cycle that stood still does not act on commands of long ago. The cycle leaves the numbers that
-an input had before in the entry that changed them. Cycles in which an output had a value that is watched for are counted, so
-that none is missed by a reader that looks less often.
+take in time is void, so that a cycle that stood still does not act on commands of long ago. The cycle leaves the numbers
+that an input had before in the entry that changed them. Cycles in which an output had a value that is watched for are
+counted, so that none is missed by a reader that looks less often.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ def _watches(ports: Ports) -> Iterator[Watch]:
             code = float(port.choices.index("input"))
             yield Watch(name, code, "fault", 800, "an input is no finite number", "all inputs are numbers again")
         elif name == "chain.limited":
-            yield Watch(name, 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more")
+            yield Watch(
+                name, 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more"
+            )
         elif name == "chain.kept":
             yield Watch(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
         elif quantity == "limited":

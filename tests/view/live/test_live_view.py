@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 pytest.importorskip("viser")
-import msgspec  # noqa: E402
-import zstandard  # noqa: E402
-from websockets.exceptions import InvalidStatus  # noqa: E402
-from websockets.sync.client import connect  # noqa: E402
+import msgspec
+import zstandard
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
-from linkwise import control, robots  # noqa: E402
-from linkwise.server import add_user, new_user, read_audit  # noqa: E402
-from linkwise.view.live.live_view import LiveView  # noqa: E402
+from linkwise import control, robots
+from linkwise.server import add_user, new_user, read_audit
+from linkwise.view.live.live_view import LiveView
 
 PASSWORD, HOME, CLOSER = "correct horse", [1.2, 0.6, 0.0], [1.0, 0.9, 0.0]
 CAMERA = {
@@ -158,7 +158,13 @@ def test_who_has_not_logged_in_or_may_only_watch_writes_nothing(served: tuple[Se
             time.sleep(0.3)
         for claimed in ("", owner, "1"):
             page.drag([0.5, 0.5, 0.0], claimed)
-        page.say({"type": "GuiUpdateMessage", "uuid": anna.find("GuiButtonMessage", "Log out")["uuid"], "updates": {"value": True}})
+        page.say(
+            {
+                "type": "GuiUpdateMessage",
+                "uuid": anna.find("GuiButtonMessage", "Log out")["uuid"],
+                "updates": {"value": True},
+            }
+        )
     assert until(lambda: [m for m in page.heard if m["type"] == "GuiFolderMessage" and "victor" in m["props"]["label"]])
     time.sleep(0.5)
     assert running.goal == HOME

@@ -66,7 +66,11 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
     ),
     option("--no-opcua", is_flag=True, help="Not over OPC UA."),
     option(
-        "--view", metavar="[PORT]", type=click.IntRange(0, 65535), is_flag=False, flag_value=8080,
+        "--view",
+        metavar="[PORT]",
+        type=click.IntRange(0, 65535),
+        is_flag=False,
+        flag_value=8080,
         help="Show it in the browser as it runs, at this port of this machine; 8080 if none is said.",
     ),
     option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Append who wrote what, a JSON object a line."),
@@ -139,7 +143,12 @@ def _run(chain: Chain, period: float, cycles: int | None, options: Options, port
     """Run, and print how it went; what is recorded is written last, also after an error."""
     recorder = _recorder(chain, options.record, cycles)
     unsolved = chain.ports.view("chain.unsolved")
-    with _written(recorder, options), _logged(), _server(chain, period, options) as server, _view(chain, period, options) as view:
+    with (
+        _written(recorder, options),
+        _logged(),
+        _server(chain, period, options) as server,
+        _view(chain, period, options) as view,
+    ):
         for line in () if server is None else _where(server, options):
             say(line, err=options.as_json)
         if view is not None:
@@ -297,7 +306,8 @@ def _summary(timing: Timing, status: Status, services: Sequence[Service]) -> Ite
     for service in services:
         counts = service.counts
         late = counts["expired"] + counts["broken"]
-        line = f"writes of {'clients' if isinstance(service, Server) else 'pages'}: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
+        who = "clients" if isinstance(service, Server) else "pages"
+        line = f"writes of {who}: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
         line += f", {late:,} too late" if late else ""
         yield line + (f"; {counts['turned_away']:,} connections turned away" if counts["turned_away"] else "")
         if service.last_refusal:

@@ -282,7 +282,9 @@ class Cycle:
 
         def bounded(target: FloatArray, source: FloatArray) -> list[Step]:
             return [
-                Copy(target[k, places[name]], source[k, i * n : (i + 1) * n]) for k in range(2) for i, name in enumerate(names)
+                Copy(target[k, places[name]], source[k, i * n : (i + 1) * n])
+                for k in range(2)
+                for i, name in enumerate(names)
             ]
 
         fetched: list[Step] = [Copy(q, self.at)]
@@ -290,7 +292,9 @@ class Cycle:
             Copy(part[k], self.pace_in[k, places[name]]) for k in range(2) for name, part in zip(names, parted, strict=True)
         ]
         for place, name in enumerate(("margin", "enabled")):
-            fetched.append(Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{keeping.name}.{name}")]))
+            fetched.append(
+                Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{keeping.name}.{name}")])
+            )
         measure = KernelCall(clear.distance, (q, *obstacles), (before.reshape(2),))
         bound = KernelCall(clear.bounding, (q, goal, low, high, before, switch), (toward, away, binds))
         taken = [If(gained[k], (Copy(self.pace_out[k], away_out[k]),)) for k in range(2)]

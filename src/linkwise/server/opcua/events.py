@@ -26,7 +26,9 @@ FIELDS, CONDITIONS, OPERANDS = 32, 8, 32
 _NESTING = (ua.FilterOperator.And, ua.FilterOperator.Or, ua.FilterOperator.Not)
 
 #: The fields that an event has (OPC 10000-5, 6.4.2).
-_FIELDS = frozenset({"EventId", "EventType", "SourceNode", "SourceName", "Time", "ReceiveTime", "LocalTime", "Message", "Severity"})
+_FIELDS = frozenset(
+    {"EventId", "EventType", "SourceNode", "SourceName", "Time", "ReceiveTime", "LocalTime", "Message", "Severity"}
+)
 
 
 class Events:

@@ -109,7 +109,7 @@ class Page:
 
     async def _on_log_in(self, _: Any) -> None:
         name, password = self._name.value, self._password.value
-        self._password.value = ""
+        self._password.value = ""  # type: ignore[misc]  # (viser's handle sets it)
         user = None if self._log_in is None else await self._log_in(name, password)
         if user is None:
             self.tell("Log-in refused", "The name or the password is wrong, or too many were tried lately.")
@@ -142,7 +142,7 @@ class Page:
         self._controls[target] = control
         self._place(target)
 
-        @control.on_update  # type: ignore[untyped-decorator]
+        @control.on_update
         async def _(event: Any) -> None:
             pose = pose_of(event.target)
             if pose is None or not self.operator or target not in self._controls:

@@ -90,7 +90,7 @@ class Live:
         self._pages: dict[int, Page] = {}
         self._inbox, self._sending = Inbox(), asyncio.create_task(asyncio.sleep(0))
         self._since = self._drawn = time.monotonic()
-        self._cycles = (self._since, float(ports.read("chain.cycle")))  # type: ignore[arg-type]
+        self._cycles = (self._since, float(ports.read("chain.cycle")))
         self._size = lay_out(settings.mechanism, self.state.q).extent
         self._painter = BrowserPainter(server, settings.mechanism, q=self.state.q)
         self._links = {name: k for k, name in enumerate(settings.mechanism.link_names)}
@@ -149,7 +149,7 @@ class Live:
 
     def _say(self, now: float) -> None:
         before, count = self._cycles
-        cycle = float(self._ports.read("chain.cycle"))  # type: ignore[arg-type]
+        cycle = float(self._ports.read("chain.cycle"))
         if now - before >= 1.0:
             self._rate, self._cycles = (cycle - count) / (now - before), (now, cycle)
         old = now - self._since if self.stale else None

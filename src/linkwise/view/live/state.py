@@ -57,8 +57,8 @@ class LiveState:
         if not self.ports.read(f"{target.name}.enabled"):
             return True
         errors = [f"{target.name}.{word}" for word in ("distance", "angle") if f"{target.name}.{word}" in self.ports]
-        precision = 10.0 * float(self.ports.read("chain.calculation_precision"))  # type: ignore[arg-type]
-        return all(float(self.ports.read(name)) <= precision for name in errors)  # type: ignore[arg-type]
+        precision = 10.0 * float(self.ports.read("chain.calculation_precision"))
+        return all(float(self.ports.read(name)) <= precision for name in errors)
 
     def at_limits(self) -> list[str]:
         """The links whose joints are at a limit."""
@@ -76,7 +76,7 @@ class LiveState:
         joints = [(link, speed, most) for link, speed, most in self._settings.joints]
         ends = [(end, f"{end}.calculated_velocity.predicted", f"{end}.max_speed") for end in self._settings.ends]
         for name, velocity, greatest in (*joints, *ends):
-            speed, most = float(np.linalg.norm(self.ports.read(velocity))), float(self.ports.read(greatest))  # type: ignore[arg-type]
+            speed, most = float(np.linalg.norm(self.ports.read(velocity))), float(self.ports.read(greatest))
             if np.isfinite(most) and speed >= most * (1.0 - NEAR) and speed > 0.0:
                 yield name, speed, self.ports[greatest].unit
 
