@@ -27,7 +27,7 @@ from typing import Any
 from linkwise import control, robots
 from linkwise.errors import ArgumentError
 from linkwise.server import Server, Service, Timing, add_user, new_user, run
-from linkwise.view.live.live_view import LiveView
+from linkwise.view.live import LiveView
 
 PERIOD, PORTS, RATE, CONNECTIONS, PRIORITY = 1e-3, 40, 100, 10_000, 50
 PASSWORD = "correct horse"

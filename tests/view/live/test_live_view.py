@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from linkwise import control, robots
 from linkwise.server import add_user, new_user, read_audit
-from linkwise.view.live.live_view import LiveView
+from linkwise.view.live import LiveView
 
 PASSWORD, HOME, CLOSER = "correct horse", [1.2, 0.6, 0.0], [1.0, 0.9, 0.0]
 CAMERA = {

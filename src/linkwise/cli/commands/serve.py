@@ -27,7 +27,7 @@ from linkwise.server.scheduler import Counts, Timing
 from linkwise.server.status import Status
 
 if TYPE_CHECKING:
-    from linkwise.view.live.live_view import LiveView
+    from linkwise.view.live import LiveView
 
 #: Cycles a second where neither the file nor the user states a rate.
 RATE = 100.0
@@ -270,7 +270,7 @@ def _server(chain: Chain, period: float, options: Options) -> contextlib.Abstrac
 def _view(chain: Chain, period: float, options: Options) -> contextlib.AbstractContextManager[LiveView | None]:
     if options.view is None:
         return contextlib.nullcontext()
-    from linkwise.view.live.live_view import LiveView
+    from linkwise.view.live import LiveView
 
     return LiveView(chain, port=options.view, users=options.users, audit=options.audit, stale=_stale(period))
 
