@@ -280,11 +280,12 @@ class BrowserPainter:
             self.move(poses if world is None else np.asarray(world @ poses))
             self._q = values.copy()
             if self._obstacles.names:
-                self._show_witnesses(values)
+                self._show_witnesses(values, np.eye(4) if world is None else world)
 
-    def _show_witnesses(self, q: FloatArray) -> None:
+    def _show_witnesses(self, q: FloatArray, world: FloatArray) -> None:
         """Join the nearest points of the pairs of shapes that are nearest to each other by red lines."""
-        points = witness_lines(self._tree, q, self._obstacles)[0].astype(np.float32)
+        points = witness_lines(self._tree, q, self._obstacles)[0]
+        points = (points @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
         if self._witnesses is None and len(points):
             self._witnesses = self._server.scene.add_line_segments(f"{ROOT}/nearest", points, WITNESS, thickness=0.004)
         elif len(points):

@@ -96,7 +96,7 @@ class Page:
                 gui.add_html(f"<div style='padding:2px 14px'>{html.escape(self.user.role)}: {rights}</div>")
                 gui.add_button("Log out").on_click(self._on_log_out)
             elif self._log_in is None:
-                gui.add_html("<div style='padding:2px 14px'>Nobody may write: serve with --users</div>")
+                gui.add_html("<div style='padding:2px 14px'>Nobody may write: there are no users</div>")
             else:
                 self._name, self._password = gui.add_text("User", ""), gui.add_text("Password", "")
                 gui.add_html(DOTS)
@@ -239,13 +239,14 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None) -> 
         lines.append(_red(f"unsolved: {read('chain.reason')} ({errors})"))
     else:
         lines.append("solved: all constraints hold")
-    limited = read("chain.limited")
-    lines.append("limits of speed or acceleration bind" if limited else "no limit of speed or acceleration binds")
+    limited, near = read("chain.limited"), "clear.limited" in state.ports and read("clear.limited")
+    if not near:  # (which limits the chain too)
+        lines.append("limits of speed or acceleration bind" if limited else "no limit of speed or acceleration binds")
     if limited and not read("chain.kept"):
         lines.append(_red("a limit could not be kept"))
     if "clear.distance" in state.ports:
         text = f"nearest shapes {read('clear.distance'):.4g} m apart"
-        lines.append(_red(f"{text}: held back before contact") if read("clear.limited") else text)
+        lines.append(_red(f"{text}: held back before contact") if near else text)
     lines += [_red(f"{link}: at a limit of its joint") for link in state.at_limits()]
     lines += [f"{which}: at its greatest speed, {speed:.4g} {unit}" for which, speed, unit in state.at_speeds()]
     return "<div style='padding:4px 14px;font-size:0.9em;line-height:1.5'>" + "<br>".join(lines) + "</div>"

@@ -31,6 +31,7 @@ from linkwise.view.live.page import Page, admitted, status_html
 from linkwise.view.live.settings import LiveSettings, Target
 from linkwise.view.live.state import LiveState, Past
 from linkwise.view.scene import lay_out
+from linkwise.view.scene.meshes import Visuals
 
 #: Seconds between two looks at status and curves.
 CURVES = 0.2
@@ -92,7 +93,8 @@ class Live:
         self._since = self._drawn = time.monotonic()
         self._cycles = (self._since, float(ports.read("chain.cycle")))
         self._size = lay_out(settings.mechanism, self.state.q).extent
-        self._painter = BrowserPainter(server, settings.mechanism, q=self.state.q)
+        visuals = Visuals(obstacles=settings.obstacles or ())
+        self._painter = BrowserPainter(server, settings.mechanism, visuals, q=self.state.q)
         self._links = {name: k for k, name in enumerate(settings.mechanism.link_names)}
         keep_fitted(server)
         self._marks = {target: self._mark(target) for target in settings.targets}
