@@ -15,7 +15,7 @@ from asyncua import ua
 
 from linkwise import control, robots
 from linkwise.server import Server, read_audit
-from linkwise.server.watches import Watch, WatchReader
+from linkwise.server.watches import WatchedValue, WatchReader
 from support.served_chain import PASSWORD, client, node, until, write
 
 HOME = [0.3, 0.9]
@@ -144,7 +144,7 @@ def test_events_tell_of_a_single_unsolved_cycle_and_of_the_end_of_cycles(served:
 
 
 def test_watches_are_read_as_intervals() -> None:
-    reader = WatchReader([Watch("a.b", 1.0, "limit", 300, "begins", "ends")], [1])
+    reader = WatchReader([WatchedValue("a.b", 1.0, "limit", 300, "begins", "ends")], [1])
 
     def read(count: int, value: float) -> list[tuple[bool, int]]:
         return [(seen.begins, seen.cycles) for seen in reader.read(np.array([count]), np.array([7.0, value]))]

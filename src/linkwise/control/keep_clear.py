@@ -66,7 +66,7 @@ class KeepClear(ChainConstraint):
     >>> for _ in range(200):
     ...     solved = chain.step(0.01)
     >>> chain["clear.limited"], round(chain["clear.distance"], 3)
-    (True, 0.052)
+    (True, 0.051)
     """
 
     kind = "clear"

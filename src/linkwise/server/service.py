@@ -28,9 +28,9 @@ from linkwise.server.audit import AuditLog
 from linkwise.server.authentication import read_users
 from linkwise.server.log import LOG
 from linkwise.server.settings import ServerSettings
-from linkwise.server.shared_memory import Command, MemoryLayout, Publisher, Receiver, SharedMemory
+from linkwise.server.shared_memory import ChainCommand, MemoryLayout, Publisher, Receiver, SharedMemory
 from linkwise.server.watchdog import Watchdog
-from linkwise.server.watches import Watch
+from linkwise.server.watches import WatchedValue
 from linkwise.spatial.validation import number_within
 
 State: TypeAlias = Literal["serving", "stalled", "ended"]
@@ -93,7 +93,7 @@ class Service:
         The most at a time.
     hold_after : float, optional
         A velocity or speed that a client wrote is set to zero when it was not written for so many seconds.
-    watches : sequence of Watch
+    watches : sequence of WatchedValue
         What is counted for events.
     settings : dict
         Those of the kind of server, for its ``settings_type``.
@@ -123,7 +123,7 @@ class Service:
         stale: float,
         connections: int,
         hold_after: float | None = None,
-        watches: Sequence[Watch] = (),
+        watches: Sequence[WatchedValue] = (),
         settings: dict[str, Any],
     ) -> None:
         ranges = {"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)}
@@ -227,7 +227,7 @@ class Service:
         """Write to an input what came for it, and leave there what was before; or do as commanded. Whether it could."""
         try:
             if place < 0:
-                self._command(Command(place))
+                self._command(ChainCommand(place))
                 return True
             name = self._write(place, numbers)
         except LinkwiseError as error:
@@ -258,13 +258,13 @@ class Service:
             raise ArgumentError(f"port {name!r} is given {value.tolist()}; expected {port.expected}")
         self._ports.write(name, port.decode(value))
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: ChainCommand) -> None:
         """Reset, save or restore the chain."""
         if self._chain is None:
             raise ArgumentError(f"there is no chain to {command.name}")
-        if command is Command.reset:
+        if command is ChainCommand.reset:
             self._chain.reset()
-        elif command is Command.save:
+        elif command is ChainCommand.save:
             self._saved = self._chain.save()
         elif self._saved is None:
             raise ArgumentError("there is nothing to restore: nothing was saved since the server began")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from linkwise.control.port import Port
 from linkwise.server.authentication import User
 from linkwise.server.shared_memory import MemoryLayout
-from linkwise.server.watches import Watch
+from linkwise.server.watches import WatchedValue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class ServerSettings:
         The inputs that are fed by other ports.
     layout, handle
         Of the shared memory.
-    watches : tuple of Watch
+    watches : tuple of WatchedValue
         What is counted there.
     name : str
         Of the chain.
@@ -46,7 +46,7 @@ class ServerSettings:
     routed: tuple[str, ...]
     layout: MemoryLayout
     handle: int | str
-    watches: tuple[Watch, ...]
+    watches: tuple[WatchedValue, ...]
     name: str
     host: str
     port: int

@@ -296,7 +296,7 @@ class Outcome(IntEnum):
     broken = 4
 
 
-class Command(IntEnum):
+class ChainCommand(IntEnum):
     """What a client may ask of a chain beside writing to it; stands in an entry in the place of an input."""
 
     reset = -1
@@ -368,7 +368,7 @@ class Receiver:
     memory : SharedMemory
         Where from.
     accept : callable
-        Given the place of an input, or a `Command`, and its numbers, as a memoryview, which it may leave others in; whether
+        Given the place of an input, or a `ChainCommand`, and its numbers, as a memoryview, which it may leave others in; whether
         it takes them.
     lifetime : float
         How long an entry stays good, s.

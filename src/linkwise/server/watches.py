@@ -15,7 +15,7 @@ Topic: TypeAlias = Literal["unsolved", "limit", "fault"]
 
 
 @dataclass(frozen=True)
-class Watch:
+class WatchedValue:
     """A value of an output that is an event.
 
     Attributes
@@ -40,7 +40,7 @@ class Watch:
     ends: str
 
 
-def watches_of(ports: Ports) -> tuple[Watch, ...]:
+def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
     """What is watched for in a chain's outputs.
 
     Examples
@@ -53,26 +53,28 @@ def watches_of(ports: Ports) -> tuple[Watch, ...]:
     return tuple(_watches(ports))
 
 
-def _watches(ports: Ports) -> Iterator[Watch]:
+def _watches(ports: Ports) -> Iterator[WatchedValue]:
     for name, port in ports.items():
         entity, _, quantity = name.partition(".")
         if port.direction != "out":
             continue
         if name == "chain.unsolved":
-            yield Watch(name, 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again")
+            yield WatchedValue(name, 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again")
         elif name == "chain.reason" and "input" in port.choices:
             code = float(port.choices.index("input"))
-            yield Watch(name, code, "fault", 800, "an input is no finite number", "all inputs are numbers again")
+            yield WatchedValue(name, code, "fault", 800, "an input is no finite number", "all inputs are numbers again")
         elif name == "chain.limited":
-            yield Watch(
+            yield WatchedValue(
                 name, 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more"
             )
         elif name == "chain.kept":
-            yield Watch(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
+            yield WatchedValue(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
         elif quantity == "limited":
-            yield Watch(name, 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more")
+            yield WatchedValue(
+                name, 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more"
+            )
         elif quantity == "limits.reached":
-            yield Watch(name, 1.0, "limit", 300, f"{entity} is at a limit", f"{entity} is off its limit")
+            yield WatchedValue(name, 1.0, "limit", 300, f"{entity} is at a limit", f"{entity} is off its limit")
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Occurrence:
 
     Attributes
     ----------
-    watch : Watch
+    watch : WatchedValue
         What is watched for.
     begins : bool
         Whether it begins.
@@ -89,7 +91,7 @@ class Occurrence:
         In how many cycles it was so, at an end.
     """
 
-    watch: Watch
+    watch: WatchedValue
     begins: bool
     cycles: int = 0
 
@@ -99,20 +101,20 @@ class WatchReader:
 
     Parameters
     ----------
-    watches : sequence of Watch
+    watches : sequence of WatchedValue
         What is watched for.
     places : sequence of int
         Where each stands among the values.
 
     Examples
     --------
-    >>> watch = Watch("chain.unsolved", 1.0, "unsolved", 600, "begins", "ends")
+    >>> watch = WatchedValue("chain.unsolved", 1.0, "unsolved", 600, "begins", "ends")
     >>> reader = WatchReader([watch], [0])
     >>> [(seen.begins, seen.cycles) for seen in reader.read(np.array([3]), np.array([0.0]))]
     [(True, 0), (False, 3)]
     """
 
-    def __init__(self, watches: tuple[Watch, ...] | list[Watch], places: list[int]) -> None:
+    def __init__(self, watches: tuple[WatchedValue, ...] | list[WatchedValue], places: list[int]) -> None:
         self._watches, self._places = watches, np.array(places, dtype=np.intp)
         self._wanted = np.array([watch.value for watch in watches])
         self._counts = self._begun = np.zeros(len(watches), dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.control.ports import Ports
 from linkwise.errors import FileError
 from linkwise.server.audit import AuditLog, AuditRecord, now
-from linkwise.server.shared_memory import Command, Outcome, Sender
+from linkwise.server.shared_memory import ChainCommand, Outcome, Sender
 from linkwise.spatial.scalar import FloatArray
 
 #: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
@@ -24,7 +24,7 @@ LOOK = 1e-3
 
 
 @dataclass(frozen=True)
-class Writer:
+class Author:
     """Who writes: the user's name, the address, and the server ("opcua" or "view")."""
 
     user: str
@@ -38,13 +38,13 @@ class Write:
 
     Attributes
     ----------
-    target : str or Command
+    target : str or ChainCommand
         The input's name.
     numbers : ndarray
         What is written, as `Port.check` gives it.
     """
 
-    target: str | Command
+    target: str | ChainCommand
     numbers: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
@@ -77,7 +77,7 @@ class ClientWrites:
         self._audit, self._failed, self._unwritten = audit, failed, False
         self._places = {name: place for place, name in enumerate(ports)}
 
-    async def send(self, writes: Sequence[Write], writer: Writer) -> list[Outcome | None]:
+    async def send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
         """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept."""
         if self._unwritten and not await self._recorded(()):
             return [None] * len(writes)
@@ -88,17 +88,17 @@ class ClientWrites:
         outcomes = [self._sender.outcome(ticket) if ticket else None for ticket in tickets]
         if self._audit is not None:
             known = zip(writes, tickets, outcomes, strict=True)
-            await self._recorded([self._record(w, t, o, writer) for w, t, o in known if t and o is not None])
+            await self._recorded([self._record(w, t, o, author) for w, t, o in known if t and o is not None])
         return outcomes
 
     def _post(self, write: Write) -> int | None:
-        if isinstance(write.target, Command):
+        if isinstance(write.target, ChainCommand):
             return self._sender.post(int(write.target), ())
         return self._sender.post(self._places[write.target], write.numbers.ravel().tolist())
 
-    def _record(self, write: Write, ticket: int, outcome: Outcome, writer: Writer) -> AuditRecord:
-        who = (now(), writer.user, writer.address, writer.by)
-        if isinstance(write.target, Command):
+    def _record(self, write: Write, ticket: int, outcome: Outcome, author: Author) -> AuditRecord:
+        who = (now(), author.user, author.address, author.by)
+        if isinstance(write.target, ChainCommand):
             return AuditRecord(*who, write.target.name, None, None, None, outcome.name)
         before = self._sender.numbers(ticket) if outcome is Outcome.accepted else None
         old = None if before is None else self._value(write.target, np.array(before))

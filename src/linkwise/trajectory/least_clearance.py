@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.validation import whole
-
-if TYPE_CHECKING:
-    from linkwise.trajectory.trajectory import Trajectory
+from linkwise.trajectory.motion import Motion
 
 
 class LeastClearance(NamedTuple):
@@ -42,7 +40,7 @@ class LeastClearance(NamedTuple):
     time: float
 
 
-def least_clearance(motion: Trajectory, mechanism: Any, obstacles: Any, samples: int, *, exact: bool) -> LeastClearance:
+def least_clearance(motion: Motion, mechanism: Any, obstacles: Any, samples: int, *, exact: bool) -> LeastClearance:
     """The least distance at evenly spaced instants of a motion: see `Trajectory.clearance`."""
     if motion.batch:
         raise ArgumentError(f"clearance is of one motion, not of a batch of shape {motion.batch}; take a member(...)")

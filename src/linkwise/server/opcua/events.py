@@ -12,7 +12,7 @@ from asyncua import Server, ua
 
 from linkwise.server.opcua.nodes import Nodes
 from linkwise.server.shared_memory import SharedMemory, watch_counts
-from linkwise.server.watches import Watch, WatchReader
+from linkwise.server.watches import WatchedValue, WatchReader
 
 #: The names of the types of events, by what is watched for.
 TYPES = {"unsolved": "UnsolvedEventType", "limit": "LimitEventType", "fault": "FaultEventType"}
@@ -42,11 +42,11 @@ class Events:
         Of the ports.
     shared : SharedMemory
         With the counts.
-    watches : tuple of Watch
+    watches : tuple of WatchedValue
         What is counted.
     """
 
-    def __init__(self, endpoint: Server, nodes: Nodes, shared: SharedMemory, watches: tuple[Watch, ...]) -> None:
+    def __init__(self, endpoint: Server, nodes: Nodes, shared: SharedMemory, watches: tuple[WatchedValue, ...]) -> None:
         self._endpoint, self._nodes, self._counts = endpoint, nodes, watch_counts(shared)
         self._reader = WatchReader(watches, [nodes.place(watch.port) for watch in watches])
         self._events: dict[str, tuple[Any, ...]] = {}

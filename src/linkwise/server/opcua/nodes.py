@@ -10,7 +10,7 @@ import numpy as np
 from asyncua import Server, ua
 
 from linkwise.control.ports import Ports
-from linkwise.server.shared_memory import Command, Snapshots
+from linkwise.server.shared_memory import ChainCommand, Snapshots
 from linkwise.spatial.scalar import FloatArray
 
 #: The code and the name of each unit that has them.
@@ -49,9 +49,9 @@ _READ, _WRITE = 1 << ua.AccessLevel.CurrentRead, 1 << ua.AccessLevel.CurrentWrit
 _SCALAR = -1
 
 _COMMANDS = {
-    Command.reset: "begin again, at rest, where the chain began; inputs that are not routed stay",
-    Command.save: "keep the state of the chain, in place of the one kept before",
-    Command.restore: "go on from the state that was kept last",
+    ChainCommand.reset: "begin again, at rest, where the chain began; inputs that are not routed stay",
+    ChainCommand.save: "keep the state of the chain, in place of the one kept before",
+    ChainCommand.restore: "go on from the state that was kept last",
 }
 
 #: The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot.
@@ -92,7 +92,7 @@ class Nodes:
         self._changed: set[str] = set()
         self._all: set[ua.NodeId] = set()
         self.inputs: dict[ua.NodeId, str] = {}
-        self.methods: dict[ua.NodeId, Command] = {}
+        self.methods: dict[ua.NodeId, ChainCommand] = {}
         self.space = 0
 
     @property
@@ -127,7 +127,7 @@ class Nodes:
             if entity not in entities:
                 entities[entity] = await self._object(root, ua.NodeId(entity, space), entity, space)
             await self._variable(entities[entity], name, label, space, interval)
-        for command in Command if commands else ():
+        for command in ChainCommand if commands else ():
             await self._method(root, command, space)
 
     async def look(self) -> None:
@@ -187,7 +187,7 @@ class Nodes:
         attributes = ua.ObjectAttributes(DisplayName=ua.LocalizedText(name))
         return await self._add(parent, node, ua.QualifiedName(name, space), attributes, ua.ObjectIds.BaseObjectType)
 
-    async def _method(self, parent: ua.NodeId, command: Command, space: int) -> None:
+    async def _method(self, parent: ua.NodeId, command: ChainCommand, space: int) -> None:
         node, name = ua.NodeId(f"{_ROOT}{command.name}", space), ua.QualifiedName(command.name, space)
         attributes = ua.MethodAttributes(
             DisplayName=ua.LocalizedText(command.name), Description=ua.LocalizedText(_COMMANDS[command])

@@ -29,7 +29,7 @@ from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
 from linkwise.server.opcua.sessions import BROWSES, CALLS, ITEMS, PATHS, READS, WRITES, Services
 from linkwise.server.settings import EndpointSettings
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
-from linkwise.server.writes import ClientWrites, Write, Writer
+from linkwise.server.writes import ClientWrites, Write, Author
 
 _STATUS = {
     Outcome.accepted: ua.StatusCodes.Good,
@@ -80,19 +80,19 @@ class WriteGate:
     def __init__(self, ports: Ports, nodes: Nodes, writes: ClientWrites, denied: Callable[[int], None]) -> None:
         self._ports, self._nodes, self._writes, self._denied = ports, nodes, writes, denied
 
-    async def __call__(self, values: list[ua.WriteValue], writer: Writer) -> list[ua.StatusCode]:
+    async def __call__(self, values: list[ua.WriteValue], author: Author) -> list[ua.StatusCode]:
         """Write; what became of each."""
         checked = [self._checked(value) for value in values]
         self._denied(sum(isinstance(one, int) for one in checked))
-        return await self._sent(checked, _STATUS, writer)
+        return await self._sent(checked, _STATUS, author)
 
-    async def call(self, methods: list[ua.CallMethodRequest], writer: Writer) -> list[ua.StatusCode]:
+    async def call(self, methods: list[ua.CallMethodRequest], author: Author) -> list[ua.StatusCode]:
         """Call methods; what became of each."""
-        return await self._sent([self._command(method) for method in methods], _CALLED, writer)
+        return await self._sent([self._command(method) for method in methods], _CALLED, author)
 
-    async def _sent(self, checked: list[Write | int], status: dict[Outcome, int], writer: Writer) -> list[ua.StatusCode]:
+    async def _sent(self, checked: list[Write | int], status: dict[Outcome, int], author: Author) -> list[ua.StatusCode]:
         """Send what is not refused yet; what became of each."""
-        outcomes = iter(await self._writes.send([one for one in checked if isinstance(one, Write)], writer))
+        outcomes = iter(await self._writes.send([one for one in checked if isinstance(one, Write)], author))
         self._nodes.refresh()
         codes = [next(outcomes) if isinstance(one, Write) else one for one in checked]
         busy = ua.StatusCodes.BadTooManyOperations

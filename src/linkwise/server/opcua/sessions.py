@@ -18,7 +18,7 @@ from linkwise.errors import shown
 from linkwise.server.authentication import Doorkeeper
 from linkwise.server.log import peer_name
 from linkwise.server.opcua.events import event_filter
-from linkwise.server.writes import Writer
+from linkwise.server.writes import Author
 
 #: A session of which nothing is heard for so long ends, ms.
 LONGEST_SESSION = 60_000
@@ -41,7 +41,7 @@ READS, WRITES, BROWSES, PATHS, STEPS, CALLS = 2000, 256, 32, 500, 2000, 4
 
 _RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
 
-WriteGate = Callable[[list[Any], Writer], Awaitable[list[ua.StatusCode]]]
+WriteGate = Callable[[list[Any], Author], Awaitable[list[ua.StatusCode]]]
 
 
 @dataclass
@@ -151,8 +151,8 @@ class Session(InternalSession):
         return self._operator
 
     @property
-    def _writer(self) -> Writer:
-        return Writer(self.user.name, peer_name(self.name), "opcua")
+    def _writer(self) -> Author:
+        return Author(self.user.name, peer_name(self.name), "opcua")
 
     async def browse(self, params: ua.BrowseParameters) -> Any:
         """Tell what nodes there are."""
@@ -175,7 +175,7 @@ class Session(InternalSession):
         return await super().create_subscription(params, *args, **kwargs)
 
     async def create_monitored_items(self, params: ua.CreateMonitoredItemsParameters) -> Any:
-        """Watch values, a bounded number of them."""
+        """WatchedValue values, a bounded number of them."""
         self._own(params.SubscriptionId)
         known, asked = self.subscription_service.subscriptions, params.ItemsToCreate
         watched = {number: len(subscription.monitored_item_srv._monitored_items) for number, subscription in known.items()}
@@ -306,7 +306,7 @@ class Services(InternalServer):
         return decrypted
 
 
-async def _closed(values: list[Any], writer: Writer) -> list[ua.StatusCode]:
+async def _closed(values: list[Any], author: Author) -> list[ua.StatusCode]:
     return [_status(ua.StatusCodes.BadNotWritable)] * len(values)
 
 

@@ -21,7 +21,7 @@ from linkwise.server.audit import AuditLog
 from linkwise.server.authentication import Doorkeeper, User
 from linkwise.server.log import LimitedLog, Relay
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
-from linkwise.server.writes import ClientWrites, Write, Writer
+from linkwise.server.writes import ClientWrites, Write, Author
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.painter import BrowserPainter, keep_fitted
@@ -208,7 +208,7 @@ class Live:
             except LinkwiseError as error:
                 page.tell("Not written", str(error))
                 continue
-            outcomes = await self._writes.send(writes, Writer(user.name, LOOPBACK, "view"))
+            outcomes = await self._writes.send(writes, Author(user.name, LOOPBACK, "view"))
             wrong = {"not passed on" if outcome is None else outcome.name for outcome in outcomes} - {Outcome.accepted.name}
             if wrong:
                 page.tell("Not written", f"{target.name}: {', '.join(sorted(wrong))}")
