@@ -368,8 +368,8 @@ class Receiver:
     memory : SharedMemory
         Where from.
     accept : callable
-        Given the place of an input, or a `ChainCommand`, and its numbers, as a memoryview, which it may leave others in; whether
-        it takes them.
+        Given the place of an input, or a `ChainCommand`, and its numbers, as a memoryview, in which it may leave others;
+        whether it takes them.
     lifetime : float
         How long an entry stays good, s.
     most : int

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.errors import ArgumentError
-from linkwise.spatial.validation import whole
-from linkwise.trajectory.motion import Motion
+from linkwise.spatial.scalar import FloatArray
 
 
 class LeastClearance(NamedTuple):
@@ -40,13 +38,8 @@ class LeastClearance(NamedTuple):
     time: float
 
 
-def least_clearance(motion: Motion, mechanism: Any, obstacles: Any, samples: int, *, exact: bool) -> LeastClearance:
-    """The least distance at evenly spaced instants of a motion: see `Trajectory.clearance`."""
-    if motion.batch:
-        raise ArgumentError(f"clearance is of one motion, not of a batch of shape {motion.batch}; take a member(...)")
-    if mechanism is None:
-        raise ArgumentError("this motion has no mechanism; clearance(obstacles, mechanism=...) takes one")
-    times = np.linspace(motion.t[0], motion.t[-1], whole("samples", samples, 2, "2 instants or more"))
-    result = mechanism.clearance(motion.at(times)[0], obstacles, exact=exact)
+def least_clearance(mechanism: Any, times: FloatArray, q: FloatArray, obstacles: Any, *, exact: bool) -> LeastClearance:
+    """The least distance of a mechanism at configurations (K, nq) and their times (K,)."""
+    result = mechanism.clearance(q, obstacles, exact=exact)
     nearest, k = result.nearest, int(np.argmin(result.least))
     return LeastClearance(float(result.least[k]), (str(nearest[k][0]), str(nearest[k][1])), float(times[k]))

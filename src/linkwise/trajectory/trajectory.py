@@ -18,6 +18,7 @@ from linkwise.files.text import refused
 from linkwise.model.joints import make_joint
 from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import whole
 from linkwise.trajectory.least_clearance import LeastClearance, least_clearance
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
 from linkwise.trajectory.validation import closed, instants, limited, record
@@ -437,7 +438,12 @@ class Trajectory(Motion):
         (('link2', 'ball'), 0.15, 1.0)
         """
         tree = getattr(self, "mechanism", None) if mechanism is None else mechanism
-        return least_clearance(self, tree, obstacles, samples, exact=exact)
+        if self.batch:
+            raise ArgumentError(f"clearance is of one motion, not of a batch of shape {self.batch}; take a member(...)")
+        if tree is None:
+            raise ArgumentError("this motion has no mechanism; clearance(obstacles, mechanism=...) takes one")
+        times = np.linspace(self.t[0], self.t[-1], whole("samples", samples, 2, "2 instants or more"))
+        return least_clearance(tree, times, self.at(times)[0], obstacles, exact=exact)
 
     def plot(self, title: str = "") -> Any:
         """Draw position, speed, acceleration and, if recorded, effort and energy against time; nothing is shown or blocked.

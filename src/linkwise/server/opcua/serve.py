@@ -29,7 +29,7 @@ from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
 from linkwise.server.opcua.sessions import BROWSES, CALLS, ITEMS, PATHS, READS, WRITES, Services
 from linkwise.server.settings import EndpointSettings
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
-from linkwise.server.writes import ClientWrites, Write, Author
+from linkwise.server.writes import Author, ClientWrites, Write
 
 _STATUS = {
     Outcome.accepted: ua.StatusCodes.Good,

@@ -21,7 +21,7 @@ from linkwise.server.audit import AuditLog
 from linkwise.server.authentication import Doorkeeper, User
 from linkwise.server.log import LimitedLog, Relay
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
-from linkwise.server.writes import ClientWrites, Write, Author
+from linkwise.server.writes import Author, ClientWrites, Write
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.painter import BrowserPainter, keep_fitted
