@@ -95,7 +95,7 @@ class MemoryLayout:
     @property
     def words(self) -> int:
         """How many there are."""
-        return self.watches + self.watched
+        return self.watches + self.watched if self.watched else self.outcomes + self.entries
 
     @property
     def watches(self) -> int:
