@@ -136,6 +136,33 @@ def test_levers_bound_how_fast_distances_change(arm: lw.Mechanism) -> None:
     assert (change <= np.abs(step) @ levers(collision_shapes(arm)) + 1e-12).all()
 
 
+def test_a_step_that_is_longer_than_proven_is_not_taken(arm: lw.Mechanism) -> None:
+    limits, clear = chain_of(arm).constraints[1].limits(arm), np.array([[MARGIN, 1.0]])
+    q, step = np.array(START), np.array([0.01, 0.0, 0.0])
+    free = float(limits.levers @ np.abs(step))
+    for distance, beyond in ((MARGIN + free + 1e-9, 0.0), (MARGIN + free - 1e-9, 1.0), (-1.0, 1.0)):
+        assert limits.checking(q, q + step, [distance], clear[0]).tolist() == [beyond]
+    assert limits.checking(q, q + step, [-1.0], [MARGIN, 0.0]).tolist() == [0.0]  # (switched off)
+
+
+def test_loops_that_close_do_not_lead_nearer() -> None:
+    turn = 2.0 * np.pi / 3.0
+    closed = [control.LoopClosure("pin", "link3", "start"), control.DrivenJoint("motor", "link1")]
+    arm = lw.robots.planar_3r().with_shapes([lw.Shape.rod("link2", (-0.6, 0, 0), (-0.1, 0, 0), 0.05)])
+    ball = lw.Shape("world", "sphere", 0.1, origin=(-0.15, 0.853, 0.0), name="ball")  # in the way of the second side
+    chain = control.Chain(arm, [*closed, lw.Clear(MARGIN, [ball])], q0=[0.0, turn, turn])
+    path = [chain.q0]
+    chain["motor.value"] = 2.0
+    for _ in range(200):
+        chain.step(0.01)
+        path.append(chain.solved_q)
+        assert np.abs(chain.solved_q[1:] - turn).max() < 1e-9  # (closed)
+    between = np.linspace(0.0, 1.0, 5)[:, None, None] * np.diff(path, axis=0) + np.array(path[:-1])
+    assert arm.clearance(between, [ball]).least.min() >= MARGIN
+    assert chain["clear.limited"]
+    assert 0.3 < path[-1][0] < 1.5
+
+
 WRONG = {
     "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), "the least distance where the chain"),
     "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),

@@ -15,6 +15,7 @@ from asyncua import ua
 
 from linkwise import control, robots
 from linkwise.server import Server, read_audit
+from linkwise.server.opcua.events import event_filter
 from linkwise.server.watches import WatchedValue, WatchReader
 from support.served_chain import PASSWORD, client, node, until, write
 
@@ -141,6 +142,40 @@ def test_events_tell_of_a_single_unsolved_cycle_and_of_the_end_of_cycles(served:
     assert begin.Severity > end.Severity
     assert begin.EventId != end.EventId
     assert not quiet.events
+
+
+def where(*elements: ua.ContentFilterElement) -> ua.EventFilter:
+    return ua.EventFilter(WhereClause=ua.ContentFilter(Elements=list(elements)))
+
+
+def element(operator: Any, *operands: Any) -> ua.ContentFilterElement:
+    return ua.ContentFilterElement(FilterOperator=operator, FilterOperands=list(operands))
+
+
+ALL, LIST = ua.FilterOperator.And, ua.FilterOperator.InList
+REFUSED = {
+    "none": None,
+    "of data": ua.DataChangeFilter(),
+    "too many fields": ua.EventFilter(SelectClauses=[ua.SimpleAttributeOperand()] * 33),
+    "too many conditions": where(*[element(ua.FilterOperator.OfType, ua.LiteralOperand())] * 9),
+    "too many operands": where(element(LIST, *[ua.LiteralOperand()] * 33)),
+    "a circle": where(element(ALL, ua.ElementOperand(0), ua.ElementOperand(0))),
+    "nested lists": where(element(LIST, ua.ElementOperand(1), ua.ElementOperand(1)), element(LIST)),
+    "what is no field": where(element(ALL, ua.SimpleAttributeOperand(BrowsePath=[ua.QualifiedName("__class__")]))),
+}
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+def test_filters_that_would_take_long_or_reach_elsewhere_are_refused(refused: str) -> None:
+    assert event_filter(REFUSED[refused]) is None
+
+
+def test_fields_that_events_do_not_have_are_left_without_a_value() -> None:
+    names = ("Message", "__class__", "add_property")
+    asked = ua.EventFilter(SelectClauses=[ua.SimpleAttributeOperand(BrowsePath=[ua.QualifiedName(name)]) for name in names])
+    admitted = event_filter(asked)
+    assert admitted is not None
+    assert [clause.BrowsePath[0].Name for clause in admitted.SelectClauses] == ["Message", "-", "-"]
 
 
 def test_watches_are_read_as_intervals() -> None:

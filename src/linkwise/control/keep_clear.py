@@ -52,7 +52,8 @@ class KeepClear(ChainConstraint):
     is the lever of a coordinate (`linkwise.clearance.reach`). From a configuration with the least distance d a cycle
     therefore takes no step with sum_i l_i |dq_i| > d - margin, whatever the length of the cycle; half of it towards the
     goal, half for braking in other directions. What remains beyond the margin is 1e-3 of the mechanism's size, so that a
-    step away from contact is possible; it is taken only where the distance that is measured at its end is greater.
+    step away from contact is possible; it is taken only where the distance that is measured at its end is greater. Each step
+    is checked once more when it is computed, and not taken where it is longer: then the chain stands.
 
     Examples
     --------
@@ -114,6 +115,9 @@ class ClearLimits:
         within what is proven, up to margin and reserve, and up to the margin alone; and 1 where that holds the chain back.
     accepting : Kernel
         Of the distance before and after a step (1,): above zero where it grew.
+    checking : Kernel
+        Of q and the next output (n,), the distance at q (1,), and margin and switch (2,): above zero where the step is
+        longer than what is proven, whatever computed it.
     """
 
     def __init__(self, tree: Tree, clear: Clear) -> None:
@@ -129,6 +133,8 @@ class ClearLimits:
             "chain_clearer", {"before": (1,), "after": (1,)}, {"gained": (1,)},
         )  # fmt: skip
         self.accepting = Kernel(gained, lanes=2)
+        step = {"q": (n,), "output": (n,), "distance": (1,), "switch": (2,)}
+        self.checking = Kernel(trace(self._check, "chain_proof", step, {"beyond": (1,)}), lanes=2)
 
     def least(self, clear: Clear, q: FloatArray) -> float:
         """The least distance at q (nq,), m."""
@@ -137,18 +143,26 @@ class ClearLimits:
     @cached_property
     def digest(self) -> str:
         """The same for the same mechanism, kinds of obstacles, and pairs."""
-        return f"{self.distance.tape.digest} {self.bounding.tape.digest}"
+        return f"{self.distance.tape.digest} {self.bounding.tape.digest} {self.checking.tape.digest}"
 
     def _bound(self, q: Array, goal: Array, low: Array, high: Array, distance: Array, switch: Array) -> tuple[Array, ...]:
         left = distance[0] - switch[0]
         free = greatest(left - self.reserve, 0.0)
-        way = sum((float(lever) * abs(part) for lever, part in zip(self.levers, goal - q, strict=True)), 0.0)
+        way = self._way(q, goal)
         binds = select(way - 0.5 * free, switch[1], 0.0)
         toward = self._within(q, goal, low, high, free, way)
         away = self._within(q, goal, low, high, greatest(left, self.reserve), way)
         alone = np.concatenate([goal, low, high])
         toward = np.array([select(switch[1], *pair) for pair in zip(toward, alone, strict=True)], dtype=object)
         return toward, away, np.array([binds], dtype=object)
+
+    def _check(self, q: Array, output: Array, distance: Array, switch: Array) -> Array:
+        free = greatest(distance[0] - switch[0], self.reserve)
+        return np.array([select(self._way(q, output) - free, switch[1], 0.0)], dtype=object)
+
+    def _way(self, q: Array, there: Array) -> Any:
+        """How far a point moves at most between two configurations."""
+        return sum((float(lever) * abs(part) for lever, part in zip(self.levers, there - q, strict=True)), 0.0)
 
     def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Any, way: Any) -> Array:
         """A goal on the way to it (n,), and limits (n,), (n,): no step between them is longer than what is free."""

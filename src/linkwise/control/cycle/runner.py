@@ -308,6 +308,22 @@ class Cycle:
             *(If(binds[k], (taken[k], Copy(self.pace_out[k, reach["limited"]], one))) for k in range(2)),
         )
         away_if = If(binds[0], escape, (If(binds[1], escape),))
+        beyond, output, rest = np.empty((2, 1)), np.empty((2, n)), parts.pace.rest(self.at[0])
+        stand = [
+            (
+                Copy(self.pace_out[k, reach["q"]], q[k]),
+                Copy(self.pace_out[k, reach["carry"]], rest),
+                Copy(self.pace_out[k, reach["limited"]], one),
+                Copy(self.pace_out[k, reach["kept"]], np.zeros(1)),
+                Copy(binds[k], one),
+            )
+            for k in range(2)
+        ]
+        checked: list[Step] = [
+            *(Copy(output[k], self.pace_out[k, reach["q"]]) for k in range(2)),
+            KernelCall(clear.checking, (q, output, before, switch), (beyond,)),
+            *(If(beyond[k], stand[k]) for k in range(2)),
+        ]
         place = parts.layout.ports.slice_of(f"{keeping.name}.distance").start - parts.layout.inputs
         solved, distance = np.empty(n), np.empty(1)
         reported: list[Step] = [
@@ -317,7 +333,7 @@ class Cycle:
             Copy(self.outputs[place + 1 : place + 2], np.zeros(1)),
             *(If(binds[k], (Copy(self.outputs[place + 1 : place + 2], one),)) for k in range(2)),
         ]
-        return [*fetched, measure, bound, *bounded(self.pace_in, toward), *paced, away_if], reported
+        return [*fetched, measure, bound, *bounded(self.pace_in, toward), *paced, away_if, *checked], reported
 
     def _behind(self) -> list[Copy]:
         """What is kept for the next cycle."""
