@@ -30,6 +30,7 @@ GROUPS = {
         "equations",
         "lagrange",
         "arrays",
+        "gpu",
         "sweeps",
         "code-export",
     ),

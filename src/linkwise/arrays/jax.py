@@ -94,7 +94,7 @@ class JaxFramework(DifferentiableFramework):
         """Whether JAX traces the function that calls."""
         return any(isinstance(x, jax.core.Tracer) for x in arguments)
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """An array without derivatives."""
         return jax.lax.stop_gradient(jnp.asarray(array))
 
@@ -118,7 +118,7 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
         if isinstance(arg, jax.Array):
             if not isinstance(arg, jax.core.Tracer) and any(device.platform != "cpu" for device in arg.devices()):
                 where = ", ".join(sorted(map(str, arg.devices())))
-                raise ArgumentError(f"{kernel.name}: {name} is on {where}; expected an array on the CPU: jax.device_put")
+                raise ArgumentError(f"{kernel.name}: {name} is on {where}; expected one on the CPU, or kernel.cuda()")
             if arg.dtype not in {jnp.dtype("float32"), jnp.dtype("float64")}:
                 raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: .astype(float)")
     shapes = [np.shape(arg) for arg in args]

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import torch
 
-from linkwise.arrays.framework import DifferentiableFramework, Signature
+from linkwise.arrays.framework import DifferentiableFramework, Signature, by_name
 from linkwise.errors import ArgumentError
 
 #: The numbers that kernels compute with.
@@ -29,13 +29,17 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class TorchFramework(DifferentiableFramework):
-    """Tensors of PyTorch on the CPU."""
+    """Tensors of PyTorch on the CPU, or on a GPU of NVIDIA."""
 
     name = "torch"
 
     def owns(self, value: Any) -> bool:
         """Whether it is a tensor."""
         return isinstance(value, torch.Tensor)
+
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one is a tensor on a GPU of NVIDIA."""
+        return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in arguments)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of tensors; see `linkwise.kernel.Kernel.torch`."""
@@ -44,6 +48,8 @@ class TorchFramework(DifferentiableFramework):
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays with the numbers of tensors; texts stay with NumPy, None within `torch.func`."""
         tensors = [_tensor(x).detach() for x in arguments]
+        if any(tensor.device.type != "cpu" for tensor in tensors):
+            raise ArgumentError("there is no code for a GPU for this; expected tensors on the CPU: .cpu()")
         if not torch._C._are_functorch_transforms_active():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
@@ -54,9 +60,10 @@ class TorchFramework(DifferentiableFramework):
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
         return _differentiated([x for x in arguments if self.owns(x)])
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """A tensor without its history."""
-        return _tensor(array).detach()
+        tensor = _tensor(array).detach()
+        return tensor if near is None or near.device == tensor.device else tensor.to(near.device)
 
     def where(self, flags: Any, array: Any, other: Any) -> Any:
         """See the protocol."""
@@ -129,11 +136,9 @@ def _tensor(value: Any) -> Any:
 
 def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """The arguments as tensors of one type: float64, or float32 where all tensors and arrays are."""
-    held = set()
+    held, place = set(), _device(subject, names, args)
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
-            if arg.device.type != "cpu":
-                raise ArgumentError(f"{subject}: {name} is on the device {arg.device}; expected a tensor on the CPU: .cpu()")
             if arg.dtype not in NUMBERS:
                 kind = str(arg.dtype).removeprefix("torch.")
                 raise ArgumentError(f"{subject}: {name} holds {kind}; expected float32 or float64: .double()")
@@ -142,7 +147,27 @@ def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> li
             held.add(torch.float64)
     number = torch.float32 if held == {torch.float32} else torch.float64
     tensors = [_tensor(arg) for arg in args]
-    return [tensor if tensor.dtype == number else tensor.to(number) for tensor in tensors]
+    return [
+        tensor if tensor.dtype == number and tensor.device.type == place.type else tensor.to(place, number)
+        for tensor in tensors
+    ]
+
+
+def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
+    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, and tensors of one."""
+    places = {
+        name: arg.device
+        for name, arg in zip(names, args, strict=False)
+        if isinstance(arg, torch.Tensor) and (arg.dim() or arg.device.type != "cpu")
+    }
+    first = next(iter(places.values()), torch.device("cpu"))
+    for name, place in places.items():
+        if place.type not in {"cpu", "cuda"}:
+            raise ArgumentError(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
+        if place != first:
+            one = next(iter(places))
+            raise ArgumentError(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+    return first
 
 
 def _differentiated(tensors: Sequence[Any]) -> bool:
@@ -155,6 +180,9 @@ def _differentiated(tensors: Sequence[Any]) -> bool:
 
 
 def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    if tensors[0].device.type == "cuda":
+        results = by_name("cuda").of_kernel(kernel)(*tensors)
+        return results if isinstance(results, tuple) else (results,)
     results = kernel(*[tensor.numpy(force=True) for tensor in tensors])
     parts = results if isinstance(results, tuple) else (results,)
     return tuple(torch.from_numpy(np.asarray(part)) for part in parts)
@@ -289,7 +317,11 @@ def _map_operator(info: Any, in_dims: Any, arguments: list[Any], key: str) -> An
 
 
 _defined = torch.library.custom_op(
-    "linkwise::kernel", _operator, mutates_args=(), device_types="cpu", schema="(Tensor[] arguments, str key) -> Tensor[]"
+    "linkwise::kernel",
+    _operator,
+    mutates_args=(),
+    device_types=("cpu", "cuda"),
+    schema="(Tensor[] arguments, str key) -> Tensor[]",
 )
 _defined.register_fake(_shapes)
 _defined.register_autograd(_differentiate_operator, setup_context=_setup_operator)
