@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.least_clearance import LeastClearance
 from linkwise.trajectory.path_dynamics import CHECKED, PathDynamics, along, share_of
 from linkwise.trajectory.retimed import Retimed
 from linkwise.trajectory.smoothed import Smoothed
