@@ -42,7 +42,8 @@ PRINTED = {
     "of pressure less centre of mass ... m\nknees -32.6 N m each\nswaying at -0.13 m/s, ... m/s2: 57 % on the left foot, "
     "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats\nleaning 8.1 "
     "degrees: forces right to ... N, 75.7 N within the cones\n",
-    "33_whole_body.py": "30 freedoms, 58.6 kg\n0.2 m ahead: converged, hands miss by 0 mm, ...x = 0.140 m\n0.5 m ahead: converged, "
+    "33_whole_body.py": "30 freedoms, 58.6 kg\n0.2 m ahead: converged, hands miss by 0 mm, ...x = 0.140 m\n"
+    "0.5 m ahead: converged, "
     "hands miss by 0 mm, ...\n0.9 m ahead: converged, hands miss by 307 mm, ...\n  Posture...\ndrawn: out/whole_body.png\n",
     "32_robot_and_objects.py": "scene: 41 coordinates, 36 velocities, 5 free bodies\nenergy 651.892 J, kept to ...e-... J\n"
     "box1: off its parabola by ...e-1... m, angular momentum by ...box5: ...\nthe arm beside the boxes and alone differ by "
