@@ -61,8 +61,8 @@ class AuditRecord:
         --------
         >>> now = "2026-11-27T12:00:00.000000+00:00"
         >>> record = AuditRecord(now, "anna", "", "view", "write", "tool.max_speed", math.inf, 0.5, "accepted")
-        >>> record.line()[-60:-1]
-        'tool.max_speed", "old": "inf", "new": 0.5, "outcome": "accepted"}'
+        >>> record.line().partition('"old"')[2].strip()
+        ': "inf", "new": 0.5, "outcome": "accepted"}'
         """
         return json.dumps(_plain(asdict(self)), ensure_ascii=False, allow_nan=False) + "\n"
 

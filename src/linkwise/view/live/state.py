@@ -103,7 +103,7 @@ class Past:
     >>> for k in range(30):
     ...     past.add(float(k), np.array([k, -k]))
     >>> t, columns = past.series(np.array([1]))
-    >>> len(t), t[-1], columns[-1].tolist()
+    >>> len(t), float(t[-1]), columns[-1].tolist()
     (10, 29.0, [-29.0])
     """
 
