@@ -58,7 +58,7 @@ class JointArithmetic:
         Examples
         --------
         >>> from linkwise.model.joints import Screw
-        >>> JointArithmetic.of(Screw(np.array([0.0, 0.0, 1.0]), 0.2)).names
+        >>> JointArithmetic.of(Screw(np.array([0.0, 0.0, 1.0]), 0.2)).names  # (its code looks whether the axis is z)
         ('pitch',)
         """
         known = joint._values()
