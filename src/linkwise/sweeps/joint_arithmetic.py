@@ -52,19 +52,20 @@ class JointArithmetic:
     def of(cls, joint: Joint) -> JointArithmetic:
         """That of a joint, with as many of its numbers as inputs as its code lets symbols stand for.
 
-        Fields that are no floats, or with which the results would not be the joint's own (its code chooses by their
+        Fields that are no numbers, or with which the results would not be the joint's own (its code chooses by their
         values), stay what they are.
 
         Examples
         --------
         >>> from linkwise.model.joints import Screw
-        >>> JointArithmetic.of(Screw(np.array([0.0, 0.0, 1.0]), 0.2)).names  # its code looks whether the axis is z
-        ()
+        >>> JointArithmetic.of(Screw(np.array([0.0, 0.0, 1.0]), 0.2)).names  # (its code looks whether the axis is z)
+        ('pitch',)
         """
         known = joint._values()
         numbers = [name for name, value in known.items() if _is_numeric(value)]
         floats = [name for name in numbers if not isinstance(known[name], (int, np.integer))]
-        for names in (numbers, floats):
+        scalars = [name for name in floats if not np.ndim(known[name])]
+        for names in (numbers, floats, scalars):
             try:
                 arithmetic = cls._traced(joint, tuple(names))
                 if arithmetic.serves([joint]) == [True]:
