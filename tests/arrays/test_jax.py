@@ -64,8 +64,10 @@ def test_subnormal_numbers_are_no_zeros(jax: Any) -> None:
 
 def test_kernels_that_loop_and_several_outputs(jax: Any) -> None:
     arm, (q, qd, _) = robots.planar_2r(), states(jax)
-    looped = arm.kernel("mass_matrix", tier="looped")
-    assert np.array_equal(jax.jit(looped.jax())(q), looped(np.asarray(q)))
+    kernels = [arm.kernel("mass_matrix", tier=tier) for tier in ("straight", "looped")]
+    assert len({kernel.identity for kernel in kernels}) == 2
+    for kernel in kernels:
+        assert np.array_equal(jax.jit(kernel.jax())(q), kernel(np.asarray(q)))
     results = jax.jit(arm.energy_regressor)(q, qd)
     for result, wanted in zip(results, arm.energy_regressor(np.asarray(q), np.asarray(qd)), strict=True):
         assert np.array_equal(result, wanted)
@@ -138,6 +140,10 @@ def test_what_does_not_fit_is_named(jax: Any) -> None:
         function(q, qd)
     with pytest.raises(ArgumentError, match=r"qdd has the shape \(3,\); expected \(\.\.\., 2\)"):
         function(q, qd, jax.numpy.zeros(3))
+    with pytest.raises(ArgumentError, match=r"qd holds complex128; expected real numbers"):
+        function(q, np.zeros(2, complex), qdd)
+    with pytest.raises(ArgumentError, match=r"the batch shapes do not fit each other: q \(5,\), qd \(3,\)"):
+        function(q, qd[:3], qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: q holds int64; expected float32 or float64"):
         arm.inverse_dynamics(q.astype(int), qd, qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: out= is for NumPy arrays; arrays of jax take none"):

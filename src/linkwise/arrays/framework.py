@@ -8,12 +8,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from linkwise.errors import ArgumentError
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
 LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray"}
 
 Shape = tuple[int, ...]
+
+_REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
 
 class Signature(NamedTuple):
@@ -82,6 +86,16 @@ class Framework(ABC):
             names = ", ".join(f"{name}=" for name in keywords)
             raise ArgumentError(f"{kernel.name}: {names} is for NumPy arrays; arrays of {self.name} take none")
         return self.of_kernel(kernel)(*arguments)
+
+    def check_other(self, kernel: Any, name: str, value: Any) -> None:
+        """Raise `ArgumentError` for an argument of a kernel that is no array of this library, nor real numbers."""
+        if type(value) is np.ndarray and value.dtype in _REAL:
+            return
+        other = of(kernel.name, [value])
+        if other is not None:
+            both = f"arrays of {self.name} and of {other.name} ({name})"
+            raise ArgumentError(f"{kernel.name}: {both} in one call; expected those of one library")
+        kernel.check_argument(name, value)
 
     def of_kernel(self, kernel: Any) -> Callable[..., Any]:
         """The `function` of a kernel, the same each time."""
@@ -160,6 +174,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
+@cache
 def by_name(name: str) -> Framework:
     """The library of a name, imported."""
     result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK

@@ -121,11 +121,17 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
                 raise ArgumentError(f"{kernel.name}: {name} is on {where}; expected an array on the CPU: jax.device_put")
             if arg.dtype not in {jnp.dtype("float32"), jnp.dtype("float64")}:
                 raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: .astype(float)")
+        else:
+            FRAMEWORK.check_other(kernel, name, arg)
     shapes = [np.shape(arg) for arg in args]
     splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
     fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
-    if len(args) != len(cores) or min(splits, default=0) < 0 or not all(fits):
-        kernel(*[np.zeros(shape) for shape in shapes])  # (raises: it says what is wrong)
+    try:
+        np.broadcast_shapes(*[shape[: len(shape) - len(core)] for shape, core in zip(shapes, cores, strict=True)])
+    except ValueError:
+        fits = [False]
+    if min(splits, default=0) < 0 or not all(fits):
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
     wide = any(getattr(arg, "dtype", None) == np.float64 for arg in args) and jax.config.jax_enable_x64
     return _broadcast(cores, [jnp.asarray(arg, np.float64 if wide else np.float32) for arg in args])
 
@@ -262,12 +268,12 @@ _targets: dict[tuple[str, str], tuple[str, Any] | None] = {}
 
 def _target(kernel: Any, dtype: str) -> str | None:
     """The name under which XLA knows the machine code of a kernel; None where it cannot call it."""
-    key = (kernel.tape.digest, dtype)
+    key = (kernel.identity, dtype)
     if key not in _targets:
         version = interface_version()
         made = None if version is None else kernel.xla_handler(dtype, version)
         if made is not None:
-            name = f"linkwise_{kernel.name}_{dtype}_{kernel.tape.digest}"
+            name = f"linkwise_{kernel.name}_{dtype}_{kernel.identity}"
             address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(made[0])
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform="cpu")
             _targets[key] = name, (made, address, kernel)
