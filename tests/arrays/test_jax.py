@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import robots, stack
 from linkwise.errors import ArgumentError, MissingExtraError
 from support.libraries import library_of
 from support.random_mechanisms import craft
@@ -148,6 +148,21 @@ def test_what_does_not_fit_is_named(jax: Any) -> None:
         arm.inverse_dynamics(q.astype(int), qd, qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: out= is for NumPy arrays; arrays of jax take none"):
         arm.kernel("inverse_dynamics")(q, qd, qdd, out=np.zeros((5, 2)))
+
+
+def test_transformations_of_what_is_no_kernel(jax: Any) -> None:
+    """Poses that are mapped over beside starts that are not; a stack, which has no derivatives, and says so."""
+    arm, mask = robots.planar_2r(), [1, 1, 0, 0, 0, 0]
+    q = np.random.default_rng(0).uniform(0.2, 1.0, (2, 4, 2))
+    T, starts = arm.forward_kinematics(q[0]), q[1, :3]
+    mapped = jax.vmap(lambda T: arm.inverse_kinematics(T, q0=starts, mask=mask).q)(jax.numpy.asarray(T))
+    assert np.array_equal(mapped, arm.inverse_kinematics(T[:, None], q0=starts, mask=mask).q)
+    arms = stack([arm, arm.with_payload(1.0)])
+    row = jax.numpy.asarray(q[0, 0])
+    assert np.array_equal(jax.jit(arms.gravity_torque)(row), arms.gravity_torque(q[0, 0]))
+    assert jax.vmap(arms.gravity_torque)(jax.numpy.asarray(q[0])).shape == (4, 2, 2)
+    with pytest.raises(ArgumentError, match="gravity_torque of a stack has no derivatives by jax"):
+        jax.grad(lambda q: arms.gravity_torque(q).sum())(row)
 
 
 def test_the_example_of_the_page(jax: Any) -> None:

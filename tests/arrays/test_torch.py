@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import robots, stack
 from linkwise.errors import ArgumentError, KernelError, MissingExtraError
 from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
@@ -114,18 +114,18 @@ def test_what_does_not_fit_is_named(torch: Any) -> None:
 
 def test_a_compiled_function_holds_the_kernel_whole(torch: Any) -> None:
     """With its derivatives, and the transformations of functions inside; the same operations, so to a few roundings."""
-    from torch.func import hessian, jacrev, vmap
+    from torch.func import jacfwd, jacrev, vmap
 
     function, (q, qd, qdd) = robots.planar_2r().kernel("inverse_dynamics").torch(), states(torch)
 
     def loss(q: Any, qd: Any, qdd: Any) -> Any:
         return (torch.sin(function(q, qd, qdd)) ** 2).sum()
 
-    def curvature(q: Any, qd: Any, qdd: Any) -> Any:
-        return hessian(loss)(q, qd[0], qdd) + vmap(jacrev(jacrev(loss)), in_dims=(0, None, 0))(q, qd[0], qdd)[0, 0, 0]
+    def slopes_of(q: Any, qd: Any, qdd: Any) -> Any:
+        return vmap(jacrev(function), in_dims=(0, None, 0))(q, qd[0], qdd).sum((0, 1)) + jacfwd(loss)(q, qd[0], qdd)
 
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
-    wanted, inside = curvature(q, qd, qdd), torch.compile(curvature, fullgraph=True, backend="aot_eager")
+    wanted, inside = slopes_of(q, qd, qdd), torch.compile(slopes_of, fullgraph=True, backend="aot_eager")
     assert wanted.abs().max() > 1.0
     assert (inside(q, qd, qdd) - wanted).abs().max() < 1e-13
     q.requires_grad_()
@@ -187,6 +187,22 @@ def test_methods_take_tensors(torch: Any) -> None:
         arm.forward_kinematics(torch.zeros(2, dtype=torch.int64))
     with pytest.raises(ArgumentError, match="arrays of torch take none"):
         arm.kernel("forward_kinematics")(q, out=np.zeros((4, 4)))
+
+
+def test_what_has_no_derivatives_says_so(torch: Any) -> None:
+    arms, (q, _, _) = stack([robots.planar_2r()] * 2), states(torch)
+    assert arms.gravity_torque(q[0]).shape == (2, 2)
+    with torch.no_grad():
+        assert arms.gravity_torque(q[0].clone().requires_grad_()).shape == (2, 2)
+    for call in (
+        lambda: arms.gravity_torque(q[0].clone().requires_grad_()),
+        lambda: torch.func.grad(lambda q: arms.gravity_torque(q).sum())(q[0]),
+        lambda: torch.func.jvp(arms.gravity_torque, (q[0],), (q[1],)),
+    ):
+        with pytest.raises(ArgumentError, match="gravity_torque of a stack has no derivatives by torch"):
+            call()
+    with pytest.raises(ArgumentError, match="a tensor is on the device meta; expected tensors on the CPU"):
+        robots.planar_2r().inverse_kinematics(torch.eye(4, device="meta"))
 
 
 def test_the_example_of_the_page(torch: Any) -> None:

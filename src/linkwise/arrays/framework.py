@@ -111,6 +111,10 @@ class DifferentiableFramework(Framework):
         """Whether derivatives may be taken of what is computed from these arguments now."""
 
     @abstractmethod
+    def without_derivatives(self, subject: str, array: Any) -> Any:
+        """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
+
+    @abstractmethod
     def constant(self, array: Any) -> Any:
         """The array as one that nothing is differentiated by."""
 
@@ -136,6 +140,11 @@ class DifferentiableFramework(Framework):
         tuple
             The last state, and the outputs of all steps, along a new first axis.
         """
+
+
+def no_derivatives(subject: str, library: str) -> ArgumentError:
+    """The error for derivatives that there are not."""
+    return ArgumentError(f"{subject} has no derivatives by {library}; expected arrays that nothing is differentiated by")
 
 
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:

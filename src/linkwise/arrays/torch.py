@@ -16,7 +16,7 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, no_derivatives
 from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
@@ -48,6 +48,9 @@ class TorchFramework(DifferentiableFramework):
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays with the numbers of tensors; texts stay with NumPy, None within `torch.func`."""
         tensors = [_tensor(x).detach() for x in arguments]
+        elsewhere = next((x.device for x in tensors if x.device.type != "cpu"), None)
+        if elsewhere is not None:
+            raise ArgumentError(f"a tensor is on the device {elsewhere}; expected tensors on the CPU: .cpu()")
         if not _transformed():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
@@ -57,6 +60,15 @@ class TorchFramework(DifferentiableFramework):
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
         return _differentiated([x for x in arguments if self.owns(x)])
+
+    def without_derivatives(self, subject: str, array: Any) -> Any:
+        """A tensor that requires no gradient, and moves along no tangent."""
+        if isinstance(array, torch.Tensor) and (
+            (torch.is_grad_enabled() and array.requires_grad)
+            or (forward_ad._current_level >= 0 and forward_ad.unpack_dual(array).tangent is not None)
+        ):
+            raise no_derivatives(subject, self.name)
+        return array
 
     def constant(self, array: Any) -> Any:
         """A tensor without its history."""
