@@ -45,6 +45,41 @@ def test_processes_race_on_a_cold_cache(tmp_path: Path) -> None:
     assert len({output for output, _ in results}) == 1
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_one_configuration_whose_walks_go_on_together(backwards: bool) -> None:
+    """Ways of 8 rows and longer, with branches: the bits of a batch, in which each walks alone."""
+    parents = [-1, *range(7), 3, *range(8, 20), 14, *range(21, 30)]
+    rng, order = np.random.default_rng(5), list(range(len(parents)))
+    if backwards:
+        order = order[:10] + order[10:][::-1]
+    links = [
+        lw.Link.dh(
+            a=rng.uniform(-0.5, 0.5),
+            alpha=rng.uniform(-1.0, 1.0),
+            d=rng.uniform(-0.5, 0.5),
+            convention="standard",
+            joint="prismatic" if k % 7 == 3 else "revolute",
+            name=f"link{k}",
+            parent=None if parents[k] < 0 else f"link{parents[k]}",
+            mass=1.0 + 0.1 * k,
+            com=rng.uniform(-0.1, 0.1, 3),
+            inertia=(0.2, 0.3, 0.25),
+        )
+        for k in range(len(parents))
+    ]
+    tree = lw.Mechanism([links[k] for k in order])
+    for name, count in (("mass_matrix", 1), ("coriolis_matrix", 2), ("inverse_dynamics_derivatives", 3)):
+        inputs = rng.uniform(-1.0, 1.0, (count, 3, tree.n))
+        kernel = tree.kernel(name, tier="looped")
+        for k in range(3):
+            for one, rows in zip(parts(kernel(*inputs[:, k])), parts(kernel(*inputs)), strict=True):
+                assert np.array_equal(one, rows[k]), name
+
+
+def parts(results: object) -> tuple[np.ndarray, ...]:
+    return results if isinstance(results, tuple) else (np.asarray(results),)
+
+
 def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
     folder = tmp_path / "kernels"
     folder.mkdir(mode=0o700)

@@ -71,6 +71,11 @@ class RowPass:
     own: tuple[RowStep | None, ...] = ()
     start_table: str = ""
 
+    @property
+    def length(self) -> int:
+        """Instructions for one row, about."""
+        return max((step.tape.length for step in self.steps if step is not None), default=0)
+
 
 @dataclass(frozen=True)
 class LinearSolve:
@@ -202,7 +207,7 @@ class LoopedProgram:
                 text.append(repr(phase))
                 continue
             text.append(repr((phase.table, phase.order, phase.start_table)))
-            length += max((step.tape.length for step in phase.steps if step is not None), default=0)
+            length += phase.length
             for group in (phase.steps, phase.starts, phase.own):
                 text += ["-" if step is None else f"{step.tape.digest} {step.inputs} {step.outputs}" for step in group]
         digest = hashlib.sha256("\n".join(text).encode()).hexdigest()

@@ -74,9 +74,8 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
 
 def _recorded(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
     declared = algorithm.find(steps.name)
-    recorded = RecordedSweeps(
-        steps.name, *(shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
-    )
+    shapes = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
+    recorded = RecordedSweeps(steps.name, *shapes, regrouped=steps.regrouped)
     steps.function(recorded, **dict(variants))
     return recorded.program()
 

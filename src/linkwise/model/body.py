@@ -306,14 +306,14 @@ def _regrouped_turning(bodies: Sequence[Body]) -> list[Array]:
     moved[:, 3, 2] = moved[:, 2, 3]
     totals = _with_all(list(inertias), [bodies[k].parent for k in parts], placements[parts], moved)
     turning = np.array([body.joint is None for body in bodies])
-    return list(np.where(turning[:, None, None] & _RESTING[True, False], 0.0, np.array(totals)))
+    return list(np.where(turning[:, None, None] & RESTING[True, False], 0.0, np.array(totals)))
 
 
 def unseen(body: Body, inertia: Array) -> Array:
     """The part X (4, 4) of a pseudo-inertia that acts as if it were fixed to the parent: L X = 0, L the screw."""
     if body.joint is not None:
         return np.zeros((4, 4))
-    return np.where(_RESTING[bool(body.turn), body.advances], inertia, 0.0)
+    return np.where(RESTING[bool(body.turn), body.advances], inertia, 0.0)
 
 
 def _resting(turns: bool, advances: bool) -> Array:
@@ -322,8 +322,8 @@ def _resting(turns: bool, advances: bool) -> Array:
     return np.outer(columns, columns)
 
 
-#: The same by whether a body turns and advances.
-_RESTING = {(turns, advances): _resting(turns, advances) for turns in (False, True) for advances in (False, True)}
+#: The same by whether a body turns and advances: what is zero of a body that was regrouped.
+RESTING = {(turns, advances): _resting(turns, advances) for turns in (False, True) for advances in (False, True)}
 
 
 def moving_bodies(tree: Tree) -> Bodies:

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
-from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, counted, start_place
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout
+from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
 
 #: Counts the changes of this lowering.
-LOOPED = "6"
+LOOPED = "9"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -36,7 +36,9 @@ def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
     t = host().text(SCALARS[dtype], lanes)
-    phases = PhaseWriter(program.layout, t, stacked=stacked)
+    passes = [phase for phase in program.phases if isinstance(phase, RowPass) and phase.order in {"outward", "inward"}]
+    longest = max(passes, key=lambda phase: phase.length, default=None)
+    phases = PhaseWriter(program.layout, t, stacked=stacked, ahead=longest)
     parts = [
         LinearSolveWriter(phase, t, program.layout).text(k) if isinstance(phase, LinearSolve) else phases.text(k, phase)
         for k, phase in enumerate(program.phases)
@@ -162,6 +164,7 @@ class _Loop:
                 if name not in self.layout.outputs:
                     inside = names.get(name, "%constants")
                     self._move("pack", k, name, inside, done, lanes, cores[k], words)
+            self._look_ahead(done)
             for place, length in records.values():
                 t.do(f"call void @zero(ptr {place}, i64 {length})")
             for name in self.layout.cleared:
@@ -175,6 +178,15 @@ class _Loop:
         t.do("ret void")
         head = f"define void @loop_{t.scalar}(ptr %args, ptr %dimensions, ptr %steps, ptr %head)"
         return t.function(head)
+
+    def _look_ahead(self, done: str) -> None:
+        """Emit: where phases find the rows that come next; those of outputs are the ones of this block."""
+        t = self.t
+        following = t.emit(f"add i64 {done}, {t.width}")
+        for k, (name, _) in enumerate(self.arguments):
+            if t.width > 1 and name in self.layout.arrays:
+                rows = self._outside(k, done if name in self.layout.outputs else following)
+                t.do(f"store ptr {rows}, ptr {ahead_place(t, self.layout, name)}")
 
     def _in_place(self, k: int, name: str, done: str, tight: str, words: Words) -> str:
         """Emit: work on an argument where it is, if its elements lie side by side; where the array stands then."""
@@ -210,7 +222,7 @@ class _Loop:
     def _room(self, size: str, align: int) -> str:
         """Emit: memory for one block, ``%work``; what is to be freed."""
         t = self.t
-        starts = -(-8 * len(self.layout.arrays) // align) * align  # (where arrays begin, before the rest)
+        starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (what `start_place`, `ahead_place` say)
         memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {starts + align}')})")
         t.do(f"%lacking = icmp eq ptr {memory}, null")
         t.do("br i1 %lacking, label %stop, label %room, !prof !0")

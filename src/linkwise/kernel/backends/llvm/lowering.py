@@ -123,6 +123,7 @@ def _declaration(intrinsic: str) -> str:
 #: What intrinsics return and take whose names do not say it.
 _PLAIN_INTRINSICS = {
     "@llvm.trap": ("void", ""),
+    "@llvm.prefetch.p0": ("void", "ptr, i32, i32, i32"),
     "@llvm.x86.sse.stmxcsr": ("void", "ptr"),
     "@llvm.x86.sse.ldmxcsr": ("void", "ptr"),
     "@llvm.aarch64.get.fpcr": ("i64", ""),

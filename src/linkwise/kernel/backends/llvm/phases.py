@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from linkwise.kernel.backends.llvm.body import Plan, _Writer
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import ROW, Place, ProgramLayout, RowPass, RowStep
+
+#: Walks of one configuration that go on together.
+PANEL = 8
 
 
 class Words:
@@ -40,6 +44,11 @@ def start_place(t: Text, layout: ProgramLayout, name: str) -> str:
     return t.at("i64", "%work", -1 - list(layout.arrays).index(name))
 
 
+def ahead_place(t: Text, layout: ProgramLayout, name: str) -> str:
+    """Emit: it stands there where an array's rows of the next block begin, or of an output those of this block."""
+    return t.at("ptr", "%work", -1 - len(layout.arrays) - list(layout.arrays).index(name))
+
+
 class StepWriter(_Writer):
     """Writes one step where it is run: elements are loaded from and stored to the places that they have.
 
@@ -61,6 +70,8 @@ class StepWriter(_Writer):
         The state there, and `following` the one that the step leaves.
     stacked : bool
         Whether constants differ from lane to lane.
+    memory : Text, optional
+        Where that differs from `t`, the single lane that memory holds, which all lanes share: they differ in "w" alone.
     """
 
     def __init__(
@@ -73,8 +84,10 @@ class StepWriter(_Writer):
         state: Sequence[str] = (),
         *,
         stacked: bool,
+        memory: Text | None = None,
     ) -> None:
         super().__init__(step.tape, t, Plan(step.tape, has_fma=t.has_fma))
+        self.memory = memory or t
         self.step, self.layout, self.words, self.values, self.stacked = step, layout, words, values, stacked
         self.state, self.following = state, dict[int, str]()
 
@@ -111,30 +124,46 @@ class StepWriter(_Writer):
         t = self.t
         if place[0] == "state" and "state" not in self.values:
             return self.state[place[1]]
-        if place[0] in {"numbers", "globals"} and not self.stacked:
-            address = t.at(t.scalar, self.values[place[0]], place[1])
-            number = t.emit(f"load {t.scalar}, ptr {address}, align {t.size}")
-            first = t.emit(f"insertelement {t.vector} poison, {t.scalar} {number}, i32 0")
-            return t.emit(f"shufflevector {t.vector} {first}, {t.vector} poison, <{t.width} x i32> zeroinitializer")
+        shared = place[0] in {"numbers", "globals"} and not self.stacked
+        if shared or self.memory is not t:
+            address = t.at(t.scalar, self.values[place[0]], place[1]) if shared else self._address(place)
+            return t.broadcast(t.emit(f"load {t.scalar}, ptr {address}, align {t.size}"))
         return t.emit(f"load {t.vector}, ptr {self._address(place)}, align {t.vector_size}")
 
     def _put(self, value: str, place: Place) -> None:
         t = self.t
         if place[0] == "next" and "next" not in self.values:
             self.following[place[1]] = value
-            return
-        t.do(f"store {t.vector} {value}, ptr {self._address(place)}, align {t.vector_size}")
+        elif self.memory is t:
+            t.do(f"store {t.vector} {value}, ptr {self._address(place)}, align {t.vector_size}")
+        elif place[2].split()[-1] == "w":
+            t.do(f"store {t.vector} {value}, ptr {self._address(place)}, align {t.size}")
+        else:
+            self._scatter(value, place)
+
+    def _scatter(self, value: str, place: Place) -> None:
+        """Emit: each lane into the row of its own w."""
+        t, (_, name, at, _) = self.t, place
+        step: str | int = 1
+        for size in self.layout.arrays[name][at.split().index("w") + 1 :]:
+            step = _product(t, step, size if isinstance(size, int) else self.words[f"size {size}"])
+        address = self._address(place)
+        for lane in range(t.width):
+            t.do(
+                f"store {t.scalar} {t.emit(f'extractelement {t.vector} {value}, i32 {lane}')}, ptr {address}, align {t.size}"
+            )
+            address = t.at(t.scalar, address, step)
 
     def _address(self, place: Place) -> str:
-        t = self.t
+        t, vector = self.t, self.memory.vector
         if place[0] != "array":
-            return t.at(t.vector, self.values[place[0]], place[1])
+            return t.at(vector, self.values[place[0]], place[1])
         _, name, at, index = place
         flat: str | int = 0
         for size, origin, k in zip(self.layout.arrays[name], at.split(), index, strict=True):
             length = size if isinstance(size, int) else self.words[f"size {size}"]
             flat = _sum(t, _sum(t, _product(t, flat, length), self._origin(origin)), k)
-        return t.at(t.vector, self.words.array(name), flat)
+        return t.at(vector, self.words.array(name), flat)
 
     def _origin(self, origin: str) -> str | int:
         """What an index counts from: see `linkwise.kernel.looped.ORIGINS`."""
@@ -182,10 +211,14 @@ def phase_head(number: int) -> str:
 
 
 class PhaseWriter:
-    """Writes the function of one phase, its steps among its loops over rows."""
+    """Writes the function of one phase, its steps among its loops over rows.
 
-    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool) -> None:
-        self.layout, self.t, self.stacked = layout, t, stacked
+    In the phase `ahead` memory is asked for the rows of arrays that come next, a line with each row of the table: processors
+    do not foresee eight short rows at a time, and would wait for lines that are asked for at once.
+    """
+
+    def __init__(self, layout: ProgramLayout, t: Text, *, stacked: bool, ahead: RowPass | None = None) -> None:
+        self.layout, self.t, self.stacked, self.ahead = layout, t, stacked, ahead
 
     def text(self, number: int, phase: RowPass) -> str:
         """Emit phase `number`: ``void @phase{number}(ptr head, ptr work, ptr numbers)``."""
@@ -201,12 +234,22 @@ class PhaseWriter:
         else:
             rows = self.words[f"{phase.table} rows"]
             table = self._rows(phase.table)
+            soon = self._ahead() if phase is self.ahead and t.width > 1 else []
             with counted(t, "rows", rows) as passed:
+                for start, write in soon:
+                    line = t.at(t.vector, start, passed)
+                    t.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 {write}, i32 3, i32 1)")
                 back = phase.order == "inward"
                 row = table.row(t.emit(f"sub i64 {t.emit(f'sub i64 {rows}, 1')}, {passed}") if back else passed)
                 self._choose("step", row["kind"], phase.steps, lambda: table.places(row))
         t.do("ret void")
         return t.function(phase_head(number), kind="noinline #0")
+
+    def _ahead(self) -> list[tuple[str, int]]:
+        """Emit: where rows come next of arrays with an element for each row of the table, and whether they are written."""
+        t, layout = self.t, self.layout
+        arrays = [name for name in (*layout.inputs, *layout.outputs) if layout.arrays[name] in {("nq",), ("nv",)}]
+        return [(t.emit(f"load ptr, ptr {ahead_place(t, layout, name)}"), int(name in layout.outputs)) for name in arrays]
 
     def _rows(self, table: str) -> _Rows:
         return _Rows(self.t, self.words, self.layout, table, stacked=self.stacked)
@@ -218,12 +261,13 @@ class PhaseWriter:
         steps: Sequence[RowStep | None],
         values: Callable[[], Mapping[str, str]],
         state: Sequence[str] = (),
+        lanes: Text | None = None,
     ) -> list[str]:
         """Emit: the step for the kind of a row; `values` emits the addresses and numbers it counts from.
 
         The state that it leaves in registers is returned.
         """
-        t = self.t
+        t, vector = self.t, (lanes or self.t).vector
         cases = [(k, step) for k, step in enumerate(steps) if step is not None]
         if not cases:
             return []
@@ -236,7 +280,7 @@ class PhaseWriter:
             if len(steps) > 1:
                 t.start(f"{label}.{k}")
             known = {"globals": "%numbers", "numbers": "%numbers", **values()}
-            writer = StepWriter(step, self.layout, t, self.words, known, state, stacked=self.stacked)
+            writer = StepWriter(step, self.layout, lanes or t, self.words, known, state, stacked=self.stacked, memory=t)
             writer.emit()
             left.append((t.block, writer.following))
             if len(steps) > 1:
@@ -245,7 +289,7 @@ class PhaseWriter:
             return list(left[0][1].values())
         t.start(f"{label}.end")
         return [
-            t.emit(f"phi {t.vector} {', '.join(f'[ {values[k]}, %{block} ]' for block, values in left)}")
+            t.emit(f"phi {vector} {', '.join(f'[ {values[k]}, %{block} ]' for block, values in left)}")
             for k in sorted(left[0][1])
         ]
 
@@ -255,42 +299,135 @@ class PhaseWriter:
         starting, table = self._rows(phase.start_table or phase.table), self._rows(phase.table)
         size = max(len(step.outputs) for step in phase.starts if step is not None)
         space, length = t.emit(f"alloca [{size} x {t.vector}], align 64"), self._state_size(phase)
-        with counted(t, "rows", self.words[f"{phase.start_table or phase.table} rows"]) as k:
-            first = starting.row(k)
-            self._choose("start", first["kind"], phase.starts, lambda: {**starting.places(first), "next": space})
-            with counted(t, "columns", first["count"] if same else "1") as column:
-                w = t.emit(f"add i64 {first['v']}, {column}")
-                at = t.at(t.vector, space, t.emit(f"mul i64 {column}, {length}"))
-                begin, state = first["body"], [t.get(at, number) for number in range(length)]
-                if same:
-                    begin = first["parent"]
-                    state = self._choose("own", first["kind"], phase.own, lambda: {**starting.places(first), "w": w}, state)
-                before = t.block
-                t.do("br label %way")
-                t.start("way")
-                place = len(t.lines)
-                t.do("%onward = icmp sge i64 %at, 0")
-                t.do("br i1 %onward, label %visit, label %way.done")
-                t.start("visit")
-                row = table.row("%at")
-                passed = {"w": w, "drive": first["drive"]}
-                names = [f"%state{number}" for number in range(length)]
-                following = self._choose(
-                    "visit.kind", row["kind"], phase.steps, lambda: {**table.places(row), **passed}, names
-                )
-                t.lines[place:place] = [
-                    f"  %at = phi i64 [ {begin}, %{before} ], [ {row['parent']}, %{t.block} ]",
-                    *(
-                        f"  {name} = phi {t.vector} [ {value}, %{before} ], [ {after}, %{t.block} ]"
-                        for name, value, after in zip(names, state, following, strict=True)
-                    ),
-                ]
-                t.do("br label %way")
-                t.start("way.done")
+        rows = self.words[f"{phase.start_table or phase.table} rows"]
+        panel = _Panel(t, table, length) if same and t.width == 1 and _is_separable(phase) else None
+        with counted(t, "rows", rows) as k:
+            members, stop = panel.begin(k, rows) if panel else ("1", "-1")
+            with counted(t, "members", members) as member:
+                first = starting.row(t.emit(f"add i64 {k}, {member}"))
+                self._choose("start", first["kind"], phase.starts, lambda: {**starting.places(first), "next": space})
+                with counted(t, "columns", first["count"] if same else "1") as column:
+                    w = t.emit(f"add i64 {first['v']}, {column}")
+                    at = t.at(t.vector, space, t.emit(f"mul i64 {column}, {length}"))
+                    begin, state = first["body"], [t.get(at, number) for number in range(length)]
+                    if same:
+                        begin, own = first["parent"], {**starting.places(first), "w": w}
+                        state = self._choose("own", first["kind"], phase.own, lambda: own, state)
+                    state = self._way("way", phase, table, begin, stop, {"w": w, "drive": first["drive"]}, state)
+                    if panel:
+                        panel.put(member, state)
+            if panel:
+                panel.go_on(members)
+                passed = {"w": table.row(k)["v"], "drive": "0"}
+                self._way("together", phase, table, stop, "-1", passed, panel.state(), panel.lanes)
+                panel.end()
+
+    def _way(
+        self,
+        label: str,
+        phase: RowPass,
+        table: _Rows,
+        begin: str,
+        stop: str,
+        passed: Mapping[str, str],
+        state: Sequence[str],
+        lanes: Text | None = None,
+    ) -> list[str]:
+        """Emit: visit the rows from one to below another, with the state in these lanes; the state that is left."""
+        t, before = self.t, self.t.block
+        vector = (lanes or t).vector
+        t.do(f"br label %{label}")
+        t.start(label)
+        place = len(t.lines)
+        t.do(f"%{label}.more = icmp ne i64 %{label}.at, {stop}")
+        t.do(f"br i1 %{label}.more, label %{label}.visit, label %{label}.done")
+        t.start(f"{label}.visit")
+        row = table.row(f"%{label}.at")
+        names = [f"%{label}.state{number}" for number in range(len(state))]
+        following = self._choose(
+            f"{label}.kind", row["kind"], phase.steps, lambda: {**table.places(row), **passed}, names, lanes
+        )
+        t.lines[place:place] = [
+            f"  %{label}.at = phi i64 [ {begin}, %{before} ], [ {row['parent']}, %{t.block} ]",
+            *(
+                f"  {name} = phi {vector} [ {value}, %{before} ], [ {after}, %{t.block} ]"
+                for name, value, after in zip(names, state, following, strict=True)
+            ),
+        ]
+        t.do(f"br label %{label}")
+        t.start(f"{label}.done")
+        return names
 
     @staticmethod
     def _state_size(phase: RowPass) -> int:
         return max(len([place for place in step.outputs if place[0] == "next"]) for step in phase.steps if step is not None)
+
+
+def _is_separable(phase: RowPass) -> bool:
+    """Whether what a walk does on the way differs in its velocity w by the state, and by where elements go, alone."""
+    steps = [step for step in phase.steps if step is not None]
+    read = [place for step in steps for place in step.inputs if place[0] == "array"]
+    put = [place for step in steps for place in step.outputs if place[0] != "next"]
+    apart = all(not {"w", "10w"} & set(place[2].split()) for place in read)
+    return apart and all(place[0] == "array" and place[2].split().count("w") == 1 for place in put)
+
+
+class _Panel:
+    """Walks of a single configuration from rows that carry each other go on together, one in a lane, where the last begins.
+
+    The mass matrix of a chain of 100 joints takes half the time.
+    """
+
+    def __init__(self, t: Text, table: _Rows, length: int) -> None:
+        self.t, self.table, self.length, self.lanes = t, table, length, replace(t, width=PANEL)
+        self.states = t.emit(f"alloca [{length} x {self.lanes.vector}], align 64")
+        self.until = t.emit("alloca i64")
+        t.do(f"store i64 0, ptr {self.until}")
+
+    def begin(self, k: str, rows: str) -> tuple[str, str]:
+        """Emit: how many rows from this one on begin together, and where each stops; none if that was done."""
+        t, one = self.t, self.table.row(k)
+        until = t.emit(f"load i64, ptr {self.until}")
+        t.do(f"br i1 {t.emit(f'icmp slt i64 {k}, {until}')}, label %panel.end, label %panel.take")
+        t.start("panel.take")
+        fits = t.emit(f"icmp slt i64 {t.emit(f'add i64 {k}, {PANEL - 1}')}, {rows}")
+        t.do(f"br i1 {fits}, label %panel.look, label %panel.begin")
+        t.start("panel.look")
+        conditions = [t.emit(f"icmp eq i64 {one['count']}, 1"), t.emit(f"icmp sge i64 {one['parent']}, 0")]
+        for offset in range(1, PANEL):
+            other = self.table.row(t.emit(f"add i64 {k}, {offset}"))
+            expected = {"count": "1", "parent": f"add i64 {k}, {offset - 1}", "v": f"add i64 {one['v']}, {offset}"}
+            for name, value in expected.items():
+                conditions.append(t.emit(f"icmp eq i64 {other[name]}, {value if name == 'count' else t.emit(value)}"))
+        together = t.all(*conditions)
+        size, stop = (t.emit(f"select i1 {together}, i64 {x}, i64 {y}") for x, y in ((PANEL, 1), (one["parent"], -1)))
+        t.do("br label %panel.begin")
+        t.start("panel.begin")
+        t.do(f"%panel.size = phi i64 [ 1, %panel.take ], [ {size}, %panel.look ]")
+        t.do(f"%panel.stop = phi i64 [ -1, %panel.take ], [ {stop}, %panel.look ]")
+        t.do(f"store i64 {t.emit(f'add i64 {k}, %panel.size')}, ptr {self.until}")
+        return "%panel.size", "%panel.stop"
+
+    def put(self, member: str, state: Sequence[str]) -> None:
+        """Emit: keep the state that the walk of a member has where they go on together."""
+        lane = self.t.at(self.t.vector, self.states, member)
+        for k, value in enumerate(state):
+            self.t.put(value, lane, k * PANEL)
+
+    def state(self) -> list[str]:
+        """Emit: the states of all members."""
+        return [self.lanes.get(self.states, k) for k in range(self.length)]
+
+    def go_on(self, members: str) -> None:
+        """Emit: what follows is for members that go on together."""
+        t = self.t
+        t.do(f"br i1 {t.emit(f'icmp eq i64 {members}, {PANEL}')}, label %panel.on, label %panel.end")
+        t.start("panel.on")
+
+    def end(self) -> None:
+        """Emit: the end of a panel."""
+        self.t.do("br label %panel.end")
+        self.t.start("panel.end")
 
 
 class _Rows:
