@@ -26,6 +26,9 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 
 TARGETS = 10_000
 
+#: Sliding joints are within this, m.
+WAY = 0.5
+
 FLOOR, AIM = {"batch": 2.0, "one": 15.0}, {"batch": 0.5, "one": 6.0}
 """Microseconds per target: at most, and aimed at."""
 
@@ -71,11 +74,14 @@ def general() -> None:
         f"{'arm':14} {'complete':>9} {'not found':>10} {'called complete':>16} {'us, batch':>10} {'us, one':>9} {'worst':>9}"
     )
     for name, arm in _general_arms().items():
-        q = np.random.default_rng(0).uniform(-math.pi, math.pi, (TARGETS, 6))
+        q = np.random.default_rng(0).uniform(-math.pi, math.pi, (TARGETS, arm.n))
+        slides = np.asarray(arm.is_length)
+        q[:, slides] *= WAY / math.pi
         T = arm.forward_kinematics(q)
         solver: Any = elimination(arm)
         found = solver.all(T, limits=False)
-        away = np.remainder(found.q - q[:, None] + np.pi, 2.0 * np.pi) - np.pi
+        away = found.q - q[:, None]
+        away[..., ~slides] = np.remainder(away[..., ~slides] + np.pi, 2.0 * np.pi) - np.pi
         missed = ~(np.nanmin(np.where(np.isnan(away), np.inf, np.abs(away)).max(axis=-1), axis=-1) < 1e-5)
         reached = np.abs(arm.forward_kinematics(np.nan_to_num(found.q)) - T[:, None]).max(axis=(-2, -1))
         batch = least(seconds(lambda s=solver, t=T: s.all(t, limits=False)), 3) / TARGETS
@@ -189,7 +195,10 @@ def _absent(mine: Any, others: Any) -> int:
 
 
 def _general_arms() -> dict[str, lw.Mechanism]:
-    """Arms without a closed form: two bundled ones, one of the proportions of a FANUC CRX-10iA, and arms at random."""
+    """Arms without a closed form: bundled ones, a FANUC CRX-10iA by its proportions, and with a shoulder offset; at random.
+
+    Those at random have six revolute joints, or five, or some of the six slide.
+    """
     quarter = math.pi / 2.0
     crx = (
         (0.0, -quarter, 0.0),
@@ -199,11 +208,21 @@ def _general_arms() -> dict[str, lw.Mechanism]:
         (0.0, -quarter, 0.15),
         (0.0, 0.0, 0.16),
     )
-    arms = {name: lw.robots.load(name) for name in ("gen3_lite", "hc10")} | {"as CRX-10iA": _dh_arm("crx", crx)}
+    offset = (crx[0], (0.54, 0.0, 0.15), *crx[2:])
+    arms = {name: lw.robots.load(name) for name in ("gen3_lite", "hc10")}
+    arms |= {"as CRX-10iA": _dh_arm("crx", crx), "CRX, shoulder": _dh_arm("crx_shoulder", offset)}
     for seed in range(5):
         rng = np.random.default_rng(seed)
         rows = [(rng.uniform(-0.5, 0.5), rng.uniform(-math.pi, math.pi), rng.uniform(-0.5, 0.5)) for _ in range(6)]
         arms[f"random {seed}"] = _dh_arm(f"random{seed}", rows)
+    for kinds in ("PRRRRR", "RRRPRR", "RPRRPR", "PPRRRR", "RRRRR", "RRPRR"):
+        rng = np.random.default_rng(0)
+        links = []
+        for kind in kinds:
+            a, alpha, d, theta = rng.uniform(-0.5, 0.5), rng.uniform(-3.0, 3.0), rng.uniform(-0.5, 0.5), rng.uniform(-2, 2)
+            row: Any = {"d": d} if kind == "R" else {"theta": theta, "joint": "prismatic"}
+            links.append(lw.Link.dh(a=a, alpha=alpha, convention="standard", **row))
+        arms[kinds] = lw.Mechanism(links, name=kinds)
     return arms
 
 

@@ -114,7 +114,7 @@ def main() -> None:
     compare("velocity and acceleration", points, rates, MotionLimits(qd_max=QD_MAX, qdd_max=QDD_MAX), None)
     arm = lw.robots.panda()
     middle = 0.5 * (arm.q_min + arm.q_max)
-    inside = middle + rng.uniform(-0.12, 0.12, (64, 6, 7)) * (arm.q_max - arm.q_min)
+    inside = middle + rng.uniform(-0.12, 0.12, (BATCH, 6, 7)) * (arm.q_max - arm.q_min)
     effort = limit.JointTorqueConstraint(arm.inverse_dynamics, np.outer(TAU_MAX, [-1.0, 1.0]), np.zeros(7))
     compare("velocity and effort of a Panda", inside, [rates[0], effort], MotionLimits(qd_max=QD_MAX, tau_max=TAU_MAX), arm)
     step, raw = in_turn(seconds(online()), seconds(ruckig_online()))

@@ -2,10 +2,12 @@
 
 Chains and a tree of revolute joints with full inertias, and the PUMA 560. Each row has, in ns a configuration and in turn
 on one core: straight-line code and code that loops over bodies in a batch, Pinocchio's C++ called in a Python loop and, for
-inverse and forward dynamics, in a batch of its own on one thread, MuJoCo called in a Python loop; then one configuration
-looped, in us. Results agree to 1e-9 before anything is timed. Straight-line code is left out where compiling it takes long.
+inverse and forward dynamics, in a batch of its own on one thread, MuJoCo and Drake called in a Python loop; then one
+configuration looped, in us. Results agree to 1e-9 before anything is timed. Straight-line code is left out where compiling
+it takes long. Drake is measured where it can be imported: its 400 MB are in no extra, ``pip install drake`` brings them.
 
-The second table holds, in fresh processes with a filled cache, the first call on a mechanism that was never seen before.
+The second table holds, in fresh processes with a filled cache, the first call on a mechanism that was never seen before, and
+by how much the process grows by it.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ try:
     import mujoco
 except ImportError:
     mujoco = None
+try:
+    import drake_peer
+except ImportError:
+    drake_peer = None
 
 #: Algorithms, the inputs of each, Pinocchio's calls, and how many bodies the straight line is compiled for at most.
 ALGORITHMS: dict[str, tuple[str, str, int]] = {
@@ -126,8 +132,15 @@ def measure(name: str, mechanism: lw.Mechanism, algorithm: str, rounds: int) -> 
             timed["pinocchio batch"] = lambda: batch() / few
     if mujoco is not None and mechanism.n <= PEERS and algorithm in {"inverse_dynamics", "mass_matrix", "link_poses"}:
         timed["mujoco"] = mujoco_loop(mechanism, algorithm, (q[:few], v[:few], a[:few]))
+    if drake_peer is not None and mechanism.n <= PEERS and algorithm in drake_peer.CALLS:
+        names = drake_peer.to_drake(mechanism)
+        names |= {"Q": q[:few], "V": v[:few], "A": a[:few]}
+        if algorithm in {"inverse_dynamics", "forward_dynamics", "mass_matrix"}:
+            exec(drake_peer.CALLS[algorithm], row := {**names, "q": q[0], "v": v[0], "a": a[0]})
+            assert np.abs(row["r"] - out[0][0]).max() <= 1e-9 * np.abs(out[0][0]).max(), (name, algorithm, "Drake")
+        timed["drake"] = python_loop(drake_peer.CALLS[algorithm], names, few)
     times = dict(zip(timed, in_turn(*timed.values(), rounds=rounds), strict=True))
-    columns = ("straight", "looped", "pinocchio", "pinocchio batch", "mujoco")
+    columns = ("straight", "looped", "pinocchio", "pinocchio batch", "mujoco", "drake")
     text = "".join(f"{1e9 * times[key]:12.1f}" if key in times else f"{'-':>12}" for key in columns)
     ratio = f"{times['pinocchio'] / times['looped']:9.1f}" if "pinocchio" in times else f"{'-':>9}"
     batch_ratio = f"{times['pinocchio batch'] / times['looped']:9.1f}" if "pinocchio batch" in times else f"{'-':>9}"
@@ -155,11 +168,17 @@ import numpy as np, linkwise as lw
 from sizes import chain
 mechanism = chain(int(sys.argv[1]), int(time.time_ns() % 1_000_003))
 x = np.zeros(mechanism.n)
+memory = lambda: int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
+before = memory()
 calls = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "link_poses": 1, "jacobian": 1}
 for name, count in calls.items():
     start = time.perf_counter()
     getattr(mechanism, name)(*[x] * count)
     print(name, 1e3 * (time.perf_counter() - start))
+    if name == "forward_dynamics":
+        mechanism.inverse_dynamics(*np.zeros((3, 64, mechanism.n)))
+        mechanism.forward_dynamics(*np.zeros((3, 64, mechanism.n)))
+        print("MB(both,batches)", memory() - before)
 if mechanism.n <= 100:
     start = time.perf_counter()
     mechanism.forward_dynamics_derivatives(x, x, x)
@@ -190,7 +209,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     pin_to_one_core()
-    head = "".join(f"{key:>12}" for key in ("straight", "looped", "pinocchio", "pin batch", "mujoco"))
+    head = "".join(f"{key:>12}" for key in ("straight", "looped", "pinocchio", "pin batch", "mujoco", "drake"))
     print(f"{'bodies':11}{'ns a configuration':31}{head}{'pin/loop':>9}{'batch/l.':>9}{'one, us':>10}")
     for name, mechanism in mechanisms(options.bodies).items():
         for algorithm in options.only:

@@ -47,9 +47,11 @@ def _own_kernel_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 def uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels made in the test are computed by NumPy: the same graphs, without the time that compiling them takes.
 
-    For mechanisms that no other test uses, since a mechanism keeps its kernels.
+    Mechanisms may be shared with tests that compile: these get kernels of their own.
     """
-    monkeypatch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+    from support.numpy_backend import compute_by_numpy
+
+    compute_by_numpy(monkeypatch)
 
 
 @pytest.fixture

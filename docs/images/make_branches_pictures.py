@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from linkwise import Mechanism, robots
+from linkwise import Link, Mechanism, robots
 from linkwise.inverse_kinematics import PathBranches, SelfMotion, follow_path
 
 HERE = Path(__file__).resolve().parent
@@ -88,6 +88,44 @@ def branch_graph() -> None:
     plt.close(figure)
 
 
+def sixteen_configurations() -> None:
+    """An arm of the proportions of a FANUC CRX-10iA at a pose that it reaches in 16 ways."""
+    quarter = np.pi / 2.0
+    rows = [(0.0, -quarter, 0.0), (0.54, 0.0, 0.0), (0.0, -quarter, 0.0), (0.0, quarter, 0.54), (0.0, -quarter, 0.15)]
+    links = [Link.dh(a=a, alpha=alpha, d=d, convention="standard") for a, alpha, d in [*rows, (0.0, 0.0, 0.16)]]
+    arm = Mechanism(links, name="crx")
+    q = np.random.default_rng(0).uniform(-np.pi, np.pi, (20_000, 6))
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q), limits=False)
+    most = np.flatnonzero((solutions.count == 16) & solutions.complete)
+    print(f"{len(most)} of {len(q)} poses at random have 16 solutions")
+    far = np.linalg.norm(arm.forward_kinematics(q[most])[:, :3, 3], axis=1) > 0.45
+    apart = [np.linalg.norm(solutions[k][:, None] - solutions[k], axis=-1) + 9.0 * np.eye(16) for k in most[far]]
+    rows = solutions[most[far][int(np.argmax([distances.min() for distances in apart]))]]
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    elbows = arm.forward_kinematics(rows, link=3)[:, :3, 3]
+    places = np.concatenate([points(arm, row) for row in rows])
+    middle, half = 0.5 * (places.max(axis=0) + places.min(axis=0)), 0.5 * np.ptp(places, axis=0).max()
+    figure = plt.figure(figsize=(9.6, 5.4))
+    for place, first in enumerate(range(8)):
+        alike = np.flatnonzero(np.linalg.norm(elbows - elbows[first], axis=1) < 1e-6)
+        axis = figure.add_subplot(2, 4, place + 1, projection="3d")
+        x, y, z = points(arm, rows[first]).T
+        axis.plot(x, y, z, color=COLOURS[0], linewidth=3.0, marker="o", markersize=4)
+        T = arm.forward_kinematics(rows[first])
+        axis.quiver(*T[:3, 3], *(0.2 * T[:3, 2]), color=COLOURS[1], linewidth=2.0)
+        axis.scatter(0.0, 0.0, 0.0, color="black", s=30)
+        axis.set(**{f"{name}lim": (c - half, c + half) for name, c in zip("xyz", middle, strict=True)})
+        axis.set_box_aspect((1, 1, 1), zoom=1.45)
+        axis.view_init(elev=20, azim=-55)
+        axis.set_axis_off()
+        turns = " or ".join(f"{np.degrees(rows[k, 0]):.0f}°" for k in alike)
+        axis.set_title(f"joint 1 at {turns}", fontsize=9, y=1.0)
+    figure.subplots_adjust(left=0.0, right=1.0, bottom=0.0, top=0.94, wspace=0.0, hspace=0.12)
+    figure.savefig(HERE / "crx_configurations.png", dpi=80)
+    plt.close(figure)
+
+
 if __name__ == "__main__":
+    sixteen_configurations()
     self_motion()
     branch_graph()

@@ -29,6 +29,7 @@ GROUPS = {
         "equations",
         "lagrange",
         "arrays",
+        "gpu",
         "sweeps",
         "code-export",
     ),

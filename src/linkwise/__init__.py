@@ -47,14 +47,19 @@ if TYPE_CHECKING:
     from linkwise.simulation import Sampled as Sampled
     from linkwise.simulation import simulate as simulate
     from linkwise.solve import Aligned as Aligned
+    from linkwise.solve import CenterOfMass as CenterOfMass
     from linkwise.solve import Clear as Clear
     from linkwise.solve import Closed as Closed
     from linkwise.solve import Coordinate as Coordinate
+    from linkwise.solve import Distance as Distance
     from linkwise.solve import Follows as Follows
+    from linkwise.solve import LimitMargin as LimitMargin
     from linkwise.solve import LookAt as LookAt
+    from linkwise.solve import Manipulability as Manipulability
     from linkwise.solve import Orientation as Orientation
     from linkwise.solve import Pose as Pose
     from linkwise.solve import Position as Position
+    from linkwise.solve import Posture as Posture
     from linkwise.trajectory import CartesianTrajectory as CartesianTrajectory
     from linkwise.trajectory import Trajectory as Trajectory
 
@@ -63,25 +68,30 @@ __version__ = "0.1.0"
 __all__ = [
     "Aligned",
     "CartesianTrajectory",
+    "CenterOfMass",
     "Clear",
     "Closed",
     "Coordinate",
+    "Distance",
     "EndStop",
     "Feedback",
     "Follows",
     "Inertia",
     "Kernel",
+    "LimitMargin",
     "LinearSpringDamper",
     "Link",
     "LinkWrenches",
     "LookAt",
     "Loop",
+    "Manipulability",
     "Mechanism",
     "Mimic",
     "Motor",
     "Orientation",
     "Pose",
     "Position",
+    "Posture",
     "Sampled",
     "Shape",
     "Spring",
@@ -120,17 +130,21 @@ __all__ = [
 #: Linkwise, and the help of its command line, cost next to nothing.
 _HOMES = {
     "Aligned": "linkwise.solve",
+    "CenterOfMass": "linkwise.solve",
     "CartesianTrajectory": "linkwise.trajectory",
     "Clear": "linkwise.solve",
     "Closed": "linkwise.solve",
     "Coordinate": "linkwise.solve",
+    "Distance": "linkwise.solve",
     "Feedback": "linkwise.simulation",
     "Follows": "linkwise.solve",
+    "LimitMargin": "linkwise.solve",
     "Inertia": "linkwise.model.inertia",
     "Kernel": "linkwise.kernel",
     "Link": "linkwise.model.link",
     "LinkWrenches": "linkwise.dynamics",
     "LookAt": "linkwise.solve",
+    "Manipulability": "linkwise.solve",
     "Loop": "linkwise.model.loop",
     "Mechanism": "linkwise.mechanism",
     "Mimic": "linkwise.model.mimic",
@@ -141,6 +155,7 @@ _HOMES = {
     "Orientation": "linkwise.solve",
     "Pose": "linkwise.solve",
     "Position": "linkwise.solve",
+    "Posture": "linkwise.solve",
     "Sampled": "linkwise.simulation",
     "Shape": "linkwise.model.shape",
     "Trajectory": "linkwise.trajectory",

@@ -121,12 +121,27 @@ def test_help_imports_no_command_and_no_heavy_library(tmp_path: Path) -> None:
     assert done.stderr.strip() == ""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_starts_in_a_process_of_its_own(name: str) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each begins where the command line is loaded, and nothing else")
+def test_every_command_starts_in_a_process_of_its_own() -> None:
     """The order of imports is that of the command, not that of the tests before."""
-    done = subprocess.run([*COMMAND, name, "--help"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"Usage: linkwise {name} ")
+    code = f"""
+import contextlib, io, os
+from linkwise.cli import main
+for name in {list(COMMANDS)!r}:
+    if os.fork():
+        os.wait()
+        continue
+    text = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(text):
+            main([name, "--help"])
+    except SystemExit as left:
+        print(name, left.code, text.getvalue().split("[")[0], flush=True)
+    os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [f"{name} 0 Usage: linkwise {name} " for name in COMMANDS]
 
 
 def test_robot_names_are_completed(tmp_path: Path) -> None:

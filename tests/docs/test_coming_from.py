@@ -15,6 +15,7 @@ import linkwise as lw
 from linkwise import rtss
 from linkwise.cli import main
 from linkwise.spatial import quaternion, rotation, transform
+from support.numpy_backend import compute_by_numpy
 
 from .conftest import ROOT, blocks, desk_in
 
@@ -62,7 +63,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     """The names that the snippets of a page leave behind, for all its tests; computed by NumPy, without compiling."""
     names: dict[str, Any] = {"lw": lw, "np": np, "__name__": "__main__"}
     with desk_in(tmp_path_factory.mktemp(request.param)), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+        compute_by_numpy(patch)
         for block in blocks(FOLDER / f"{request.param}.md"):
             if block.language == "python" and block.skipped is None:
                 with contextlib.redirect_stdout(io.StringIO()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from linkwise import Link, Mechanism, robots
 from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.rotation import rotation_about
-from support.random_mechanisms import column_by_column, random_state, relative, variant
+from support.random_mechanisms import columns_at_once, random_state, relative, variant
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 ROUNDING = 1e-10
 """Times the condition of M and of the Delassus matrix, some 1e4 together; seen: 2e-13."""
@@ -29,6 +32,7 @@ def on_tip(mech: Mechanism, kind: str) -> list[Contact]:
     return points
 
 
+@cache
 def quadruped(legs: int = 4) -> Mechanism:
     """A trunk with legs of two joints each, some 12 kg with four of them."""
     links = [Link(name="trunk", joint="fixed", parent="base", mass=8.0, inertia=np.diag([0.05, 0.12, 0.15]))]
@@ -289,12 +293,13 @@ def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
     integrate = mech.kernel("integrate")
 
     def at(step: np.ndarray, speed: np.ndarray, effort: np.ndarray) -> np.ndarray:
-        return np.concatenate(held.forward_dynamics(integrate(q, step, 1.0), qd + speed, tau + effort, damping=3.0))
+        moved = held.forward_dynamics(integrate(q, step, 1.0), qd + speed, tau + effort, damping=3.0)
+        return np.concatenate(moved, axis=-1)
 
-    still = np.zeros(mech.nv)
+    still = np.zeros((4 * mech.nv, mech.nv))
     ways = {"dq": lambda x: at(x, still, still), "dqd": lambda x: at(still, x, still), "dtau": lambda x: at(still, still, x)}
     for by, function in ways.items():
-        wanted = column_by_column(function, mech.nv)
+        wanted = columns_at_once(function, mech.nv)
         for of, rows in (("dqdd", slice(mech.nv)), ("df", slice(mech.nv, None))):
             error = relative(getattr(exact, f"{of}_{by}"), wanted[rows])
             print(f"{of}_{by}: {error:.1e}")

@@ -16,6 +16,7 @@ from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.rollout import Rollout
 from linkwise.kernel.sequence import KernelCall
 from linkwise.spatial.scalar import select
+from support.numpy_backend import compute_by_numpy
 
 
 class _Interpreter(Backend):
@@ -82,3 +83,17 @@ def test_an_iteration(interpreter: str) -> None:
 def test_an_unknown_one_is_refused_with_those_there_are() -> None:
     with pytest.raises(KernelError, match="'abacus'; expected 'llvm' or 'numpy'"):
         robots.planar_2r().kernel("jacobian", backend="abacus")
+
+
+def test_the_fixture_that_leaves_kernels_to_numpy() -> None:
+    """Also on a mechanism that has compiled already, which goes on with what it has compiled."""
+    arm, q = robots.planar_2r(), np.array([0.1, 0.2])
+    before = arm.kernel("jacobian"), arm.kernel("jacobian", link=0), arm.gravity_torque(q)
+    with pytest.MonkeyPatch.context() as patch:
+        compute_by_numpy(patch)
+        assert {arm.kernel(name).backend for name in ("jacobian", "inverse_dynamics")} == {"numpy"}
+        assert arm.kernel("jacobian", link=0).backend == "numpy"
+        assert arm.kernel("jacobian", backend=default_backend()).backend == default_backend()
+        assert np.abs(arm.gravity_torque(q) - before[2]).max() < 1e-13
+    assert (arm.kernel("jacobian"), arm.kernel("jacobian", link=0)) == before[:2]
+    assert arm.kernel("mass_matrix").backend == default_backend()

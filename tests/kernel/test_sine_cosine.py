@@ -47,11 +47,11 @@ def steps(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def errors(values: np.ndarray) -> tuple[int, float]:
     """The worst of both measures, over sine and cosine."""
     worst_steps, worst_ulps = 0, 0.0
-    for function, found in zip((mpmath.sin, mpmath.cos), computed(values), strict=True):
-        exact = []
-        for x in values.tolist():
-            with mpmath.workprec(PRECISION if abs(x) > 1e15 else 250):
-                exact.append(function(mpmath.mpf(x)))
+    pairs = []
+    for x in values.tolist():
+        with mpmath.workprec(PRECISION if abs(x) > 1e15 else 250):
+            pairs.append(mpmath.cos_sin(mpmath.mpf(x))[::-1])
+    for exact, found in zip(zip(*pairs, strict=True), computed(values), strict=True):
         rounded = np.array([float(value) for value in exact])
         worst_steps = max(worst_steps, int(steps(found, rounded).max()))
         for got, value, near in zip(found.tolist(), exact, rounded.tolist(), strict=True):

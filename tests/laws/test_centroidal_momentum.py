@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import Mechanism, robots
 from support.exact_derivatives import along, by_motion, gradients, rates
-from support.random_mechanisms import VARIANTS, direct, random_pose, random_state, relative, variant
+from support.random_mechanisms import VARIANTS, direct, random_mechanism, random_pose, random_state, relative, variant
 
 BOUND = 2e-12
 """Rounding; seen: 4e-14."""
@@ -152,14 +152,15 @@ def test_second_derivatives_by_exact_derivatives_of_the_first() -> None:
         assert max(errors) < 1e-9, "the square of the condition of M, times rounding"
 
 
-@pytest.mark.parametrize("name", ["coupled 1", "floating rotors 1", "freedoms 1"])
-def test_products_of_second_derivatives_with_weights(name: str) -> None:
+@pytest.mark.parametrize(
+    "mech", [variant("coupled 1"), variant("floating rotors 1"), random_mechanism(1, ["ball", "revolute"])]
+)
+def test_products_of_second_derivatives_with_weights(mech: Mechanism) -> None:
     """Weighted sums of the tensors over their first index.
 
     The products come from the dynamics itself, the tensors from its first derivatives: both solve with M, and lose digits
     as its condition says; seen: a tenth of that.
     """
-    mech = variant(name)
     q, qd, qdd = random_state(mech, 8)
     weights = np.linspace(-1.0, 2.0, mech.nv)
     condition = np.linalg.cond(direct(mech, "mass_matrix", q))

@@ -55,7 +55,8 @@ def test_both_modes_are_transposed(which: str, name: str) -> None:
     mech = arm() if which == "sprung" else variant(which)
     kernel = mech.kernel(name, backend="numpy")
     args = arguments(mech, name)
-    errors = [gap(kernel, args, np.random.default_rng(1), tangent=tangent) for tangent in (True, False)]
+    ways = (True, False) if mech.floating else (True,)
+    errors = [gap(kernel, args, np.random.default_rng(1), tangent=tangent) for tangent in ways]
     print(errors)
     assert max(errors) <= BOUND
 

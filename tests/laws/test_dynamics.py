@@ -16,8 +16,8 @@ from linkwise import Mechanism, Motor
 from support import spacelib_manual as manual
 from support.random_mechanisms import (
     SEEDS,
+    direct,
     mechanisms,
-    numpy_call,
     random_mechanism,
     random_state,
     relative,
@@ -134,12 +134,12 @@ def test_an_external_wrench_takes_off_its_projection(seed: int) -> None:
 def test_friction_is_added_on_top(mech: Mechanism, seed: int) -> None:
     q, qd, qdd = random_state(mech, seed)
     qd[0] = 0.0
-    tau = numpy_call(mech, "inverse_dynamics", q, qd, qdd)
+    tau = direct(mech, "inverse_dynamics", q, qd, qdd)
     size = np.abs(tau).max()
     dry = felt(mech, lambda m, v: friction(Motor(0, m.gear_ratio, 0, m.coulomb), v), qd)
     wet = felt(mech, lambda m, v: m.gear_ratio**2 * m.viscous * v, qd)
     for options, taken in (({}, dry + wet), ({"coulomb": False}, wet), ({"viscous": False}, dry)):
-        without = numpy_call(mech.without_friction(**options), "inverse_dynamics", q, qd, qdd)
+        without = direct(mech.without_friction(**options), "inverse_dynamics", q, qd, qdd)
         assert np.abs(tau - without - taken).max() <= ROUNDING * max(size, 1.0)
 
 

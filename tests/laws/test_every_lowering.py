@@ -12,20 +12,12 @@ import pytest
 from linkwise import Mechanism
 from linkwise.algorithm import ALGORITHMS, find
 from support.compilers import C
-from support.random_mechanisms import SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts, suited
+from support.random_mechanisms import LARGEST, SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts, suited
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0", "-fPIC", "-shared")
 MECHANISMS = {"arm": arm(), "craft": craft()}
-LARGEST = {
-    "analytic_jacobian",
-    "centroidal_momentum_derivatives",
-    "forward_dynamics_hessian_product",
-    "forward_dynamics_second_derivatives",
-    "inverse_dynamics_hessian_product",
-    "inverse_dynamics_second_derivatives",
-}
 BOUND = 2e-14
 """Some products are fused, some are not; what solves with M may lose its condition (560) besides; seen: 3e-15."""
 

@@ -31,7 +31,7 @@ from linkwise.model.joints.joint import joint
 from linkwise.spatial.rotation import rotation_about, rotation_z
 from linkwise.spatial.scalar import Array, cos_sin
 from linkwise.spatial.transform import inverse, transform
-from support.random_mechanisms import direct
+from support.random_mechanisms import Interpreted, direct
 
 STEP = 1e-6
 """Of central differences: their error is some 1e-10 here."""
@@ -131,7 +131,7 @@ def mechanism(*, floating: bool = False, lift: Any = 0.3) -> Mechanism:
         Link(joint="screw", pitch=0.1, **body),
         Link(joint="revolute", before=A, after=A, **body),
     ]
-    return Mechanism(links, tool=A, floating=floating)
+    return Interpreted(links, tool=A, floating=floating)
 
 
 def state(mech: Mechanism) -> tuple[np.ndarray, ...]:

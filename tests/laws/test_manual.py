@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linkwise import Link, Mechanism
 from support import spacelib_manual as manual
-from support.random_mechanisms import mechanisms, numpy_call, random_body, random_state, relative
+from support.random_mechanisms import direct, mechanisms, random_body, random_state, relative
 
 CASES = json.loads(Path(__file__, "../../data/spacelib_manual_7_1.json").resolve().read_text(encoding="utf-8"))
 
@@ -24,14 +24,14 @@ def test_every_matrix_of_the_program(mech: Mechanism, seed: int) -> None:
     mech = mech.with_payload(**random_body(rng))
     state, external = random_state(mech, seed), rng.normal(size=6)
     found = manual.rob_mat(mech, *state, external)
-    poses, w, h = numpy_call(mech, "motion", *state)
-    actions = numpy_call(mech, "joint_wrenches_external", *state, external)
+    poses, w, h = direct(mech, "motion", *state)
+    actions = direct(mech, "joint_wrenches_external", *state, external)
     errors = [
         relative(poses, found.T),
         relative(w, found.WA),
         relative(h, found.HA),
         relative(actions, [-manual.wrench(phi) for phi in found.ACTO]),
-        relative(numpy_call(mech, "forward_kinematics", state[0]), found.tool),
+        relative(direct(mech, "forward_kinematics", state[0]), found.tool),
     ]
     print(errors)
     # The manual's own matrices, inverted numerically, carry some hundred roundings; seen: 2e-15.

@@ -12,6 +12,7 @@ from linkwise import Link, Mechanism, Motor
 from linkwise.errors import ArgumentError, FileError, ModelError
 from linkwise.identification import identify
 from linkwise.spatial.quaternion import quaternion_rotation
+from support.random_mechanisms import Interpreted
 
 RNG = np.random.default_rng(3)
 OF_BODY, OF_BALL = ("vx", "vy", "vz", "wx", "wy", "wz"), ("wx", "wy", "wz")
@@ -21,7 +22,14 @@ UNEQUAL = ((0.2, 0.1, 0.4), (0.3, 0.1, 0.2, 0.4, 0.5, 0.6))
 EPS = np.finfo(float).eps
 
 
-def _mechanism(ball: tuple[float, ...], body: tuple[float, ...], viscous: float = 0.0, **changes: Any) -> Mechanism:
+def _mechanism(
+    ball: tuple[float, ...],
+    body: tuple[float, ...],
+    viscous: float = 0.0,
+    *,
+    of: type[Mechanism] = Mechanism,
+    **changes: Any,
+) -> Mechanism:
     """A free body that carries a ball joint and a hinge."""
     names = [*(f"free_{x}" for x in OF_BODY), *(f"b_{x}" for x in OF_BALL)]
     motors = [Motor(inertia=a, viscous=viscous, joint=name) for name, a in zip(names, (*body, *ball), strict=True) if a]
@@ -31,7 +39,7 @@ def _mechanism(ball: tuple[float, ...], body: tuple[float, ...], viscous: float 
         Link(joint="ball", name="b", before=_shift(0.3, 0.1, 0.0), **box),
         Link(axis=(0.0, 1.0, 0.0), name="h", before=_shift(0.0, 0.0, -0.5), motor=Motor(inertia=0.1), **box),
     ]
-    return Mechanism(links, motors=motors, **changes)
+    return of(links, motors=motors, **changes)
 
 
 def _shift(*p: float) -> np.ndarray:
@@ -47,7 +55,7 @@ def _state(mech: Mechanism, count: int = 5) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("inertias", [ALIKE, SLIDING, UNEQUAL])
 def test_laws(inertias: Any) -> None:
     """M, C, energy, power, regressor, forward dynamics and Lagrange's equations agree."""
-    mech = _mechanism(*inertias, viscous=0.05)
+    mech = _mechanism(*inertias, viscous=0.05, of=Interpreted)
     bare = mech.replace(motors=())
     q, qd, qdd = _state(mech)
     tau, mass = mech.inverse_dynamics(q, qd, qdd), mech.mass_matrix(q)
@@ -80,7 +88,7 @@ def _skewness(matrix: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("inertias", [ALIKE, SLIDING, UNEQUAL])
 def test_derivatives(inertias: Any) -> None:
     """Central differences with the step 1e-6: the error is of the order 1e-10 of the largest entry."""
-    mech = _mechanism(*inertias, viscous=0.05)
+    mech = _mechanism(*inertias, viscous=0.05, of=Interpreted)
     q, qd, qdd = (x[0] for x in _state(mech, 1))
     by_q, by_qd, mass = mech.inverse_dynamics_derivatives(q, qd, qdd)
     tau, step = mech.inverse_dynamics(q, qd, qdd), 1e-6
@@ -112,23 +120,21 @@ def test_energy_is_kept() -> None:
 
 
 def test_looped_tier() -> None:
-    """Inertias that are alike loop, others are refused by name; the two tiers agree to rounding."""
+    """The two tiers agree to rounding, with inertias that are alike, and with momenta that turn."""
     mech = _mechanism(*ALIKE, viscous=0.05)
     q, qd, qdd = _state(mech)
     tau = mech.inverse_dynamics(q, qd, qdd)
     inputs = {"mass_matrix": (q,), "coriolis_matrix": (q, qd), "bias_torque": (q, qd), "kinetic_energy": (q, qd)}
     inputs |= dict.fromkeys(("inverse_dynamics", "inverse_dynamics_derivatives"), (q, qd, qdd))
     inputs |= dict.fromkeys(("forward_dynamics", "forward_dynamics_derivatives"), (q, qd, tau))
-    for name, values in inputs.items():
-        straight, looped = (np.hstack([np.ravel(x) for x in _tuple(mech.kernel(name, tier=t)(*values))]) for t in TIERS)
-        residual = float(np.abs(straight - looped).max() / np.abs(straight).max())
-        print(name, residual)
-        assert residual <= (1e-11 if name.startswith("forward") else 1e-13), name  # (forward: times the condition of M)
-    for other in (_mechanism(*SLIDING), _mechanism(*UNEQUAL)):
-        assert other.kernel("mass_matrix", tier="looped")(q).shape == (5, 10, 10)
-        for name in ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics_derivatives"):
-            with pytest.raises(ArgumentError, match="motors of a joint with a quaternion"):
-                other.kernel(name, tier="looped")
+    turning = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics")
+    for other, names in ((mech, inputs), (_mechanism(*UNEQUAL), turning)):
+        for name in names:
+            kernels = (other.kernel(name, tier=tier) for tier in TIERS)
+            straight, looped = (np.hstack([np.ravel(x) for x in _tuple(kernel(*inputs[name]))]) for kernel in kernels)
+            residual = float(np.abs(straight - looped).max() / np.abs(straight).max())
+            print(name, residual)
+            assert residual <= (1e-11 if name.startswith("forward") else 1e-13), name  # (forward: times the condition of M)
     with pytest.raises(ArgumentError, match="a motor drives a joint with a quaternion"):
         mech.kernel("regressor", tier="looped")
 

@@ -14,6 +14,7 @@ from linkwise.loops.loop_solver import closing
 from linkwise.solve import REASONS
 from support.loop_mechanisms import linkage as ready
 from support.loop_mechanisms import parallelogram, planar_four_bar, planar_slider_crank
+from support.numpy_backend import compute_by_numpy
 
 CLOSED = 1e-12
 LENGTHS = (1.0, 4.0, 3.0, 4.0)
@@ -286,7 +287,7 @@ def _as_if(linkage: Linkage, mech: Mechanism) -> tuple[np.ndarray, float, float]
 def test_the_same_without_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
     linkage = ready("four-bar")
     fast = linkage.trace(TURN[:20])
-    monkeypatch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+    compute_by_numpy(monkeypatch)
     slow = Linkage(planar_four_bar(*LENGTHS), ["crank"], linkage.q0).trace(TURN[:20])
     assert slow.success.all()
     assert np.allclose(fast.q, slow.q, rtol=0, atol=1e-13)

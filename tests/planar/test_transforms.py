@@ -16,6 +16,7 @@ import linkwise as lw
 from linkwise import planar
 from linkwise.errors import ArgumentError
 from linkwise.planar.transforms import placing
+from support.numpy_backend import compute_by_numpy
 
 EPS = float(np.finfo(float).eps)
 
@@ -41,7 +42,7 @@ def uncompiled(made: planar.Mechanism) -> planar.Mechanism:
     """The mechanism with kernels that NumPy computes: the same graphs, without the time that compiling them takes."""
     placing()  # (this one is shared by all)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linkwise.kernel.kernel.default_backend", lambda: "numpy")
+        compute_by_numpy(patch)
         for function in (made.transforms, made.poses):
             function(np.zeros(made.nq))
     return made

@@ -227,6 +227,16 @@ SEVERAL = ("freedoms 1", "freedoms 2", "freedoms rotors 4", "floating freedoms 5
 FREE = (*FIXED, *FLOATING, *SEVERAL)
 VARIANTS = (*FREE, *COUPLED)
 
+#: Algorithms with the longest tapes: they are compiled for `craft` alone, which has all that `arm` has.
+LARGEST = {
+    "analytic_jacobian",
+    "centroidal_momentum_derivatives",
+    "forward_dynamics_hessian_product",
+    "forward_dynamics_second_derivatives",
+    "inverse_dynamics_hessian_product",
+    "inverse_dynamics_second_derivatives",
+}
+
 #: Algorithms that solve with the mass matrix: rounding may grow by its condition number.
 SOLVE_WITH_MASS_MATRIX = {
     "forward_dynamics",
@@ -282,6 +292,13 @@ def column_by_column(function: Callable[[np.ndarray], np.ndarray], size: int, h:
         wide, near = ((function(step * direction) - function(-step * direction)) / (2 * step) for step in (h, h / 2))
         columns.append((4 * near - wide) / 3)
     return np.stack(columns, axis=-1)
+
+
+def columns_at_once(function: Callable[[np.ndarray], np.ndarray], size: int, h: float = 2e-3) -> np.ndarray:
+    """The same of a function of many vectors (4 size, size), which is called once."""
+    steps = np.concatenate([factor * h * np.eye(size) for factor in (1.0, -1.0, 0.5, -0.5)])
+    ahead, behind, nearer, near = np.split(function(steps), 4)
+    return np.asarray((4 * (nearer - near) / h - (ahead - behind) / (2 * h)) / 3).T
 
 
 def arguments(mech: Mechanism, name: str, batch: tuple[int, ...] = (), dtype: type = np.float64) -> list[np.ndarray]:

@@ -28,6 +28,9 @@ from linkwise.kernel.tape import Tape
 WHOLE = {"planar_2r", "scara_icomatic", "four_bar"}
 """Robots of which every algorithm is traced: turns alone, a slide, a loop; of the others those in `SHORT`."""
 
+LONG = ("second_derivatives", "hessian_product")
+"""Ends of names of algorithms whose tapes are long: they are traced for the smallest robot, in numbers and in symbols."""
+
 SHORT = {"forward_kinematics", "jacobian", "inverse_dynamics", "mass_matrix", "gravity_torque"}
 
 GROUPS: tuple[tuple[str, ...], ...] = ((), ("inertial",), ("lengths", "gravity"))
@@ -75,7 +78,8 @@ def jobs() -> dict[str, Callable[[], str]]:
     """What is traced, by name."""
     found: dict[str, Callable[[], str]] = {"base bodies": of_base_bodies, "text": of_text}
     for robot in BUNDLED:
-        for name in ALGORITHMS if robot in WHOLE else SHORT:
+        names = ALGORITHMS if robot in WHOLE else SHORT
+        for name in (name for name in names if robot == "planar_2r" or not name.endswith(LONG)):
             found[f"{robot} {name}"] = partial(of_kernel, partial(lw.robots.load, robot), name)
     for groups in GROUPS:
         for robot, names in (("planar_2r", ALGORITHMS), ("puma560", ("inverse_dynamics", "forward_kinematics"))):

@@ -251,6 +251,89 @@ def test_compiled_limits_hold_at_any_instant(arm: lw.Mechanism) -> None:
     assert excess < 1e-10  # as interval by interval
 
 
+@pytest.mark.parametrize(("intervals", "size"), [(200, 0.2), (45, 0.2), (7, 0.1)])
+def test_compiled_efforts_hold_at_any_instant_and_equal_interval_by_interval(
+    monkeypatch: pytest.MonkeyPatch, intervals: int, size: float
+) -> None:
+    arm = lw.robots.panda()
+    tau_max = np.array([87.0] * 4 + [12.0] * 3)
+    points = 0.5 * (arm.q_min + arm.q_max) + RNG.uniform(-size, size, (18, 4, 7)) * (arm.q_max - arm.q_min)
+    limits = MotionLimits(qd_max=2.0, qdd_max=20.0, tau_max=tau_max)
+    many = time_optimal(points, arm, limits, intervals=intervals)
+    assert isinstance(many.profile.pieces, PathPieces) == loaders.usable()
+    for place in (0, 17):
+        one = time_optimal(points[place], arm, limits, intervals=intervals)
+        t = dense(one)
+        excess = np.abs(arm.inverse_dynamics(*one.at(t))).max(axis=0) / tau_max - 1.0
+        print(f"{excess.max():.1e}")
+        assert excess.max() < 1e-9
+        assert np.array_equal(many.member(place).profile.x, one.profile.x)  # paths of a batch do not know of each other
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    other = time_optimal(points[:2], arm, limits, intervals=intervals)
+    change = many.durations[:2] / other.durations - 1.0
+    print(change)
+    # both keep the limits of the same polynomials within 1e-9; wide intervals are tightened by more, each in its way
+    assert np.abs(change).max() < (1e-8 if intervals > 100 else 2e-2)
+
+
+def test_effort_terms_are_those_of_inverse_dynamics() -> None:
+    arm = lw.robots.puma560()
+    q, dq, ddq = RNG.uniform(-1.0, 1.0, (3, 20, 6))
+    a, b, c = arm.kernel("path_dynamics")(q, dq, ddq)
+    u, speed = RNG.uniform(-1.0, 1.0, (2, 20))
+    free = arm.without_friction()
+    tau = free.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2)
+    assert np.abs(a * u[:, None] + b * speed[:, None] ** 2 + c - tau).max() < 1e-12 * np.abs(tau).max()
+    full = np.abs(arm.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2)) / 50.0
+    share = arm.kernel("path_effort_shares")(q, dq, ddq, u, speed, np.full(6, 50.0))
+    assert np.abs(share - full).max() < 1e-12
+
+
+def test_limits_of_momentum(arm: lw.Mechanism) -> None:
+    for limits in (
+        MotionLimits(qd_max=4.0, qdd_max=20.0, linear_momentum=1.5),
+        MotionLimits(qd_max=4.0, qdd_max=20.0, angular_momentum=[1.0, 1.0, 0.4]),
+    ):
+        move = time_optimal([[0.2, -0.4], [0.8, 0.9], [1.4, 0.1]], arm, limits, intervals=100)
+        q, qd, _ = move.at(dense(move))
+        momentum = arm.momentum(q, qd, about="com")
+        if limits.linear_momentum:
+            share = np.linalg.norm(momentum[:, :3], axis=1) / 1.5
+        else:
+            share = np.abs(momentum[:, 3:] / [1.0, 1.0, 0.4]).max(axis=1)
+        print(share.max() - 1.0)
+        assert 0.999 < share.max() < 1.0 + 1e-9
+        assert any("momentum" in part.name for part in move.binding)
+
+
+def test_a_path_that_leaves_limits_between_its_points() -> None:
+    """A parabola from 0 to 0 over a top of 0.25, and limits just above and below that."""
+    path = JointPath([0.0, 1.0], [[0.0], [0.0]], [[1.0], [-1.0]], [[-2.0], [-2.0]], names=("link1",))
+    rates = MotionLimits(qd_max=1.0, qdd_max=1.0)
+    for top, message in ((0.25 + 1e-9, None), (0.24, r"at s = 0\.4 \(40 % of the way\), and by 0\.01 at most")):
+        arm = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, limits=(-1.0, top))])
+        if message is None:
+            assert time_optimal(path, arm, rates).duration > 0.0
+            continue
+        with pytest.raises(ArgumentError, match=message):
+            time_optimal(path, arm, rates)
+
+
+def test_obstacles_on_the_way_and_around_the_start() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+    arm, limits = lw.robots.planar_2r().with_shapes(rods), MotionLimits(qd_max=1.0, qdd_max=4.0)
+    call = [[-1.0, 0.0], [1.0, 0.0]], arm, limits
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+    least = time_optimal(*call, obstacles=[ball]).least_clearance
+    assert least is not None
+    assert abs(least.distance - 0.15) < 1e-15
+    with pytest.raises(ArgumentError, match=r"'link2' and 'ball' overlap by 0\.15 m at s = 0\.5 \(50 % of the way\)"):
+        time_optimal(*call, obstacles=[lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.0, 0.0), name="ball")])
+    at = (2.0 * np.cos(-1.0), 2.0 * np.sin(-1.0), 0.0)
+    with pytest.raises(ArgumentError, match=r"overlap by 0\.15 m where the path begins, at s = 0 \(0 % of the way\)"):
+        time_optimal(*call, obstacles=[lw.Shape("world", "sphere", 0.1, origin=at, name="ball")])
+
+
 def test_least_clearance() -> None:
     rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     arm, ball = lw.robots.planar_2r().with_shapes(rods), lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0))

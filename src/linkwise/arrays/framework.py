@@ -13,7 +13,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
-LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray"}
+LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
 
 Shape = tuple[int, ...]
 
@@ -74,6 +74,10 @@ class Framework(ABC):
             Of this library. They carry no derivatives: who calls adds them.
         """
 
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one of them is in the memory of a GPU, where the compiled code runs then."""
+        return False
+
     def call(self, kernel: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Call a kernel, or a method that is one, with arrays of this library.
 
@@ -115,8 +119,8 @@ class DifferentiableFramework(Framework):
         """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
 
     @abstractmethod
-    def constant(self, array: Any) -> Any:
-        """The array as one that nothing is differentiated by."""
+    def constant(self, array: Any, *, near: Any = None) -> Any:
+        """The array as one that nothing is differentiated by, on the device of another one."""
 
     @abstractmethod
     def where(self, flags: Any, array: Any, other: Any) -> Any:

@@ -109,7 +109,7 @@ class JaxFramework(DifferentiableFramework):
         same.defjvp(refuse)
         return same(array) if isinstance(array, jax.core.Tracer) else array
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """An array without derivatives."""
         return jax.lax.stop_gradient(jnp.asarray(array))
 
@@ -154,7 +154,7 @@ def _check_device(subject: str, array: Any) -> None:
     known = isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
     if known and any(device.platform != "cpu" for device in array.devices()):
         where = ", ".join(sorted(map(str, array.devices())))
-        raise ArgumentError(f"{subject} is on {where}; expected an array on the CPU: jax.device_put")
+        raise ArgumentError(f"{subject} is on {where}; expected one on the CPU, or kernel.cuda()")
 
 
 def _broadcast(cores: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[Any]:

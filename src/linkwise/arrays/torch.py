@@ -16,7 +16,7 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, no_derivatives
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
 from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
@@ -33,13 +33,17 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
 
 class TorchFramework(DifferentiableFramework):
-    """Tensors of PyTorch on the CPU."""
+    """Tensors of PyTorch on the CPU, or on a GPU of NVIDIA."""
 
     name = "torch"
 
     def owns(self, value: Any) -> bool:
         """Whether it is a tensor."""
         return isinstance(value, torch.Tensor)
+
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one is a tensor on a GPU of NVIDIA."""
+        return any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in arguments)
 
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of tensors; see `linkwise.kernel.Kernel.torch`."""
@@ -48,9 +52,8 @@ class TorchFramework(DifferentiableFramework):
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays with the numbers of tensors; texts stay with NumPy, None within `torch.func`."""
         tensors = [_tensor(x).detach() for x in arguments]
-        elsewhere = next((x.device for x in tensors if x.device.type != "cpu"), None)
-        if elsewhere is not None:
-            raise ArgumentError(f"a tensor is on the device {elsewhere}; expected tensors on the CPU: .cpu()")
+        if any(tensor.device.type != "cpu" for tensor in tensors):
+            raise ArgumentError("there is no code for a GPU for this; expected tensors on the CPU: .cpu()")
         if not _transformed():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
@@ -70,9 +73,10 @@ class TorchFramework(DifferentiableFramework):
             raise no_derivatives(subject, self.name)
         return array
 
-    def constant(self, array: Any) -> Any:
+    def constant(self, array: Any, *, near: Any = None) -> Any:
         """A tensor without its history."""
-        return _tensor(array).detach()
+        tensor = _tensor(array).detach()
+        return tensor if near is None or near.device == tensor.device else tensor.to(near.device)
 
     def where(self, flags: Any, array: Any, other: Any) -> Any:
         """See the protocol."""
@@ -197,13 +201,9 @@ def _tensor(value: Any) -> Any:
 
 def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """The arguments as tensors of one type: float64, or float32 where all tensors and arrays are."""
-    held = set()
+    held, place = set(), _device(kernel.name, names, args)
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
-            if arg.device.type != "cpu":
-                raise ArgumentError(
-                    f"{kernel.name}: {name} is on the device {arg.device}; expected a tensor on the CPU: .cpu()"
-                )
             if arg.dtype not in NUMBERS:
                 kind = str(arg.dtype).removeprefix("torch.")
                 raise ArgumentError(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
@@ -218,7 +218,27 @@ def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> lis
     number = torch.float32 if held == {torch.float32} else torch.float64
     array = np.float32 if held == {torch.float32} else np.float64
     tensors = [arg if isinstance(arg, torch.Tensor) else _tensor(np.asarray(arg, array)) for arg in args]
-    return [tensor if tensor.dtype == number else tensor.to(number) for tensor in tensors]
+    return [
+        tensor if tensor.dtype == number and tensor.device.type == place.type else tensor.to(place, number)
+        for tensor in tensors
+    ]
+
+
+def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
+    """The device of all tensors: the CPU, or a GPU of NVIDIA; numbers and arrays of NumPy go there, and tensors of one."""
+    places = {
+        name: arg.device
+        for name, arg in zip(names, args, strict=False)
+        if isinstance(arg, torch.Tensor) and (arg.dim() or arg.device.type != "cpu")
+    }
+    first = next(iter(places.values()), torch.device("cpu"))
+    for name, place in places.items():
+        if place.type not in {"cpu", "cuda"}:
+            raise ArgumentError(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
+        if place != first:
+            one = next(iter(places))
+            raise ArgumentError(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+    return first
 
 
 def _differentiated(tensors: Sequence[Any]) -> bool:
@@ -231,7 +251,10 @@ def _differentiated(tensors: Sequence[Any]) -> bool:
 
 
 def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
-    results = _as_tensors(kernel(*[tensor.numpy(force=True) for tensor in tensors]))
+    if tensors[0].device.type == "cuda":
+        results = by_name("cuda").of_kernel(kernel)(*tensors)
+    else:
+        results = _as_tensors(kernel(*[tensor.numpy(force=True) for tensor in tensors]))
     return results if isinstance(results, tuple) else (results,)
 
 
@@ -352,7 +375,8 @@ def _map(info: Any, in_dims: Any, arguments: list[Any], key: str) -> Any:
 
 _LIBRARY = torch.library.Library("linkwise", "DEF")
 _LIBRARY.define("kernel(Tensor[] arguments, str key) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
-_LIBRARY.impl("kernel", _operator, "CPU")
+for _device_key in ("CPU", "CUDA"):
+    _LIBRARY.impl("kernel", _operator, _device_key)
 _LIBRARY.impl("kernel", _differentiate, "Autograd", with_keyset=True)
 torch.library.register_fake("linkwise::kernel", _shapes, lib=_LIBRARY)
 torch.library.register_vmap("linkwise::kernel", _map, lib=_LIBRARY)

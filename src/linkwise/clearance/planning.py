@@ -268,13 +268,13 @@ class _Space:
                 return reached
             inner = low[:, None] + (high - low)[:, None] * cuts
             points = a[edge][:, None] + (b - a)[edge][:, None] * inner[..., None]
-            found = self.distance(points.reshape(-1, a.shape[1])).reshape(inner.shape)
-            hit = found < self.margin
+            distances = self.distance(points.reshape(-1, a.shape[1])).reshape(inner.shape)
+            hit = distances < self.margin
             np.minimum.at(barrier, np.repeat(edge, PARTS - 1)[hit.ravel()], inner[hit])
             if whole:
                 reached[barrier < np.inf] = 0.0
             places = np.concatenate([low[:, None], inner, high[:, None]], axis=1)
-            values = np.concatenate([at_low[:, None], found, at_high[:, None]], axis=1)
+            values = np.concatenate([at_low[:, None], distances, at_high[:, None]], axis=1)
             edge = np.repeat(edge, PARTS)
             low, high = places[:, :-1].ravel(), places[:, 1:].ravel()
             at_low, at_high = values[:, :-1].ravel(), values[:, 1:].ravel()

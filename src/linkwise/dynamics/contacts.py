@@ -351,7 +351,7 @@ class Contacts:
         joint j, and the derivatives (..., nv, 6) of a + alpha x r + w x (v_p - v) + damping (v + w x r), by q and by qd.
         """
         columns = partial(np.swapaxes, axis1=-1, axis2=-2)
-        r, own = (self._arm(contact, name, q)[..., None, :] for name in (link, contact.link))
+        r, held_r = (self._arm(contact, name, q)[..., None, :] for name in (link, contact.link))
         jac, held_jac = (columns(self._kernel("jacobian", name)(q)) for name in (link, contact.link))
         twist, held = (self._kernel("frame_velocity", name)(q, qd)[..., None, :] for name in (link, contact.link))
         v_by_q, held_by_q = (
@@ -359,11 +359,11 @@ class Contacts:
         )
         a_by_q, a_by_qd = (columns(part) for part in self._kernel("frame_acceleration_derivatives", link)(q, qd, qdd)[:2])
         angular = self._kernel("frame_acceleration", link)(q, qd, qdd)[..., None, 3:]
-        spin, turning, swung = twist[..., 3:], jac[..., 3:], np.cross(held_jac[..., 3:], own)
+        spin, turning, swung = twist[..., 3:], jac[..., 3:], np.cross(held_jac[..., 3:], held_r)
         moved = held_jac[..., :3] + swung - jac[..., :3]  # of r by q, of v_p - v by qd
-        along = held[..., :3] - twist[..., :3] + np.cross(held[..., 3:], own)  # v_p - v
+        along = held[..., :3] - twist[..., :3] + np.cross(held[..., 3:], held_r)  # v_p - v
         along_by_q = (
-            held_by_q[..., :3] - v_by_q[..., :3] + np.cross(held_by_q[..., 3:], own) + np.cross(held[..., 3:], swung)
+            held_by_q[..., :3] - v_by_q[..., :3] + np.cross(held_by_q[..., 3:], held_r) + np.cross(held[..., 3:], swung)
         )
         at_q, at_qd = a_by_q.copy(), a_by_qd.copy()
         at_q[..., :3] += np.cross(a_by_q[..., 3:], r) + np.cross(angular, moved)
@@ -607,10 +607,10 @@ def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> Float
     lower = np.concatenate([right, np.zeros(len(faces))])
     sense = np.concatenate([np.full(count, 5), np.zeros(len(faces))]).astype(np.int32)
     size = carried.shape[1]
-    found, _, flag, _ = quadratic_programs("cones=True").solve(
+    solution, _, flag, _ = quadratic_programs("cones=True").solve(
         np.eye(size), np.zeros(size), np.concatenate([rows, faces]), upper, lower, sense, primal_tol=1e-12
     )
     if flag != 1:
         raise LinkwiseError("no forces within the friction cones hold what floats")
-    point = np.asarray(found, dtype=float)
+    point = np.asarray(solution, dtype=float)
     return np.asarray((point + rows.T @ (right - rows @ point)) * unit)

@@ -9,6 +9,7 @@ from linkwise.dynamics.length_inertias import length_inertia_coriolis
 from linkwise.dynamics.newton_euler import upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_coriolis, turning_rotors
+from linkwise.dynamics.turning_rotor_steps import add_turning_coriolis
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
@@ -50,7 +51,7 @@ def coriolis_matrix(tree: Tree, q: Array, qd: Array) -> Array:
 
 
 @looped("coriolis_matrix", regrouped=True)
-def coriolis_matrix_in_steps(sweeps: Sweeps) -> None:
+def coriolis_matrix_in_steps(sweeps: Sweeps, *, turning: bool = False) -> None:
     """Composite bodies in motion (S. Echeandia, P. M. Wensing, 2021, algorithm 1)."""
 
     def outward(body: Row) -> None:
@@ -107,6 +108,8 @@ def coriolis_matrix_in_steps(sweeps: Sweeps) -> None:
     sweeps.walk(start, visit)
     exchanged("v w")
     exchanged("w v")
+    if turning:
+        add_turning_coriolis(sweeps, "C")
 
 
 def half_spin(rotor: Row) -> None:

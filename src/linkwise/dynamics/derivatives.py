@@ -23,6 +23,8 @@ from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
 from linkwise.dynamics.newton_euler import ZERO, motor_friction_slope, upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_bias_slope, spring_efforts, turning_rotors
+from linkwise.dynamics.spring_steps import add_spring_slopes
+from linkwise.dynamics.turning_rotor_steps import add_turning_coriolis
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
@@ -169,18 +171,28 @@ TABLES = ("dtau_dq", "dtau_dqd", "dtau_dqdd")
 
 
 @looped("inverse_dynamics_derivatives", regrouped=True)
-def inverse_dynamics_derivatives_in_steps(sweeps: Sweeps) -> None:
+def inverse_dynamics_derivatives_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
     """By composite bodies in motion."""
     effort_derivatives(sweeps, "qdd", *TABLES)
+    if springs:
+        add_spring_slopes(sweeps, *TABLES[:2])
+    if turning:
+        add_turning_coriolis(sweeps, TABLES[1], slope=True)
 
 
 @looped("forward_dynamics_derivatives", regrouped=True)
-def forward_dynamics_derivatives_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+def forward_dynamics_derivatives_in_steps(
+    sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False
+) -> None:
     """Those of inverse dynamics at the acceleration there is, times the inverse of M (J. Carpentier, N. Mansard, 2018)."""
     sweeps.temporary("acceleration", "nv")
     sweeps.temporary("M", "nv", "nv")
-    acceleration(sweeps, "acceleration", rotors=rotors)
+    acceleration(sweeps, "acceleration", rotors=rotors, springs=springs, turning=turning)
     effort_derivatives(sweeps, "acceleration", "dqdd_dq", "dqdd_dqd", "M")
+    if springs:
+        add_spring_slopes(sweeps, "dqdd_dq", "dqdd_dqd")
+    if turning:
+        add_turning_coriolis(sweeps, "dqdd_dqd", slope=True)
     sweeps.solve("M", ("dqdd_dq", "negative solve"), ("dqdd_dqd", "negative solve"), ("dqdd_dtau", "inverse"))
 
 

@@ -11,6 +11,7 @@ from linkwise.dynamics.center_of_mass import first_moments
 from linkwise.dynamics.length_inertias import length_inertia_energy
 from linkwise.dynamics.newton_euler import moving, spin
 from linkwise.dynamics.recursions import spring_energy
+from linkwise.dynamics.spring_steps import add_spring_energy
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
@@ -81,8 +82,10 @@ def potential_energy(tree: Tree, q: Array) -> Any:
 
 
 @looped("potential_energy", moment=True)
-def potential_energy_in_steps(sweeps: Sweeps) -> None:
-    """-m g'c of all bodies and of what the ground holds."""
+def potential_energy_in_steps(sweeps: Sweeps, *, springs: bool = False) -> None:
+    """-m g'c of all bodies and of what the ground holds, and that of springs on joints."""
     first_moments(sweeps)
     gravity = sweeps.constant("gravity")
     sweeps.outward(lambda frame: frame.write("U", -(gravity @ frame.ground["moment"][:3])), "frames")
+    if springs:
+        add_spring_energy(sweeps, "U")

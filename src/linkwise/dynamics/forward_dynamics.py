@@ -17,6 +17,8 @@ from linkwise.dynamics.mass_matrix import composite_bodies, composite_mass_matri
 from linkwise.dynamics.newton_euler import ZERO, apply_wrenches, motor_friction, newton_euler
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import friction, rotor_bias, spring_efforts
+from linkwise.dynamics.spring_steps import add_spring_efforts
+from linkwise.dynamics.turning_rotor_steps import add_turning_efforts
 from linkwise.expr.count import operation_count
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.body_transform import JointTransform
@@ -182,21 +184,25 @@ def factored_mass_matrix(tree: Tree, bodies: Bodies, q: Array) -> Factor:
 
 
 @looped("forward_dynamics", regrouped=True)
-def forward_dynamics_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+def forward_dynamics_in_steps(sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False) -> None:
     """Articulated bodies, or the mass matrix where rotors are carried."""
-    acceleration(sweeps, "qdd", rotors=rotors)
+    acceleration(sweeps, "qdd", rotors=rotors, springs=springs, turning=turning)
 
 
 @looped("forward_dynamics_external", regrouped=True)
-def forward_dynamics_external_in_steps(sweeps: Sweeps, *, rotors: bool = False) -> None:
+def forward_dynamics_external_in_steps(
+    sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False
+) -> None:
     """The same with wrenches."""
-    acceleration(sweeps, "qdd", rotors=rotors, wrenches=True)
+    acceleration(sweeps, "qdd", rotors=rotors, wrenches=True, springs=springs, turning=turning)
 
 
-def acceleration(sweeps: Sweeps, qdd: str, *, rotors: bool, wrenches: bool = False) -> None:
+def acceleration(
+    sweeps: Sweeps, qdd: str, *, rotors: bool, wrenches: bool = False, springs: bool = False, turning: bool = False
+) -> None:
     """Accelerations under efforts: into the array `qdd`."""
     if not rotors:
-        articulated_bodies(sweeps, qdd, wrenches=wrenches)
+        articulated_bodies(sweeps, qdd, wrenches=wrenches, springs=springs, turning=turning)
         return
     sweeps.temporary("mass", "nv", "nv")
     sweeps.temporary("bias", "nv")
@@ -204,10 +210,22 @@ def acceleration(sweeps: Sweeps, qdd: str, *, rotors: bool, wrenches: bool = Fal
     newton_euler(sweeps, "bias", accelerating=False, wrenches=wrenches)
     sweeps.outward(lambda body: body.write(qdd, body.read("tau") - body.read("bias"), "v"))
     sweeps.outward(lambda motor: motor.write(qdd, [-motor_friction(motor)], "v", add=True), "motors")
+    if springs:
+        add_spring_efforts(sweeps, qdd, -1.0)
+    if turning:
+        add_turning_efforts(sweeps, qdd, -1.0)
     sweeps.solve("mass", (qdd, "solve vector"))
 
 
-def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False, frictionless: bool = False) -> None:
+def articulated_bodies(
+    sweeps: Sweeps,
+    qdd: str,
+    *,
+    wrenches: bool = False,
+    frictionless: bool = False,
+    springs: bool = False,
+    turning: bool = False,
+) -> None:
     """Articulated bodies (R. Featherstone, "The calculation of robot dynamics...", 1983)."""
     for name in ("left", "reflected", "pivot"):
         sweeps.temporary(name, "nv")
@@ -256,6 +274,10 @@ def articulated_bodies(sweeps: Sweeps, qdd: str, *, wrenches: bool = False, fric
     sweeps.ground(velocity=np.zeros(6), acceleration=np.concatenate([-sweeps.constant("gravity"), ZERO]), axes=np.eye(3))
     sweeps.outward(outward)
     sweeps.outward(motor, "motors")
+    if springs:
+        add_spring_efforts(sweeps, "left", -1.0)
+    if turning:
+        add_turning_efforts(sweeps, "left", -1.0)
     if wrenches:
         apply_wrenches(sweeps, "held", upright=True)
     sweeps.inward(inward)

@@ -24,6 +24,8 @@ from linkwise.dynamics.newton_euler import motor_effort as motor_effort_step
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import motor_effort
+from linkwise.dynamics.spring_steps import add_spring_efforts
+from linkwise.dynamics.turning_rotor_steps import add_turning_efforts
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
@@ -329,17 +331,25 @@ def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
 
 
 @looped("inverse_dynamics", regrouped=True)
-def inverse_dynamics_in_steps(sweeps: Sweeps) -> None:
-    """Newton-Euler, rotors, friction."""
+def inverse_dynamics_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
+    """Newton-Euler, rotors, friction, springs on joints."""
     newton_euler(sweeps)
     sweeps.outward(motor_effort_step, "motors")
+    if turning:
+        add_turning_efforts(sweeps, "tau")
+    if springs:
+        add_spring_efforts(sweeps, "tau")
 
 
 @looped("inverse_dynamics_external", regrouped=True)
-def inverse_dynamics_external_in_steps(sweeps: Sweeps) -> None:
+def inverse_dynamics_external_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
     """The same with wrenches."""
     newton_euler(sweeps, wrenches=True)
     sweeps.outward(motor_effort_step, "motors")
+    if turning:
+        add_turning_efforts(sweeps, "tau")
+    if springs:
+        add_spring_efforts(sweeps, "tau")
 
 
 @looped("gravity_torque", regrouped=True)
@@ -349,9 +359,11 @@ def gravity_torque_in_steps(sweeps: Sweeps) -> None:
 
 
 @looped("bias_torque", regrouped=True)
-def bias_torque_in_steps(sweeps: Sweeps) -> None:
+def bias_torque_in_steps(sweeps: Sweeps, *, turning: bool = False) -> None:
     """Newton-Euler without accelerations."""
     newton_euler(sweeps, accelerating=False)
+    if turning:
+        add_turning_efforts(sweeps, "tau")
 
 
 @looped("friction_torque", regrouped=True)
@@ -359,3 +371,10 @@ def friction_torque_in_steps(sweeps: Sweeps) -> None:
     """Friction of all motors."""
     sweeps.outward(lambda body: body.write("tau", [0.0] * body.kind.nv, "v"))
     sweeps.outward(lambda motor: motor.write("tau", [motor_friction(motor)], "v", add=True), "motors")
+
+
+@looped("spring_torque")
+def spring_torque_in_steps(sweeps: Sweeps) -> None:
+    """Springs on joints."""
+    sweeps.outward(lambda body: body.write("tau", [0.0] * body.kind.nv, "v"))
+    add_spring_efforts(sweeps, "tau")

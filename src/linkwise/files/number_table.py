@@ -258,3 +258,27 @@ def read_efforts(path: str | Path, tree: Tree) -> RecordedEfforts:
     if not np.all(steps > 0):
         table.refuse(table.rows[1 + int(np.argmin(steps > 0))][0], "the time does not come after the time before it")
     return RecordedEfforts(Path(path), columns[0], np.stack(columns[1:], axis=1) if tree.nv else np.zeros((len(zero), 0)))
+
+
+#: What stands in brackets behind a coordinate, and how many rad or m it is.
+COORDINATE_UNITS = {"rad": {"rad": 1.0, "deg": math.pi / 180.0}, "m": {"m": 1.0, "mm": 1e-3}}
+
+
+def read_points(path: str | Path, tree: Tree) -> FloatArray:
+    """Read joint coordinates (k, n), a row each, from the columns ``q1`` or ``q_NAME``, ... of a mechanism.
+
+    Angles are in rad or ``[deg]``, lengths in m or ``[mm]``. Columns of other things are left alone.
+
+    Raises
+    ------
+    FileError
+        Where a column is missing or in another unit, or a cell is no number.
+    """
+    table = NumberTable(path, header="q1, q2, ...", row="point")
+    wanted = [(f"q{k + 1}", f"q_{name}") for k, name in enumerate(tree.names)]
+    places = [table.place(group) for group in wanted]
+    missing = [group[0] for group, place in zip(wanted, places, strict=True) if place is None]
+    if missing:
+        table.refuse(table.first, f"the header has no column {choices(missing)} (or {wanted[0][1]!r} and so on, by name)")
+    columns = zip(places, units(tree, "q"), strict=True)
+    return np.stack([table.column(place, COORDINATE_UNITS[unit]) for place, unit in columns if place is not None], axis=1)

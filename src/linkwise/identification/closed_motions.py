@@ -113,7 +113,7 @@ class ClosedMotions:
     def rows(self, motion: Motion) -> FloatArray:
         """The regressor (K, m, P) of the efforts of the driven coordinates: G' times that of the tree, with qd = G ud."""
         unit = np.broadcast_to(np.eye(len(self.speeds))[:, None, :], (len(self.speeds), len(motion[0]), len(self.speeds)))
-        led = np.stack([self.linkage.velocity(motion[0], way) for way in unit], axis=-2)
+        led = np.stack([self.linkage.velocity(motion[0], speeds) for speeds in unit], axis=-2)
         return np.asarray(led @ kernel_of(cut_open(self.linkage.mechanism), "regressor")(*motion))
 
     def sampled(self, rng: np.random.Generator, centre: FloatArray, half: FloatArray) -> FloatArray:

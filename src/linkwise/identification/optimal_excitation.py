@@ -641,9 +641,9 @@ class Excitation:
         """The motion (K, nq), (K, nv), (K, nv) of a mechanism with loops, each from the instant of a grid before it."""
         assert self.closed is not None
         count = GRID * self.family.harmonics
-        way = self.closed.linkage.trace(series(grid(self.family.period, count))[0]).q
+        path = self.closed.linkage.trace(series(grid(self.family.period, count))[0]).q
         at = np.floor(np.mod(time, self.family.period) / self.family.period * count).astype(np.intp) % count
-        motion = self.closed.assembled(*series(time), way[at])
+        motion = self.closed.assembled(*series(time), path[at])
         if motion is None:
             raise LinkwiseError(f"the loops of {self.tree.name!r} do not close on the way found; expected narrower limits")
         return motion

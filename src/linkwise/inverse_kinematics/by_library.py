@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.arrays import Framework, Signature
 from linkwise.arrays.framework import DifferentiableFramework
+from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import ROWS, Solution
@@ -24,6 +25,12 @@ def solve_by(
     """A solution whose rows are arrays of a library; with Dask, none of them is computed yet."""
     starts = () if q0 is None else (q0,)
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
+    if library.on_device((T, *starts)):
+        if isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts)):
+            raise ArgumentError("inverse_kinematics: no derivatives on a GPU; expected tensors that require none: .detach()")
+        from linkwise.inverse_kinematics.on_device import solve_on_device
+
+        return solve_on_device(mechanism, T, q0, **options)
     signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
     results = library.map(partial(_rows, solver, mechanism, options), signature, (T, *starts))
     rows = dict(zip(ROWS, results, strict=True))

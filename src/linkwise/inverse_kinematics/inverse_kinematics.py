@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
@@ -23,7 +23,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.clear import Clear
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
-from linkwise.solve.joint_limits import JointRanges, beside, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, beside, start_position
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import link_given, positive, settle
@@ -155,7 +155,11 @@ def exactly(
     if q.ndim == 1:
         if success:
             return Solution(q, True, "converged", float(far), float(turned), 0, system.bounds, system.names, tol)
-        return numeric(T, q0=q0)
+        solution = numeric(T, q0=q0)
+        if solution.success:
+            return solution
+        reason, proven = _proofs(form, np.asarray(T, dtype=float)[None], system.limited, np.array([solution.reason]))
+        return replace(solution, reason=str(reason[0]), proven=bool(proven[0]))
     reason, steps = np.full(success.shape, "converged", dtype="<U11"), np.zeros(success.shape, dtype=np.intp)
     rows = dict(zip(ROWS, (q, success, reason, far, turned, steps), strict=True))
     shared = {"limits": system.bounds, "names": system.names, "tol": tol}
@@ -164,8 +168,22 @@ def exactly(
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
     solution = Solution.of(**{name: np.array(row) for name, row in rows.items()}, **shared)
-    solution.put(unsolved, numeric(np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))[unsolved], q0=start))
-    return solution
+    poses = np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))
+    solution.put(unsolved, numeric(poses[unsolved], q0=start))
+    left = ~solution.success
+    proven = np.zeros(success.shape, dtype=bool)
+    solution.reason[left], proven[left] = _proofs(form, poses[left], system.limited, solution.reason[left])
+    return replace(solution, proven=proven)
+
+
+def _proofs(
+    form: ClosedForm, poses: FloatArray, limited: bool, reasons: npt.NDArray[np.str_]
+) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.bool_]]:
+    """Why poses (N, 4, 4) were not solved, as far as all their positions tell, and which of these reasons are proven."""
+    free = form.all(poses, limits=False)
+    within = form.all(poses) if limited else free
+    reasons = np.where(free.unreachable, "unreachable", np.where(within.unreachable, "limit", reasons))
+    return reasons, within.unreachable
 
 
 TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
@@ -190,6 +208,7 @@ def inverse_kinematics(
     method: str = "auto",
     limits: bool = True,
     clear: Clear | None = None,
+    configuration: Mapping[str, str] | None = None,
 ) -> Solution:
     """Joint coordinates that bring a frame to poses T (..., 4, 4), within the joint limits.
 
@@ -224,6 +243,10 @@ def inverse_kinematics(
     clear : Clear, optional
         What the mechanism must stay clear of. Of a closed form's solutions the nearest to q0 that is clear is taken; where
         none is, or there is no closed form, the pose and this are solved for together.
+    configuration : mapping of str to str, optional
+        The words that the solution has, such as ``{"elbow": "up"}``: see `configuration_labels`. It is the nearest to q0 of
+        all solutions that have them, as `all_inverse_kinematics` lists these. Where there is none although the pose is in
+        reach, the reason is ``"configuration"``, and q is a solution with other words.
 
     Returns
     -------
@@ -247,6 +270,9 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if configuration is not None:
+        asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear}
+        return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
     if clear is not None:
         return _clear_of(mechanism, Pose(link, T, mask, frame), clear, method, q0=q0, tol=tol, seed=seed, limits=limits)
     if method in TEXTBOOK_METHODS:
@@ -267,6 +293,55 @@ def inverse_kinematics(
         if plain is not None:
             return plain
     return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+
+
+def _in_configuration(
+    mechanism: Tree,
+    goal: Pose,
+    configuration: Mapping[str, str],
+    method: str,
+    *,
+    q0: npt.ArrayLike | None,
+    tol: float,
+    limits: bool,
+    **options: Any,
+) -> Solution:
+    """The solutions nearest to q0 that have the words of a configuration, and what stands in the way where there is none."""
+    if method in TEXTBOOK_METHODS or not all(goal.mask) or mechanism.loops or mechanism.manifold_joints:
+        raise ArgumentError(
+            f"configuration goes with whole poses of a tree on a fixed base, and with method "
+            f"{choices([word for word in METHODS if word not in TEXTBOOK_METHODS])}; expected it to be left out"
+        )
+    clear, size = options.pop("clear"), positive("tol", tol)
+    labels_of(mechanism, goal.link).fits(np.zeros(mechanism.n), configuration)
+    sought: dict[str, Any] = {"link": goal.link, "limits": limits, "clear": clear, "configuration": configuration}
+    some = {"tol": size, "seed": options["seed"]} if method == "numeric" else {}
+    listed = all_inverse_kinematics(mechanism, goal.T, q0=q0, method=method, **sought, **some)
+    system = pose_system(mechanism, goal.link, limits)
+    batch = common_batch(T=goal.numbers.shape[:-1], q0=start_of(mechanism, system, q0).shape[:-1])
+    rows = np.broadcast_to(listed.q, (*batch, *listed.q.shape[-2:]))
+    q = rows[..., 0, :] if rows.shape[-2] else np.full((*batch, mechanism.n), np.nan)
+    tasks = np.ascontiguousarray(np.broadcast_to(goal.numbers, (*batch, 16)).reshape(-1, 16))
+    q = np.array(q).reshape(-1, mechanism.n)
+    lacking = np.flatnonzero(np.isnan(q).any(axis=-1))
+    reason = np.full(len(q), "converged", dtype="<U13")
+    if lacking.size:
+        starts = None if q0 is None else np.broadcast_to(q0, (*batch, mechanism.n)).reshape(q.shape)[lacking]
+        kept: dict[str, Any] = {
+            "link": goal.link,
+            "method": method,
+            "tol": size,
+            "limits": limits,
+            "clear": clear,
+            "q0": starts,
+        }
+        others = inverse_kinematics(mechanism, tasks[lacking].reshape(-1, 4, 4), seed=options["seed"], **kept)
+        q[lacking], reason[lacking] = others.q, np.where(others.success, "configuration", others.reason)
+    far, turned, outside = system.checking(tasks, q)
+    success = (reason == "converged") & (far <= size) & (turned <= size) & (outside == 0)
+    steps = np.zeros(len(q), dtype=np.intp)
+    shared = {"limits": system.bounds, "names": system.names, "tol": size}
+    return Solution(q, success, reason, far, turned, steps).shaped(batch, **shared)
 
 
 def _clear_of(
@@ -432,7 +507,7 @@ def all_inverse_kinematics(
 ) -> Solutions:
     """All positions of the joints that bring a frame to poses T (..., 4, 4), within the limits, the nearest to q0 first.
 
-    By the closed form where there is one, else, of six revolute joints, by elimination, which needs no special geometry.
+    By the closed form where there is one, else, of five or six joints, by elimination, which needs no special geometry.
 
     Each solution is refined where its equations need it, and is one only where a forward pass of its own
     reaches the pose within 1e-9 m and rad. Revolute joints are turned by whole turns to where they are nearest to q0 within
@@ -445,10 +520,11 @@ def all_inverse_kinematics(
     starts are followed too. `Solutions.complete` is False there, because starts prove nothing; for a single pose a
     `LinkwiseWarning` says how many solutions come from them.
 
-    Elimination (M. Raghavan and B. Roth 1993) gives the angle of one joint as a root of a polynomial of degree 16. It is
-    complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs to
-    a solution. Where roots meet, near singular poses and boundaries of the reach, solutions of poses beside are followed
-    too, and `Solutions.complete` is False.
+    Elimination (M. Raghavan and B. Roth 1993) gives the angle of one joint as a root of a polynomial of degree 16, or 8. It
+    is complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs
+    to a solution; or where nothing real is left once the roots of all solutions are divided off. Where neither is so, at
+    singular poses and boundaries of the reach, solutions of poses beside are followed too, and `Solutions.complete` is
+    False. A pose without solutions that is complete is out of reach: `Solutions.unreachable`.
 
     Parameters
     ----------
@@ -488,7 +564,7 @@ def all_inverse_kinematics(
     Raises
     ------
     NoClosedFormError
-        Where no closed form is known, and the joints are not six revolute ones: why, and what to use instead.
+        Where no closed form is known, and elimination does not fit: why, and what to use instead.
     ArgumentError
         Naming the argument at fault.
 
@@ -563,7 +639,10 @@ def _by_form(
     wanted = method == "elimination" or (method == "auto" and not form.exists and fixed is None)
     general = elimination(mechanism, link) if wanted else None
     if general is None and method == "elimination":
-        raise ArgumentError(f"{mechanism.name!r}: method is 'elimination', for frames that six revolute joints move")
+        raise ArgumentError(
+            f"{mechanism.name!r}: method is 'elimination', for frames that five or six independent joints move, of which two"
+            " slide at most"
+        )
     return (general or form).all(T, q0, limits), form.fixed
 
 
@@ -580,16 +659,18 @@ def _of_some(
     distance, angle, outside = system.checking(repeated, q)
     good = (rows_out[:, -1] > 0) & (distance <= tol) & (angle <= tol) & (outside == 0)
     return [
-        _distinct(rows[keep], start)
+        _distinct(rows[keep], start, system.ranges.turning)
         for rows, keep, start in zip(q.reshape(-1, per_task, n), good.reshape(-1, per_task), first, strict=True)
     ]
 
 
-def _distinct(q: FloatArray, q0: FloatArray) -> FloatArray:
-    """Rows (k, n) that differ, sorted by their distance from q0."""
+def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
+    """Rows (k, n) that differ by more than whole turns of what is `turning` (n,), sorted by their distance from q0."""
     q = q[np.argsort(np.linalg.norm(q - q0, axis=1), kind="stable")]
     kept: list[FloatArray] = []
     for row in q:
-        if not kept or np.abs(np.array(kept) - row).max(axis=1).min() > SAME:
+        away = np.array(kept).reshape(-1, len(row)) - row
+        away -= np.where(turning, TURN * np.rint(away / TURN), 0.0)
+        if not kept or np.abs(away).max(axis=1).min() > SAME:
             kept.append(row)
     return np.array(kept).reshape(-1, q.shape[1])

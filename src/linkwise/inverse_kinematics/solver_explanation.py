@@ -6,7 +6,7 @@ from linkwise.errors import members
 from linkwise.inverse_kinematics.branches.configuration import WORDS, labels_of
 from linkwise.inverse_kinematics.closed_form import closed_form
 from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, chain_of
-from linkwise.inverse_kinematics.closed_form.elimination import degree_of, eliminates
+from linkwise.inverse_kinematics.closed_form.elimination import degree_of, eliminates, most_solutions
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import link_given
 
@@ -55,9 +55,12 @@ def explain_solver(mechanism: Tree, link: int | str = "tool") -> str:
     elif eliminates(chain):
         lines.append(f"{head}: no closed form, because {form.why}.")
         lines.append(
-            "all_inverse_kinematics eliminates five angles: the sixth is a root of a polynomial of degree"
-            f" {degree_of(chain)}. A pose has up to 16 solutions; `complete` says for which poses none can be missing."
+            f"all_inverse_kinematics eliminates five {'joints' if any(chain.translates) else 'angles'}: the sixth is a root"
+            f" of a polynomial of degree {degree_of(chain)}. A pose has up to {most_solutions(chain)} solutions; `complete`"
+            " says for which poses none can be missing."
         )
+        if len(chain) == 5:
+            lines.append("Five joints reach few poses: to those that a virtual sixth, at zero, leaves to them.")
         lines.append("inverse_kinematics iterates from q0 to one solution, then from other starts.")
     else:
         lines.append(f"{head}: solved by iteration from q0, then from other starts, because {form.why}.")

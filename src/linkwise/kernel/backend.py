@@ -60,8 +60,15 @@ class Backend(ABC):
         """The passes of `linkwise.kernel.reachability` as a gufunc."""
         return None
 
-    def path_speeds(self, rows: Tape, caps: Tape) -> Callable[..., Any] | None:
-        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc."""
+    def path_speeds(self, rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any] | None:
+        """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc.
+
+        The tapes are for lines of accelerations, for the greatest x, and for lines of efforts.
+        """
+        return None
+
+    def path_samples(self) -> Callable[..., Any] | None:
+        """Values and derivatives of polynomials at places, as a gufunc."""
         return None
 
     def path_motion(self, tape: Tape) -> Callable[..., Any] | None:
@@ -71,6 +78,16 @@ class Backend(ABC):
     def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
         """The address of a handler of XLA's foreign function interface, and what must live as long."""
         return None
+
+    def launcher(self, program: Any) -> Any:
+        """What runs a tape, a rollout or an iteration on GPUs, see `linkwise.kernel.backends.nvptx.launch.Launcher`.
+
+        Raises
+        ------
+        KernelError
+            Where it has no code for them.
+        """
+        raise KernelError(f"the back end {self.name!r} has no code for GPUs; expected 'llvm', with llvmlite installed")
 
 
 def backend(kind: type[Backend]) -> type[Backend]:

@@ -178,6 +178,10 @@ class Kernel:
         """Machine code that XLA calls, and what must live as long; None where the kernel has none: see `Backend`."""
         return backend_of(self.backend).xla_handler(self.ufunc, self.tape, dtype, version)
 
+    def launcher(self) -> Any:
+        """What runs it on GPUs; see `Backend`."""
+        return backend_of(self.backend).launcher(self.tape)
+
     def derivative(self, by: str) -> Kernel:
         """The exact derivatives of all outputs by one input, as another kernel.
 
@@ -264,9 +268,10 @@ class Kernel:
         return result
 
     def torch(self) -> Callable[..., Any]:
-        """The kernel as a function of torch tensors on the CPU, which torch differentiates; nothing is copied.
+        """The kernel as a function of torch tensors, which torch differentiates; nothing is copied.
 
-        It broadcasts as the kernel does, in float64, or in float32 where all tensors are. Derivatives of any order, in
+        Tensors on a GPU of NVIDIA are computed there (see `cuda`), others must be on the CPU. It broadcasts as the kernel
+        does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
         ``torch.compile(fullgraph=True)`` takes it as one operator, these transformations inside too.
@@ -295,6 +300,22 @@ class Kernel:
         """
         optional("jax", f"{self.name}.jax() needs JAX", "jax")
         return arrays.by_name("jax").of_kernel(self)
+
+    def cuda(self) -> Callable[..., Any]:
+        """The kernel as a function of arrays on a GPU of NVIDIA, which stay there; one thread computes one configuration.
+
+        It takes what has ``__cuda_array_interface__`` or DLPack: arrays of CuPy, PyTorch, JAX, Numba; all of one library and
+        device, all float64 or all float32. It broadcasts as the kernel does, runs on the stream that is current in CuPy or
+        PyTorch, and gives arrays of the same library. Rows whose numbers do not lie side by side are copied first. The code
+        is PTX from the kernel's own lowering, which the driver compiles: no toolkit is needed. Tensors of PyTorch carry no
+        derivatives here: `torch` and the methods of a mechanism take tensors on a GPU too, and do.
+
+        Raises
+        ------
+        KernelError
+            Where there is no GPU, or its driver is missing or too old; for a kernel that is too long for a thread.
+        """
+        return arrays.by_name("cuda").of_kernel(self)
 
     def write(self, name: str, **options: Any) -> Any:
         """Write the kernel in another language, or as equations.

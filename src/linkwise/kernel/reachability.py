@@ -22,6 +22,9 @@ from linkwise.spatial.scalar import FloatArray
 #: Rows of a block of limits: slope, low, high of this many pairs of lines.
 LANES = 8
 
+#: From so many values about an interval those of efforts in it are interpolated.
+STENCIL = 10
+
 #: The most steps of Newton's method; each takes another pair of lines, so that a few are enough.
 STEPS = 100
 

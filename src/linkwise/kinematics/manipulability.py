@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.spatial.scalar import FloatArray
+from linkwise.kinematics.configuration import tangent_derivative
+from linkwise.kinematics.jacobian import jacobian
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.validation import choice, rows_of
 
 #: Measures of singular values (..., k), greatest first: their product, the least, the least by the greatest.
@@ -55,3 +59,33 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure
     known = np.isfinite(rows).all(axis=(-2, -1))
     values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
     return np.where(known, function(values), np.nan)
+
+
+def volume_and_slope(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> tuple[Any, Array]:
+    """The product of the singular values of some rows of the Jacobian, and its derivative (nv,), over scalars.
+
+    Linear rows are divided by a length, m. Where the product is zero it has no derivative: zeros stand for it.
+    """
+    unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
+
+    def square(x: Array) -> Array:
+        jac = jacobian(tree, x, link=link)[list(rows)] * unit[:, None]
+        return np.array(_determinant(jac @ jac.T if jac.shape[0] <= jac.shape[1] else jac.T @ jac), dtype=object)
+
+    product, slope = square(q).item(), tangent_derivative(tree, square, q)
+    volume = root(select(product, product, 1.0))
+    rates = [select(product, 0.5 * rate / volume, 0.0) for rate in slope]
+    return select(product, volume, 0.0), np.array(rates, dtype=object)
+
+
+def _determinant(gram: Array) -> Any:
+    """The product of the pivots of a symmetric matrix without negative ones; zero from the first that is zero on."""
+    left, product = np.array(gram, dtype=object), 1.0
+    for k in range(len(left)):
+        pivot = left[k, k]
+        product = product * select(pivot, pivot, 0.0)
+        inverse = 1.0 / select(pivot, pivot, 1.0)
+        for i in range(k + 1, len(left)):
+            for j in range(k + 1, i + 1):
+                left[i, j] = left[j, i] = left[i, j] - left[i, k] * inverse * left[j, k]
+    return product

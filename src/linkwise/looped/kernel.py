@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,8 +29,10 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
+from linkwise.sweeps.drivers import RowKind
 from linkwise.sweeps.recorded import RecordedSweeps
-from linkwise.sweeps.tables import MechanismRows, kind_of, shapes_of
+from linkwise.sweeps.tables import MechanismRows, shapes_of
+from linkwise.sweeps.traced_joints import traced_joints
 
 #: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
 BODIES = 32
@@ -39,7 +41,11 @@ BODIES = 32
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedCode:
+#: Kinds of joints of types from outside the package.
+Kinds: TypeAlias = tuple[RowKind, ...]
+
+
+def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
     """The machine code of an algorithm in steps, and what must be known of it, from the disk where that is kept.
 
     Parameters
@@ -50,18 +56,23 @@ def code_of(name: str, variants: tuple[tuple[str, Any], ...], single: bool) -> L
         Values of the options that change the steps.
     single : bool
         Whether its wrench, where it has one, is a vector (6,) and no table (W, 6).
+    traced : tuple of RowKind
+        Kinds of joints of types from outside the package that it must know.
     """
-    return kept_code(LOOPED[name], variants, single)
+    return kept_code(LOOPED[name], variants, single, traced)
 
 
 @cache
-def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedCode:
-    """The same of a declaration; steps from outside the package, whose text no key holds, are recorded in each process."""
+def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()) -> LoopedCode:
+    """The same of a declaration; steps from outside the package, whose text no key holds, are recorded in each process.
+
+    Of joint types from outside the key holds the arithmetic, which is all that steps take of them.
+    """
     name = steps.name
-    recorded = Lazy(lambda: _recorded(steps, variants, single))
+    recorded = Lazy(lambda: _recorded(steps, variants, single, traced))
     own = disk.directory() is not None and is_own(steps.function)
     sources = sources_digest() if own else None
-    key = None if sources is None else digest("looped", sources, name, variants, single)
+    key = None if sources is None else digest("looped", sources, name, variants, single, *(kind.digest for kind in traced))
     kept = None if key is None else disk.load(key)
     try:
         return LoopedCode(ProgramLayout.read(kept or b""), recorded)
@@ -72,10 +83,12 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
         return LoopedCode(layout, recorded)
 
 
-def _recorded(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool) -> LoopedProgram:
+def _recorded(
+    steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], single: bool, traced: Kinds = ()
+) -> LoopedProgram:
     declared = algorithm.find(steps.name)
-    shapes = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
-    recorded = RecordedSweeps(steps.name, *shapes, regrouped=steps.regrouped)
+    inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
+    recorded = RecordedSweeps(steps.name, inputs, outputs, traced, regrouped=steps.regrouped)
     steps.function(recorded, **dict(variants))
     return recorded.program()
 
@@ -146,13 +159,15 @@ def _again(tree: Tree, name: str, options: dict[str, Any]) -> Kernel:
 
 def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
     """The machine code of an algorithm that a mechanism needs."""
-    return code_of(declared.name, variants_of(tree, declared, options), options.get("wrenches") is None)
+    single, traced = options.get("wrenches") is None, traced_joints(_free(tree)).kinds
+    return code_of(declared.name, variants_of(tree, declared, options), single, traced)
 
 
 def variants_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The values of what changes the steps: options, and whether rotors are carried."""
+    """The values of what changes the steps: options, whether rotors are carried, and whether joints have springs."""
     rotors = _free(tree).memo("sweeps", "rotors", lambda: bool(moving_bodies(_free(tree)).rotors))
-    values = {**declared.options, **options, "rotors": rotors}
+    values = {**declared.options, **options, "rotors": rotors, "springs": bool(_free(tree).force_terms)}
+    values["turning"] = bool(turning_rotors(_free(tree)))
     return tuple((name, values[name]) for name in LOOPED[declared.name].variants)
 
 
@@ -164,7 +179,8 @@ def _free(tree: Tree) -> Tree:
 def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> MechanismRows:
     """The rows of a mechanism for an algorithm."""
     steps, bodies = LOOPED[declared.name], moving_bodies(tree)
-    return MechanismRows(tree, bodies.regrouped() if steps.regrouped else bodies, options, path=steps.path)
+    bodies = bodies.regrouped() if steps.regrouped else bodies
+    return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree))
 
 
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], doc: str) -> Any:
@@ -280,14 +296,17 @@ class _Spread:
 
 # ── the choice ────────────────────────────────────────────────────────────────────────────────────
 
-#: Algorithms that springs act on, which only straight-line code knows.
-SPRUNG = frozenset(name for name in ("inverse_dynamics", "forward_dynamics", "potential_energy"))
+#: Algorithms that springs act on: those on lines between links only as straight-line code.
+SPRUNG = ("inverse_dynamics", "forward_dynamics", "potential_energy", "spring_torque")
 
 #: Algorithms that inertias along lengths act on beside these.
 INERTIAL = frozenset(("mass_matrix", "coriolis_matrix", "bias_torque", "kinetic_energy"))
 
-#: Algorithms that know of the momenta of motors of joints with quaternions only as straight-line code.
-TURNING = frozenset(("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics"))
+#: Algorithms that the momenta of motors of joints with quaternions act on.
+TURNING = ("inverse_dynamics", "bias_torque", "coriolis_matrix", "forward_dynamics")
+
+#: Algorithms that are written for constant motion subspaces.
+CONSTANT = ("coriolis_matrix", "inverse_dynamics_derivatives", "forward_dynamics_derivatives")
 
 
 def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
@@ -302,31 +321,32 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
         return "it has symbols"
     if tree.loops and not steps.path and name not in {"link_poses", "motion"}:
         return "it has closed loops"
-    return _unknown_spring(tree, name) or _unknown_motor(tree, name) or _unknown_joint(tree)
+    return _unknown_spring(tree, name) or _unknown_motor(tree, name) or _unknown_joint(tree, name)
 
 
 def _unknown_spring(tree: Tree, name: str) -> str:
-    if tree.springs and name.startswith(tuple(SPRUNG)):
-        return "it has springs"
-    if name.startswith("joint_wrenches") and any(element.segments for element in tree.springs):
+    if name.startswith((*SPRUNG, "joint_wrenches")) and any(element.segments for element in tree.springs):
         return "it has springs between links"
-    return "it has springs with inertias" if tree.has_length_inertias and name.startswith(tuple(INERTIAL)) else ""
+    if name.endswith("_derivatives") and any(len(term.ratios) > 1 for term in tree.force_terms):
+        return "it has springs over several joints"
+    inertial = tree.has_length_inertias and name.startswith(("inverse_dynamics", "forward_dynamics", *INERTIAL))
+    return "it has springs with inertias" if inertial else ""
 
 
 def _unknown_motor(tree: Tree, name: str) -> str:
-    if name.startswith(tuple(TURNING)) and turning_rotors(tree):
-        return "motors of a joint with a quaternion have inertias that are not alike, or slide"
+    traced = traced_joints(_free(tree)).kinds
+    if name.startswith(TURNING) and any(kind.nq != kind.nv for kind in traced) and turning_rotors(tree):
+        return "motors of a joint with a quaternion, of a type from outside, have inertias that are not alike"
     if name == "regressor" and any(drive.coordinate < 0 for drive in tree.drives):
         return "a motor drives a joint with a quaternion"
     return ""
 
 
-def _unknown_joint(tree: Tree) -> str:
-    def search() -> str:
-        bodies = moving_bodies(_free(tree)).bodies
-        return next((f"the joint of link {x.link + 1} has no step" for x in bodies if kind_of(x) is None), "")
-
-    return tree.memo("sweeps", "unknown joint", search)
+def _unknown_joint(tree: Tree, name: str) -> str:
+    problem = traced_joints(_free(tree)).problem
+    if not problem and name.startswith(CONSTANT) and not moving_bodies(_free(tree)).constant_subspaces:
+        return "the motion subspace of a joint depends on its coordinate"
+    return problem
 
 
 def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
@@ -360,6 +380,7 @@ def _bodies(tree: Tree) -> int:
 def programs() -> list[tuple[str, tuple[tuple[str, Any], ...], bool]]:
     """All programs there are, as `code_of` takes them."""
     choices: dict[str, Sequence[Any]] = {"frame": ("world", "body"), "about": ("origin", "com"), "rotors": (False, True)}
+    choices |= {"springs": (False, True), "turning": (False,)}  # (motors of joints with quaternions are rare)
     result = []
     for name, steps in LOOPED.items():
         combinations: list[tuple[tuple[str, Any], ...]] = [()]

@@ -161,15 +161,15 @@ def _compare(first: Tree, mechanism: Tree, data: LoopedData, other: LoopedData, 
     if not (same and np.array_equal(data.parents, other.parents) and np.array_equal(data.order, other.order)):
         raise ArgumentError(
             f"stack: {mechanism.name!r} differs from {first.name!r} in more than numbers; expected the same joints in the"
-            " same tree, and motors on the same joints"
+            " same tree, and motors and springs on the same joints"
         )
 
 
 def stack(mechanisms: Any) -> Stack:
     """Mechanisms of one structure, that differ in numbers alone, as a batch: each call computes for all of them.
 
-    Nothing is compiled for their numbers. Masses, lengths, axes, payloads, gravity and motors may differ; the tree, the
-    kinds of joints and which of them have motors may not.
+    Nothing is compiled for their numbers. Masses, lengths, axes, payloads, gravity, motors and springs on joints may differ;
+    the tree, the kinds of joints and which of them have motors and springs may not.
 
     Parameters
     ----------

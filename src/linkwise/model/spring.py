@@ -436,8 +436,12 @@ class EndStop(ForceElement):
     def _beyond(self, length: Any) -> tuple[Any, Any]:
         """How far it is above and below the limits, not negative."""
         low, high = self.limits or (-np.inf, np.inf)
-        above = greatest(0.0, length - high) if np.isfinite(high) else 0.0
-        return above, greatest(0.0, low - length) if np.isfinite(low) else 0.0
+        above = greatest(0.0, length - high) if _may_be_reached(high) else 0.0
+        return above, greatest(0.0, low - length) if _may_be_reached(low) else 0.0
+
+
+def _may_be_reached(limit: Any) -> bool:
+    return isinstance(limit, Expr) or bool(np.isfinite(limit))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.simulation.differentiable import check_differentiable, differentiable_states
 from linkwise.simulation.task import checked_task
+from linkwise.simulation.torque import Feedback
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.trajectory import Trajectory
 
@@ -33,10 +34,17 @@ def simulate_by(
     for name in ("events", "ground"):
         if options.get(name) is not None:
             raise ArgumentError(f"simulate: {name} are for NumPy arrays; arrays of {library.name} have none")
-    if isinstance(library, DifferentiableFramework) and (callable(torque) or library.differentiates((q0, qd0, torque))):
+    function = callable(torque) and not isinstance(torque, Feedback)
+    if isinstance(library, DifferentiableFramework) and (function or library.differentiates((q0, qd0, torque))):
         task = checked_task(mech, None, None, None, **options)
         check_differentiable(mech, task, options, library.name)
         return _trajectory(mech, task.t, STATES, differentiable_states(library, mech, task, q0, qd0, torque))
+    if library.on_device((q0, qd0, torque)):
+        from linkwise.simulation.on_device import device_states
+
+        law = torque if callable(torque) else None
+        task = checked_task(mech, None, None, law, **options)
+        return _trajectory(mech, task.t, STATES, device_states(mech, task, q0, qd0, torque))
     values = {"q0": (q0, (mech.nq,)), "qd0": (qd0, (mech.nv,))}
     if torque is not None and not callable(torque) and hasattr(torque, "shape"):
         values["torque"] = (torque, tuple(torque.shape[max(torque.ndim - 2, 0) :]))

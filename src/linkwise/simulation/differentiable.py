@@ -16,6 +16,7 @@ from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators import program
 from linkwise.simulation.task import Task
+from linkwise.simulation.torque import torque_axes
 from linkwise.spatial.scalar import FloatArray
 
 #: A torque for each rollout (B, nv) at a time, as arrays of the library: ``torque(t, q, qd)``.
@@ -46,20 +47,24 @@ def differentiable_states(
 ) -> tuple[Any, Any, Any, Any]:
     """Return q (..., R, nq), qd, qdd and tau (..., R, nv) at the recorded instants, with derivatives."""
     steps, nq, nv = task.steps, mech.nq, mech.nv
-    rows, efforts = _efforts(library, torque, steps, nv)
-    given = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
-    for name, (value, size) in zip(("q0", "qd0"), given, strict=True):
+    near = next((value for value in (q0, qd0, torque) if library.owns(value)), None)
+    rows, efforts = _efforts(library, torque, steps, nv, near)
+    initial = [(mech.neutral if q0 is None else q0, nq), (np.zeros(nv) if qd0 is None else qd0, nv)]
+    for name, (value, size) in zip(("q0", "qd0"), initial, strict=True):
         if tuple(np.shape(value)[-1:]) != (size,):
             raise ArgumentError(f"simulate: {name} has the shape {tuple(np.shape(value))}; expected (..., {size})")
-    shapes = [tuple(np.shape(value)[:-1]) for value, _ in given] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
+    shapes = [tuple(np.shape(value)[:-1]) for value, _ in initial] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
     batch = np.broadcast_shapes(*shapes)
-    q, qd = (_whole(library, value, (*batch, size)).reshape(-1, size) for value, size in given)
+    q, qd = (_whole(library, value, (*batch, size), near).reshape(-1, size) for value, size in initial)
     if mech.manifold_joints:
-        q = mech_function(library, mech, "integrate")(q, library.constant(np.zeros(nv)), library.constant(0.0))
+        q = mech_function(library, mech, "integrate")(
+            q, library.constant(np.zeros(nv), near=q), library.constant(0.0, near=q)
+        )
     if efforts is not None:
-        efforts = _whole(library, efforts[..., rows, :], (*batch, steps + 1, nv)).reshape(-1, steps + 1, nv).swapaxes(0, 1)
+        efforts = _whole(library, efforts[..., rows, :], (*batch, steps + 1, nv), near)
+        efforts = efforts.reshape(-1, steps + 1, nv).swapaxes(0, 1)
     step = _step(library, task, torque if callable(torque) else None, efforts is None)
-    times = library.constant(np.asarray(task.every))
+    times = library.constant(np.asarray(task.every), near=q)
     _, outputs = library.scan(step, (q, qd), (times,) if efforts is None else (times, efforts))
     q, qd, qdd, tau = (x[:: task.record].swapaxes(0, 1) for x in outputs)
     return tuple(x.reshape(*batch, *x.shape[1:]) for x in (q, qd, qdd, tau))
@@ -71,26 +76,24 @@ def mech_function(library: DifferentiableFramework, mech: Tree, name: str) -> Ca
     return library.of_kernel(kernel)
 
 
-def _efforts(library: DifferentiableFramework, torque: Any, steps: int, nv: int) -> tuple[Any, Any]:
+def _efforts(library: DifferentiableFramework, torque: Any, steps: int, nv: int, near: Any) -> tuple[Any, Any]:
     """Torques (..., rows, nv), and which row holds at each instant; None where a function gives them."""
     if callable(torque):
         return None, None
     value = np.zeros(nv) if torque is None else torque
-    array: Any = value if library.owns(value) else library.constant(np.asarray(value, dtype=float))
-    if array.ndim == 0 or array.shape[-1] != nv:
-        raise ArgumentError(f"simulate: torque has the shape {tuple(array.shape)}; expected (..., {nv})")
-    if array.ndim == 1 or (array.ndim == 2 and array.shape[0] not in {1, steps, steps + 1}):
-        array = array[..., None, :]
-    if array.shape[-2] not in {1, steps, steps + 1}:
-        shape = tuple(array.shape)
-        raise ArgumentError(f"simulate: torque has the shape {shape}; expected (..., {steps}, {nv}): a row for each step")
+    array = torque_axes(_array(library, value, near), nv, steps)
     return np.minimum(np.arange(steps + 1), array.shape[-2] - 1), array
 
 
-def _whole(library: DifferentiableFramework, value: Any, shape: tuple[int, ...]) -> Any:
+def _array(library: DifferentiableFramework, value: Any, near: Any) -> Any:
+    """A value as an array of the library, where another one is."""
+    return value if library.owns(value) else library.constant(np.asarray(value, dtype=float), near=near)
+
+
+def _whole(library: DifferentiableFramework, value: Any, shape: tuple[int, ...], near: Any) -> Any:
     """A value spread over a batch."""
-    array = value if library.owns(value) else library.constant(np.asarray(value, dtype=float))
-    return array if tuple(array.shape) == shape else array + library.constant(np.zeros(shape))
+    array = _array(library, value, near)
+    return array if tuple(array.shape) == shape else array + library.constant(np.zeros(shape), near=array)
 
 
 def _step(

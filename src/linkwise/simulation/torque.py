@@ -365,6 +365,24 @@ def flat(array: FloatArray, batch: Shape, axes: int) -> FloatArray:
     return np.broadcast_to(array, (*batch, *array.shape[split:])).reshape(prod(batch), *array.shape[split:])
 
 
+def torque_axes(array: Any, nv: int, steps: int) -> Any:
+    """Torques of any library as (..., rows, nv), rows 1 or one per instant.
+
+    Raises
+    ------
+    ArgumentError
+        For another shape.
+    """
+    shape = tuple(array.shape)
+    if not shape or shape[-1] != nv:
+        raise ArgumentError(f"simulate: torque has the shape {shape}; expected (..., {nv})")
+    if len(shape) == 1 or (len(shape) == 2 and shape[0] not in {1, steps, steps + 1}):
+        array = array[..., None, :]
+    if array.shape[-2] not in {1, steps, steps + 1}:
+        raise ArgumentError(f"simulate: torque has the shape {shape}; expected (..., {steps}, {nv}): a row for each step")
+    return array
+
+
 def _rows(torque: Any, nv: int, steps: int, batch: Shape) -> FloatArray:
     """Torques as (..., rows, nv), rows 1 or one per instant."""
     if torque is None:

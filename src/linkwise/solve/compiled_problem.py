@@ -74,7 +74,7 @@ class CompiledProblem:
         return iteration(self.problem, BEST_FIT, "approach")
 
     @cached_property
-    def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
+    def checks(self) -> Kernel:
         """Numbers (p,) and q (nq,) to distance (m), angle (rad), joints outside their limits: a forward pass of its own."""
 
         def check(p: Array, q: Array) -> tuple[Any, ...]:
@@ -82,8 +82,12 @@ class CompiledProblem:
             return root(distance), root(angle), self.problem.outside(q)
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
-        kernel = Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
-        entry: Callable[..., tuple[Any, Any, Any]] = kernel.entry(kernel) or kernel
+        return Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
+
+    @cached_property
+    def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
+        """The same as a function that is fast for one task."""
+        entry: Callable[..., tuple[Any, Any, Any]] = self.checks.entry(self.checks) or self.checks
         return entry
 
     def checked(self, tasks: FloatArray, rows: FloatArray, start: FloatArray, tol: float, reached: Any = True) -> Solution:
@@ -174,5 +178,5 @@ def iteration(problem: ConstraintProblem, policy: Policy, name: str, **options: 
 
 def system_of(tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> CompiledProblem:
     """The compiled system for constraints of these kinds; kept with the mechanism."""
-    key = (limits, *(constraint.key for constraint in constraints))
+    key = (limits, *((*constraint.key, constraint.weight is None) for constraint in constraints))
     return tree.memo("solve", key, lambda: CompiledProblem(tree, constraints, limits=limits))

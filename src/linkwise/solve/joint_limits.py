@@ -136,9 +136,18 @@ class JointRanges:
 
     def principal(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n), those that turn and have no limit in (-pi, pi]."""
-        endless = self.turning & (self.low == -np.inf) & (self.high == np.inf)
-        turns = np.ceil((q - np.pi) / TURN)
-        return np.where(endless & (turns != 0.0), q - TURN * turns, q)
+        if not self._endless.size:
+            return q
+        some = q[..., self._endless]
+        turns = np.ceil((some - np.pi) / TURN)
+        turned = q.copy()
+        turned[..., self._endless] = np.where(turns != 0.0, some - TURN * turns, some)
+        return turned
+
+    @cached_property
+    def _endless(self) -> npt.NDArray[np.intp]:
+        """The coordinates that turn and have no limit."""
+        return np.flatnonzero(self.turning & (self.low == -np.inf) & (self.high == np.inf))
 
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""

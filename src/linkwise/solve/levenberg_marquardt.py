@@ -151,7 +151,7 @@ def _advance(
     """
     base, ranges = problem.base, problem.ranges
     parts = problem.parts(Configuration(problem.tree, q), p)
-    residual, rates = problem.stacked(parts)
+    residual, rates = problem.stacked(parts, gains=_gains(problem, p))
     error, here = squared(residual), problem.met(parts, residual, settings)
     going, twice = aux[0] - 0.5, problem.bounded and rates.shape[0] < rates.shape[1]
     attempt = select(going, aux[3], select(squared(q - q0), 0.0, 1.0)) if twice else 0.0
@@ -182,7 +182,8 @@ def _descend(
     bounds, damping = problem.bounds(p), policy.damping
     q = problem.within(bounds, q)
     parts = problem.parts(Configuration(problem.tree, q), p)
-    residual, rates = problem.stacked(parts, exact=policy.model == "newton")
+    gains = _gains(problem, p)
+    residual, rates = problem.stacked(parts, exact=policy.model == "newton", gains=gains)
     error, here = squared(residual), problem.met(parts, residual, settings)
     now = select(aux[0] - 0.5, aux[1], damping.initial)
     slope = rates.T @ residual
@@ -190,7 +191,7 @@ def _descend(
     step = _direction(problem, policy, q, (residual, rates, slope, shares), _damping(damping, error, now))
     tried = problem.within(bounds, problem.retract(q, _shortened(problem, policy, step)))
     parts = problem.parts(Configuration(problem.tree, tried), p)
-    after_residual = problem.stacked(parts)[0]
+    after_residual = problem.stacked(parts, gains=gains)[0]
     after = squared(after_residual)
     there = problem.met(parts, after_residual, settings) if policy.early else 0.0
     better = select(error - after, 1.0, there) if policy.early else error - after
@@ -204,6 +205,11 @@ def _descend(
     status = select(here, CONVERGED, select(there, CONVERGED, given_up))
     where = chosen(here, q, chosen(better, tried, q))
     return where, np.array([steps, then], dtype=object), status
+
+
+def _gains(problem: ConstraintProblem, p: Array) -> list[Any] | None:
+    """The gains of the constraints; None where they have no weights."""
+    return problem.gains(p) if problem.weighted else None
 
 
 def _direction(

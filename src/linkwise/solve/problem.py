@@ -12,7 +12,7 @@ from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.joint_limits import CoordinateBounds, JointRanges
 from linkwise.solve.lengths import size_of
-from linkwise.spatial.scalar import Array, select
+from linkwise.spatial.scalar import Array, root, select
 
 #: By how much the angle of an axis on its cone may be beyond it by rounding, rad.
 CONE_ROUNDING = 1e-12
@@ -33,7 +33,8 @@ class ConstraintProblem:
 
     def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool = True) -> None:
         self.tree, self.constraints = tree, tuple(constraint.kind() for constraint in constraints)
-        self.counts = [int(constraint.numbers.shape[-1]) for constraint in constraints]
+        self.counts = [int(constraint.task.shape[-1]) for constraint in constraints]
+        self.weighted = any(constraint.weight is not None for constraint in constraints)
         self.size = sum(self.counts)
         counted = [i for constraint in constraints for i in constraint.counted(tree)]
         self.ranges, self.limited = JointRanges.of(tree, limits=limits).keeping_turns_of(counted), limits
@@ -50,7 +51,13 @@ class ConstraintProblem:
     def split(self, p: Array) -> list[Array]:
         """The numbers of each constraint."""
         ends = np.cumsum(self.counts, dtype=int)
-        return [p[end - count : end] for end, count in zip(ends, self.counts, strict=True)]
+        parts = [p[end - count : end] for end, count in zip(ends, self.counts, strict=True)]
+        return [part if c.weight is None else part[:-1] for c, part in zip(self.constraints, parts, strict=True)]
+
+    def gains(self, p: Array) -> list[Any]:
+        """The root of the weight of each constraint."""
+        ends = np.cumsum(self.counts, dtype=int)
+        return [1.0 if c.weight is None else root(p[end - 1]) for c, end in zip(self.constraints, ends, strict=True)]
 
     def parts(self, at: Configuration, p: Array) -> list[ConstraintEquations]:
         """The equations of each constraint, m and rad."""
@@ -60,14 +67,18 @@ class ConstraintProblem:
         """What each row (m,) is multiplied by: lengths are taken in units of the mechanism's size."""
         return np.array([1.0 if angle else 1.0 / self.length for part in parts for angle in part.angles])
 
-    def stacked(self, parts: Sequence[ConstraintEquations], *, exact: bool = False) -> tuple[Array, Array]:
-        """Residual (m,) and rates (m, nv) of all rows, weighted.
+    def stacked(
+        self, parts: Sequence[ConstraintEquations], *, exact: bool = False, gains: Sequence[Any] | None = None
+    ) -> tuple[Array, Array]:
+        """Residual (m,) and rates (m, nv) of all rows, weighted, by the gains of the constraints too if there are any.
 
         The rates are those for a step to a solution, or, exact, minus the derivative of the residual.
         """
         if not parts:
             return np.zeros(0), np.zeros((0, self.tree.nv))
         weights = self.weights(parts)
+        if gains is not None:
+            weights = weights * np.array([gain for gain, part in zip(gains, parts, strict=True) for _ in part.angles])
         rates = [part.exact if exact and part.exact is not None else part.rates for part in parts]
         return np.concatenate([part.residual for part in parts]) * weights, np.concatenate(rates) * weights[:, None]
 
@@ -85,6 +96,9 @@ class ConstraintProblem:
 
     def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
         """1 where lengths and angles are within the tolerances, whose squares begin the settings; else 0, also for NaN."""
+        if self.weighted:
+            far, turned = self.squares(parts)
+            return select(settings[0] - far, 1.0, 0.0) * select(settings[1] - turned, 1.0, 0.0)
         angles = [angle for part in parts for angle in part.angles]
         far = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if not angle]))
         turned = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if angle]))

@@ -16,6 +16,7 @@ from linkwise.spatial.scalar import FloatArray
 REASONS: dict[str, str] = {
     "converged": "it is solved, within the tolerance and the joint limits",
     "unreachable": "no start led to a solution, with or without the joint limits: it is most likely out of reach",
+    "configuration": "it is solved, but no solution within the limits has the configuration asked for",
     "limit": "joint limits stand in the way: it is met outside them, or the way to it ends at them",
     "singular": "the method came to rest where the Jacobian has lost rank: another start may lead farther",
     "stalled": "the method came to rest away from the goal: the joints cannot come nearer from here",
@@ -29,6 +30,12 @@ REASONS: dict[str, str] = {
     "lacking": "the joints cannot move the frame as asked, however fast they are; this is the nearest",
     "followed": "the frame was on the path at every instant, and came to its end",
     "left": "the frame was away from the path at some instant: it is out of reach, or too fast near a singular position",
+}
+
+#: What a reason means where a closed form gives all positions of the joints, so that it is proven.
+PROVEN: dict[str, str] = {
+    "unreachable": "it is out of reach, which is proven: no position of the joints reaches it, whatever the joint limits",
+    "limit": "joint limits stand in the way, which is proven: each position that reaches it is outside of them",
 }
 
 #: Fields of a solution that a batch has a row of for each task.
@@ -72,6 +79,9 @@ class Solution:
         How far the targets are from the first joint, m, over the axes that count, where that was looked at.
     reach : float
         How far from there the links reach at most, m.
+    proven : bool or ndarray (...)
+        Whether the reason is proven, by a closed form that gives all positions: that none reaches the target
+        (``"unreachable"``), or none within the limits (``"limit"``). Without it the reason is what the solver met with.
 
     Examples
     --------
@@ -94,6 +104,7 @@ class Solution:
     tol: float = 0.0
     away: Any = None
     reach: float = np.inf
+    proven: Any = False
 
     @property
     def active_limits(self) -> npt.NDArray[np.int8]:
@@ -136,7 +147,8 @@ class Solution:
         if element(self.success, place):
             after = f" after {steps} iterations" if steps else ""
             return f"solved{after}: {errors} from the goal (tolerance {self.tol:g})"
-        message = f"not solved ({reason}): {REASONS[reason]}. The nearest found is {errors} away"
+        meaning = PROVEN[reason] if element(self.proven, place if np.ndim(self.proven) else ()) else REASONS[reason]
+        message = f"not solved ({reason}): {meaning}. The nearest found is {errors} away"
         at = self._limits_at(q, self.active_limits[place])
         message = f"{message}, with {', '.join(at)}." if at else f"{message}."
         away = None if self.away is None else float(self.away[place])
@@ -172,7 +184,7 @@ class Solution:
     def __repr__(self) -> str:
         kind = type(self).__name__
         if not isinstance(self.reason, (str, np.ndarray)):  # (of another library, which may not have computed it yet)
-            return f"<{kind}: {tuple(np.shape(self.success))}{self._tasks}, {type(self.reason).__module__}>"
+            return f"<{kind}: {tuple(np.shape(self.success))}{self._tasks}, {type(self.success).__module__}>"
         if not np.ndim(self.success):
             return f"<{kind}: {self.reason}{self._details}>"
         words, counts = np.unique(self.reason, return_counts=True)
@@ -205,6 +217,62 @@ class Solution:
         """Take rows of another solution, in place."""
         for name in ROWS:
             getattr(self, name)[place] = getattr(other, name)
+
+
+class PrioritySolution(Solution):
+    """What became of constraints with weights or priorities.
+
+    `success` says that all constraints of priority 0 hold within the tolerance, and that the levels after them are met as
+    well as the levels before leave. The errors `position_error` and `rotation_error` are those of priority 0. All are
+    computed by a forward pass of its own.
+
+    Attributes
+    ----------
+    constraint_errors : ndarray (..., c, 2)
+        Distance (m) and angle (rad) that each constraint lacks, in the order of `constraints`.
+    constraints : tuple of str
+        The constraints, in words.
+    priorities : ndarray of int (c,)
+        Their priorities.
+    levels : ndarray (..., L)
+        For each priority there is the root of the weighted sum of the squares of what is lacking, lengths in shares of the
+        mechanism's size.
+    at_rest : ndarray of bool (..., L)
+        Whether that is the least that the levels before leave, nearby.
+
+    Examples
+    --------
+    >>> from linkwise import Position, robots
+    >>> arm = robots.planar_2r()
+    >>> there, far = (Position("tool", p, mask=[1, 1, 0], priority=k) for k, p in enumerate([[1, 1, 0], [1, 3, 0]]))
+    >>> solution = arm.solve([there, far])
+    >>> solution.success, solution.holds.tolist(), solution.constraint_errors[:, 0].round(6).tolist()
+    (True, [True, False], [0.0, 2.0])
+    """
+
+    constraint_errors: FloatArray
+    constraints: tuple[str, ...]
+    priorities: npt.NDArray[np.intp]
+    levels: FloatArray
+    at_rest: npt.NDArray[np.bool_]
+
+    _tasks = " tasks"
+
+    @property
+    def holds(self) -> npt.NDArray[np.bool_]:
+        """Which constraints (..., c) hold within the tolerance."""
+        return np.asarray((self.constraint_errors <= self.tol).all(axis=-1))
+
+    def _explained(self, place: tuple[int, ...]) -> str:
+        lines = [super()._explained(place)]
+        for level, (lacking, still) in enumerate(zip(self.levels[place], self.at_rest[place], strict=True)):
+            priority = int(np.unique(self.priorities)[level])
+            lines.append(f"Priority {priority}: {lacking:.3g} lacking{'' if still else ', not at rest'}.")
+            for k in np.flatnonzero(self.priorities == priority):
+                far, turned = self.constraint_errors[(*place, k)]
+                state = "holds" if self.holds[(*place, k)] else f"lacks {far:.3g} m and {turned:.3g} rad"
+                lines.append(f"  {self.constraints[k]}: {state}")
+        return "\n".join(lines)
 
 
 def element(value: Any, place: tuple[int, ...]) -> Any:

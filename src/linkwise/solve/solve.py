@@ -13,8 +13,9 @@ from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.loop_closure import Closed
+from linkwise.solve.levels import LevelDescent, LevelSystem, level_system
 from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
-from linkwise.solve.solution import ROWS, Solution
+from linkwise.solve.solution import ROWS, PrioritySolution, Solution
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, vectors, whole
@@ -120,6 +121,10 @@ def solve(
     The first start is q0; where it does not lead to a solution, random ones follow, always the same for the same seed. Where
     none does, the answer is the nearest found, with the reason.
 
+    Constraints with a weight or a priority are met level by level: those of priority 0 must hold; of each next level the
+    weighted sum of squares is made as small as the levels before leave, going down from there, so that it is a minimum
+    nearby. A weight alone means priority 1.
+
     Parameters
     ----------
     mechanism : Mechanism
@@ -140,7 +145,8 @@ def solve(
     Returns
     -------
     Solution
-        Shaped as the numbers and q0 broadcast; the same for the same arguments, and for a batch as for a loop.
+        Shaped as the numbers and q0 broadcast; the same for the same arguments, and for a batch as for a loop. With weights
+        or priorities a `PrioritySolution`, which says what of each constraint is lacking.
 
     Raises
     ------
@@ -150,7 +156,8 @@ def solve(
     Notes
     -----
     Damped least squares (see `linkwise.solve.levenberg_marquardt`), all of it in machine code, with the tasks of a
-    batch side by side in the lanes of the processor's vectors. Success is decided by a separate forward pass.
+    batch side by side in the lanes of the processor's vectors. Success is decided by a separate forward pass. So are
+    constraints of one level. Further levels are descended one task after the other (see `linkwise.solve.levels`).
 
     Examples
     --------
@@ -164,16 +171,78 @@ def solve(
     mechanism.require_numbers("solve")
     all_constraints = _constraints(mechanism, constraints)
     size, number = positive("tol", tol), whole("seed", seed, 0)
-    system = system_of(mechanism, all_constraints, limits=flag("limits", limits))
+    levelled = any(c.level or c.weight is not None for c in all_constraints)
+    system_for = level_system if levelled else system_of
+    system = system_for(mechanism, all_constraints, limits=flag("limits", limits))
     start = start_of(mechanism, system, q0)
-    parts = [constraint.numbers for constraint in all_constraints]
+    parts = [constraint.task for constraint in all_constraints]
     try:
         batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts), start.shape[:-1])
     except ValueError as error:
         shapes = ", ".join([*(f"{c!r}" for c in all_constraints), f"q0 {start.shape}"])
         raise ArgumentError(f"the batch shapes do not broadcast: {shapes}") from error
     flat = np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
-    return solved(mechanism, system, flat, np.broadcast_to(start, (*batch, mechanism.nq)), size, number)
+    start = np.broadcast_to(start, (*batch, mechanism.nq))
+    if isinstance(system, LevelSystem):
+        return _solved_by_levels(mechanism, system, all_constraints, flat, start, size, number)
+    return solved(mechanism, system, flat, start, size, number)
+
+
+def _solved_by_levels(
+    mechanism: Tree,
+    system: LevelSystem,
+    constraints: Sequence[Constraint],
+    tasks_given: FloatArray,
+    start: FloatArray,
+    tol: float,
+    seed: int,
+) -> PrioritySolution:
+    """Solve tasks with numbers (..., p) from starts (..., nq): what must hold in machine code, then level by level."""
+    batch, nq = tasks_given.shape[:-1], mechanism.nq
+    tasks = np.ascontiguousarray(tasks_given.reshape(prod(batch), tasks_given.shape[-1]))
+    starts = start.reshape(prod(batch), nq)
+    hard = [k for k, level in enumerate(system.levels) if level == 0]
+    which = np.repeat([level == 0 for level in system.levels], system.problem.counts)
+    first = system_of(mechanism, [constraints[k] for k in hard], limits=system.limited) if hard else None
+    if first is not None:
+        rows = solved(mechanism, first, np.ascontiguousarray(tasks[:, which]), starts, tol, seed)
+    else:
+        ends = system.approaching(tasks, starts, starts[:0], system.settings(tol, LONGEST))
+        rows = system.checked(tasks, ends, starts, tol)
+    q, levels = np.array(rows.q), sorted(set(system.levels))
+    resting = np.ones((len(tasks), len(levels)), dtype=bool)
+    for k, p in enumerate(tasks):
+        descent = LevelDescent(system, p)
+        q[k], at_rest, steps = descent.run(q[k], tol)
+        q[k] = _near(system, q[k], starts[k])
+        resting[k] = [at_rest[level] for level in levels]
+        rows.iterations[k] += steps
+    errors = np.asarray(system.each_error(tasks, q))
+    outside = system.checking(tasks, q)[2]
+    far, turned = (np.linalg.norm(errors[:, hard, part], axis=-1) for part in (0, 1))
+    holds = (far <= tol) & (turned <= tol) & (outside == 0)
+    reason = np.where(holds, np.where(resting.all(axis=1), "converged", "iterations"), rows.reason if hard else "limit")
+    fields = {"reason": reason, "success": reason == "converged", "position_error": far, "rotation_error": turned}
+    scaled = np.square(errors[..., 0] / system.problem.length) + np.square(errors[..., 1])
+    owners = np.array(system.levels)
+    lacking = system.weights(tasks) * scaled
+    sums = np.stack([np.sqrt(lacking[:, owners == level].sum(axis=1)) for level in levels], axis=1)
+    shared = {"limits": system.bounds, "names": system.names, "tol": tol}
+    return PrioritySolution.of(q=q, iterations=rows.iterations, **fields).shaped(
+        batch,
+        constraint_errors=errors.reshape(*batch, *errors.shape[1:]),
+        constraints=tuple(repr(c) for c in constraints),
+        priorities=owners,
+        levels=sums.reshape(*batch, len(levels)),
+        at_rest=resting.reshape(*batch, len(levels)),
+        **shared,
+    )
+
+
+def _near(system: CompiledProblem, q: FloatArray, start: FloatArray) -> FloatArray:
+    """Coordinates (nq,), those that may turn with the whole turns that are nearest to the start."""
+    base = system.problem.base
+    return np.concatenate([q[:base], system.ranges.nearest_turns(q[base:], start[base:])])
 
 
 def solved(

@@ -17,14 +17,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from linkwise.expr.node import symbol
 from linkwise.kernel.looped import Size
 from linkwise.kernel.sources import is_own
 from linkwise.model.body import Body, Freedom
 from linkwise.model.body_transform import JointTransform, joint_transform
 from linkwise.model.joints import JOINTS, Joint
 from linkwise.model.joints.joint import make_joint
-from linkwise.spatial.scalar import Array
+from linkwise.spatial.scalar import Array, is_number
 from linkwise.spatial.transform import transform
+from linkwise.sweeps.joint_arithmetic import JointArithmetic
 
 #: Constants of a row by table: names and shapes. "inertia" is a symmetric pseudo-inertia, of which ten numbers are kept.
 NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
@@ -36,15 +38,19 @@ NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
     "wrenches": {"pose": (3, 4)},
     "rotors": {"turning": (3,), "inertia": ()},
     "motors": {"reflected": (), "viscous": (), "coulomb": (), "asymmetry": (), "width": ()},
+    "springs": dict.fromkeys(("ratio", "shift", "stiffness", "rest", "damping", "force", "low", "high"), ()),
 }
 
 #: Pairs of indices of the upper triangle of a pseudo-inertia (4, 4), in the order of the numbers that are kept.
 PSEUDO = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3), (3, 3))
 
 
-def numbers_of(table: str) -> int:
-    """How many constants a row of a table has."""
-    return sum(prod(shape) for shape in NUMBERS[table].values())
+def numbers_of(table: str, traced: tuple[RowKind, ...] = ()) -> int:
+    """How many constants a row of a table has; a body also those of its joint, where its type is from outside."""
+    count = sum(prod(shape) for shape in NUMBERS[table].values())
+    if table == "bodies":
+        count += max((kind.arithmetic.tape.inputs["numbers"][0] for kind in traced if kind.arithmetic), default=0)
+    return count
 
 
 @dataclass(frozen=True)
@@ -61,22 +67,32 @@ class RowKind:
         Whether it moves along z.
     joint : Joint or None
         What gives the motion, of joints that do neither.
+    arithmetic : JointArithmetic or None
+        The same of joints of types from outside the package.
     """
 
     name: str
     turn: float = 0.0
     advances: bool = False
     joint: Joint | None = None
+    arithmetic: JointArithmetic | None = None
 
     @property
     def nq(self) -> int:
         """Number of coordinates."""
-        return 1 if self.joint is None else self.joint.nq
+        motion = self.joint or self.arithmetic
+        return 1 if motion is None else motion.nq
 
     @property
     def nv(self) -> int:
         """Number of velocities."""
-        return 1 if self.joint is None else self.joint.nv
+        motion = self.joint or self.arithmetic
+        return 1 if motion is None else motion.nv
+
+    @property
+    def digest(self) -> str:
+        """Of the arithmetic of joints of types from outside."""
+        return "" if self.arithmetic is None else self.arithmetic.digest
 
 
 #: Kinds of bodies: by what their joints do along and about z, and those of joints with quaternions, which give their motion.
@@ -94,12 +110,15 @@ BODY_KINDS = (
 #: Wrenches by the axes in which they are given: the frame's own; the world's, about its origin or about the world's.
 WRENCH_KINDS = (RowKind("body"), RowKind("world"), RowKind("spatial"))
 
+#: Springs on joints: the first joint of a spring and damper, or of an end stop, and further joints of a spring.
+SPRING_KINDS = (RowKind("spring"), RowKind("stop"), RowKind("strand"))
+
 PLAIN = (RowKind("row"),)
 
 
-def kinds_of(table: str) -> tuple[RowKind, ...]:
-    """The kinds of the rows of a table."""
-    return {"bodies": BODY_KINDS, "wrenches": WRENCH_KINDS}.get(table, PLAIN)
+def kinds_of(table: str, traced: tuple[RowKind, ...] = ()) -> tuple[RowKind, ...]:
+    """The kinds of the rows of a table; those of bodies also of joints of types from outside."""
+    return {"bodies": (*BODY_KINDS, *traced), "wrenches": WRENCH_KINDS, "springs": SPRING_KINDS}.get(table, PLAIN)
 
 
 class Row(ABC):
@@ -186,12 +205,11 @@ class Row(ABC):
     @property
     def joint(self) -> JointTransform:
         """How the body sits on its parent; computed once, at the first step that asks."""
-        body = self._generic
         if "rotation" not in self:
-            there = joint_transform(body, self.read("q"))
+            there = self._placed
             self["rotation"], self["origin"] = there.rotation, there.origin
         still, zero = np.eye(3), np.zeros(3)
-        return JointTransform(self["rotation"], self["origin"], still, zero, None, body.freedoms)
+        return JointTransform(self["rotation"], self["origin"], still, zero, None, self._freedoms, self._changes())
 
     @property
     def upright(self) -> JointTransform:
@@ -199,19 +217,63 @@ class Row(ABC):
 
         Passing vectors and inertias on takes no rotation then, and no digits are lost far from the world's origin.
         """
-        body = self._generic
         if "lever" not in self:
-            there, before = joint_transform(body, self.read("q")), self.parent["axes"]
+            there, before = self._placed, self.parent["axes"]
             self["axes"], self["lever"] = before @ there.rotation, before @ there.origin
         axes, still, zero = self["axes"], np.eye(3), np.zeros(3)
-        freedoms = tuple(Freedom(x.speed, axes @ x.linear, axes @ x.angular) for x in body.freedoms)
-        return JointTransform(still, self["lever"], still, zero, None, freedoms)
+        return JointTransform(still, self["lever"], still, zero, None, _turned(axes, self._freedoms), self._changes(axes))
 
     @property
     def upright_inertia(self) -> Array:
         """The pseudo-inertia (4, 4) in the axes of the world."""
         zero = np.zeros(3)
         return JointTransform(self["axes"], zero, np.eye(3), zero).inertia_to_parent(self.inertia)
+
+    @property
+    def _placed(self) -> JointTransform:
+        """How the body sits on its parent, as far as its coordinates say."""
+        if self.kind.arithmetic is None:
+            return joint_transform(self._generic, self.read("q"))
+        pose, motion = self.pose, self._motion()[0]
+        return JointTransform(pose[:3, :3], pose[:3, 3], motion[:, :3], motion[:, 3])
+
+    @property
+    def _freedoms(self) -> tuple[Freedom, ...]:
+        """The columns of the motion subspace in the body's axes; what changes is kept by the first step that asks."""
+        arithmetic = self.kind.arithmetic
+        if arithmetic is None:
+            return self._generic.freedoms
+        columns, name = self._motion()[1], f"subspace of {self.kind.name}"
+        changing = [index for index in np.ndindex(columns.shape) if not is_number(columns[index])]
+        if changing:
+            if name not in self:
+                self[name] = np.array([columns[index] for index in changing], dtype=object)
+            for index, value in zip(changing, self[name], strict=True):
+                columns[index] = value
+        return _freedoms(columns)
+
+    def _changes(self, axes: Array | None = None) -> Callable[[Array], tuple[Freedom, ...]] | None:
+        """From the body's velocities the rates of these columns, in its axes or in others; None where all are constant."""
+        if self.kind.arithmetic is None or all(map(is_number, self._motion()[2].flat)):
+            return None
+
+        def changes(qd: Array) -> tuple[Freedom, ...]:
+            rates = _freedoms(self._motion(qd)[2])
+            return rates if axes is None else _turned(axes, rates)
+
+        return changes
+
+    def _motion(self, qd: Array | None = None) -> tuple[Array, Array, Array]:
+        """Placement (3, 4), motion subspace (6, nv) and its rate, of a joint type from outside."""
+        arithmetic = self.kind.arithmetic
+        assert arithmetic is not None
+        velocity = np.array([symbol("qd") for _ in range(arithmetic.nv)]) if qd is None else qd
+        return arithmetic.on(self.read("q") + self.number("angle")[()], velocity, self.joint_numbers)
+
+    @property
+    def joint_numbers(self) -> Array:
+        """The numbers of a joint whose type is from outside."""
+        raise NotImplementedError
 
     @cached_property
     def _generic(self) -> Body:
@@ -221,6 +283,14 @@ class Row(ABC):
         angle: Any = self.number("angle")[()] if kind.turn else 0.0
         pose = self.pose
         return Body(-1, -1, 0, 0, kind.turn, pitch, transform(pose[:3, :3], pose[:3, 3]), angle, zero, kind.joint)
+
+
+def _freedoms(columns: Array) -> tuple[Freedom, ...]:
+    return tuple(Freedom(k, column[:3], column[3:]) for k, column in enumerate(columns.T))
+
+
+def _turned(axes: Array, freedoms: Sequence[Freedom]) -> tuple[Freedom, ...]:
+    return tuple(Freedom(x.speed, axes @ x.linear, axes @ x.angular) for x in freedoms)
 
 
 class Neighbour(ABC):

@@ -16,7 +16,6 @@ from linkwise.kernel.tape import Tape
 from linkwise.model.body import RESTING
 from linkwise.spatial.scalar import Array
 from linkwise.sweeps.drivers import (
-    BODY_KINDS,
     NUMBERS,
     PLAIN,
     Neighbour,
@@ -90,6 +89,8 @@ class RecordedSweeps(Sweeps):
         Of the algorithm.
     inputs, outputs : mapping of str to tuple of Size
         Its arrays.
+    traced : tuple of RowKind
+        Kinds of joints from outside the package that the program is for, beside the built-in ones.
     regrouped : bool
         Whether bodies are regrouped, so that elements of their inertias are zero.
     """
@@ -99,35 +100,18 @@ class RecordedSweeps(Sweeps):
         name: str,
         inputs: Mapping[str, tuple[Size, ...]],
         outputs: Mapping[str, tuple[Size, ...]],
+        traced: tuple[RowKind, ...] = (),
         *,
         regrouped: bool = False,
     ) -> None:
-        self.name, self.inputs, self.outputs, self.regrouped = name, dict(inputs), dict(outputs), regrouped
+        self.name, self.inputs, self.outputs = name, dict(inputs), dict(outputs)
+        self.traced, self.regrouped = traced, regrouped
         self.temporaries: dict[str, tuple[Size, ...]] = {}
         self.layouts = {"bodies": _Record()}
         self.phases: list[RowPass | LinearSolve] = []
         self.added: dict[str, None] = {}
-        self.symbols: dict[Place, Any] = {}
-        self.places: dict[Any, Place] = {}
-
-    def symbol(self, place: Place) -> Any:
-        """The symbol that stands for an element."""
-        if place not in self.symbols:
-            node = self.symbols[place] = symbol(_named(place))
-            self.places[node] = place
-        return self.symbols[place]
-
-    def constants(self, base: str, table: str, name: str) -> Array:
-        """Symbols in the place of constants of a row."""
-        first = 0
-        for other, shape in NUMBERS[table].items():
-            if other == name:
-                result = np.empty(shape, dtype=object)
-                for k, index in enumerate(np.ndindex(shape)):
-                    result[index] = self.symbol((base, first + k))
-                return result
-            first += prod(shape)
-        raise KeyError(name)
+        self.globals = _Symbols()
+        self.rows: list[_RecordedRow] = []
 
     def shape(self, array: str) -> tuple[Size, ...]:
         """The shape of an array."""
@@ -135,7 +119,7 @@ class RecordedSweeps(Sweeps):
 
     def program(self) -> LoopedProgram:
         """What was recorded."""
-        tables = {name: TableLayout(numbers_of(name), layout.size) for name, layout in self.layouts.items()}
+        tables = {name: TableLayout(numbers_of(name, self.traced), layout.size) for name, layout in self.layouts.items()}
         layout = ProgramLayout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
         return LoopedProgram.of(layout, tuple(self.phases))
 
@@ -151,7 +135,7 @@ class RecordedSweeps(Sweeps):
 
     def constant(self, name: str) -> Array:
         """Symbols in the place of constants of the mechanism."""
-        return self.constants("globals", "globals", name)
+        return _constants(self.globals, "globals", "globals", name)
 
     def temporary(self, name: str, *shape: Size) -> None:
         """Declare an array."""
@@ -168,7 +152,7 @@ class RecordedSweeps(Sweeps):
     def _pass(self, order: str, step: StepFunction, table: str) -> None:
         self.layouts.setdefault(table, _Record())
         steps, known = [], self.layouts[table].known
-        for kind in kinds_of(table):
+        for kind in kinds_of(table, self.traced):
             row = _RecordedRow(self, table, kind, known)
             step(row)
             steps.append(row.step(f"{self.name} {len(self.phases)} {kind.name}"))
@@ -182,14 +166,14 @@ class RecordedSweeps(Sweeps):
         steps: list[RowStep] = []
         label = f"{self.name} {len(self.phases)}"
         shape: tuple[int, ...] = ()
-        for kind in kinds_of(start_table or "bodies"):
+        for kind in kinds_of(start_table or "bodies", self.traced):
             row = _RecordedRow(self, start_table or "bodies", kind)
             for k, state in enumerate(start(row)):
                 shape = np.shape(state)
                 row.keep("state", k * prod(shape), np.asarray(state, dtype=object))
             starts.append(row.step(f"{label} start {kind.name}", after="state"))
         for same, kept in ((True, own), (False, steps)):
-            for kind in BODY_KINDS:
+            for kind in kinds_of("bodies", self.traced):
                 row = _RecordedRow(self, "bodies", kind)
                 state = row.elements("state", shape)
                 row.keep("next", 0, np.asarray(visit(row, state, same), dtype=object))
@@ -202,11 +186,39 @@ class RecordedSweeps(Sweeps):
         self.phases.append(LinearSolve(matrix, right))
 
 
+class _Symbols(dict[Place, Any]):
+    """The symbols that stand for elements, by their places."""
+
+    def __missing__(self, place: Place) -> Any:
+        self[place] = symbol(_named(place))
+        return self[place]
+
+
+def _constants(symbols: _Symbols, base: str, table: str, name: str) -> Array:
+    """Symbols in the place of constants of a row."""
+    first = 0
+    for other, shape in NUMBERS[table].items():
+        if other == name:
+            result = np.empty(shape, dtype=object)
+            for k, index in enumerate(np.ndindex(shape)):
+                result[index] = symbols[base, first + k]
+            return result
+        first += prod(shape)
+    raise KeyError(name)
+
+
 class _RecordedRow(Row):
-    """A row of symbols."""
+    """A row of symbols of its own.
+
+    What commutes is ordered by age. Nodes on symbols that steps share would be as old as the first step that has them, if
+    that has not been collected yet: then the same steps would give other tapes, with other roundings, from time to time.
+    What depends on constants of the mechanism alone is shared, so all rows live until the program is there.
+    """
 
     def __init__(self, recorded: RecordedSweeps, table: str, kind: RowKind, known: frozenset[str] | None = None) -> None:
         self.recorded, self.table, self.kind = recorded, table, kind
+        self.symbols = _Symbols()
+        recorded.rows.append(self)
         self.layout = recorded.layouts[table]
         self.known = self.layout.known if known is None else known
         self.outputs: dict[Place, Any] = {}
@@ -238,12 +250,20 @@ class _RecordedRow(Row):
 
     def number(self, name: str) -> Array:
         """Symbols in the place of constants."""
-        return self.recorded.constants("numbers", self.table, name)
+        return _constants(self.symbols, "numbers", self.table, name)
+
+    @property
+    def joint_numbers(self) -> Array:
+        """Symbols in the place of the numbers of a joint."""
+        assert self.kind.arithmetic is not None
+        first = numbers_of(self.table)
+        return np.array([self.symbols["numbers", first + k] for k in range(*self.kind.arithmetic.tape.inputs["numbers"])])
 
     @property
     def inertia(self) -> Array:
         """The pseudo-inertia (4, 4) of the row, with the zeros of a regrouped body (saves 6 % of inverse dynamics)."""
-        if not (self.recorded.regrouped and self.table == "bodies" and self.kind.joint is None):
+        simple = self.kind.joint is None and self.kind.arithmetic is None
+        if not (self.recorded.regrouped and self.table == "bodies" and simple):
             return super().inertia
         return np.where(RESTING[bool(self.kind.turn), self.kind.advances], 0.0, super().inertia)
 
@@ -251,7 +271,7 @@ class _RecordedRow(Row):
         """The symbol of an element, or what this step has put there."""
         if place in self.outputs:
             return self.outputs[place]
-        return self.recorded.symbol(place)
+        return self.symbols[place]
 
     def _elements(self, array: str, at: str) -> tuple[str, tuple[int, ...]]:
         """Where the elements are counted from, and how many there are along each dimension."""
@@ -296,8 +316,8 @@ class _RecordedRow(Row):
         """The arithmetic that was recorded."""
         outputs = {(("next", *place[1:]) if place[0] == after else place): value for place, value in self.outputs.items()}
         values = shortened(list(outputs.values()))
-        used, places = _leaves(values), self.recorded.places
-        inputs = {place: node for node, place in places.items() if node in used}
+        used = _leaves(values)
+        inputs = {place: node for place, node in [*self.recorded.globals.items(), *self.symbols.items()] if node in used}
         nodes = np.empty(len(inputs), dtype=object)
         nodes[:] = list(inputs.values())
         tape = Tape.from_graph(name, {"in": nodes}, {"out": np.array(values, dtype=object)})

@@ -15,10 +15,12 @@ from linkwise.errors import KernelError, members
 from linkwise.kernel.looped import ROW, LoopedData, Size
 from linkwise.model.body import Bodies, Body, carrier_frame, pseudo_inertias
 from linkwise.model.motor import Motor
+from linkwise.model.spring import EndStop
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.sweeps.drivers import BODY_KINDS, NUMBERS, PLAIN, PSEUDO, RowKind, kinds_of, numbers_of
+from linkwise.sweeps.traced_joints import TracedJoints
 
 #: The value of the option `link` of the centre of mass that takes in all links.
 BASE = "base"
@@ -69,12 +71,15 @@ class MechanismRows:
         The options of the algorithm: "link", "wrenches".
     path : bool
         Whether only the bodies that carry the frame count.
+    traced : TracedJoints
+        The joints whose types are from outside, for rows that a loop goes through.
     """
 
     tree: Tree
     bodies: Bodies
     options: Mapping[str, Any] = field(default_factory=dict)
     path: bool = False
+    traced: TracedJoints = field(default_factory=TracedJoints)
 
     @cached_property
     def frame(self) -> tuple[int, Array]:
@@ -118,6 +123,7 @@ class MechanismRows:
             "rotors": lambda: _rotors(tree, bodies),
             "motors": lambda: _motors(tree),
             "drives": lambda: _drives(tree),
+            "springs": lambda: _springs(tree),
             "wrenches": lambda: _wrenches(tree, bodies, self.options.get("wrenches") or ((TOOL, "body"),)),
         }
         return makers[name]()
@@ -127,8 +133,9 @@ class MechanismRows:
         if self.options.get("link", BASE) not in {BASE, TOOL} and not self.path:  # what the link does not carry has no mass
             inertia = np.zeros((4, 4), dtype=object)
             inertia[:, 3] = inertia[3] = self.moments[k + 1]
-        kind = kind_of(body) or RowKind("other", joint=body.joint)
+        kind, of_joint = self.traced.by_link.get(body.link, (kind_of(body) or RowKind("other", joint=body.joint), ()))
         numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(inertia)}
+        numbers["joint"] = of_joint
         return RowData(place[body.parent], kind, numbers, body.position, body.speed)
 
     def data(self, tables: Iterable[str], constants: Iterable[str], *, sparse: bool) -> LoopedData:
@@ -140,8 +147,8 @@ class MechanismRows:
         parents, order = _parents(self.tree, self.bodies)
         rows = {name: self.table(name) for name in tables}
         return LoopedData(
-            {name: _ints(rows[name], name) for name in rows},
-            {name: _numbers(rows[name], name) for name in rows},
+            {name: _ints(rows[name], name, self.traced.kinds) for name in rows},
+            {name: _numbers(rows[name], name, self.traced.kinds) for name in rows},
             np.concatenate(known),
             np.array(parents, dtype=np.int64),
             np.array(order, dtype=np.int64),
@@ -259,6 +266,27 @@ def _drives(tree: Tree) -> list[RowData]:
     return rows
 
 
+def _springs(tree: Tree) -> list[RowData]:
+    """The joints of springs and end stops: the numbers of an element stand in the row of the first."""
+    rows: list[RowData] = []
+    blank = dict.fromkeys(NUMBERS["springs"], 0.0)
+    for term in tree.force_terms:
+        element, kind = term.element, "spring"
+        numbers = {
+            name: getattr(element, name) for name in ("stiffness", "rest", "damping", "force") if hasattr(element, name)
+        }
+        if isinstance(element, EndStop):
+            numbers["low"], numbers["high"] = element.limits or (-np.inf, np.inf)
+            kind = "stop"
+        numbers["shift"] = term.shift
+        for coordinate, ratio in term.ratios:
+            parent = len(rows) - 1 if kind == "strand" else -1
+            q, v = tree.nq - tree.n + coordinate, tree.nv - tree.n + coordinate
+            rows.append(RowData(parent, RowKind(kind), {**blank, **numbers, "ratio": ratio}, q, v))
+            kind, numbers = "strand", {}
+    return rows
+
+
 def _both_ways(motor: Motor) -> tuple[float, float]:
     """Coulomb friction as half the difference and half the sum of that for positive and for negative speeds."""
     positive, negative = motor.reflected_coulomb
@@ -284,8 +312,8 @@ def _parents(tree: Tree, bodies: Bodies) -> tuple[list[int], list[int]]:
     return parents, order
 
 
-def _ints(rows: Sequence[RowData], table: str) -> npt.NDArray[np.int64]:
-    names = {kind.name: k for k, kind in enumerate(kinds_of(table))}
+def _ints(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> npt.NDArray[np.int64]:
+    names = {kind.name: k for k, kind in enumerate(kinds_of(table, traced))}
     unknown = next((row.kind.name for row in rows if row.kind.name not in names), None)
     if unknown is not None:
         raise KernelError(f"{table}: a row of the kind {unknown!r}; there is {members(names)}")
@@ -293,8 +321,12 @@ def _ints(rows: Sequence[RowData], table: str) -> npt.NDArray[np.int64]:
     return np.array(values, dtype=np.int64).reshape(len(rows), len(ROW))
 
 
-def _numbers(rows: Sequence[RowData], table: str) -> FloatArray:
+def _numbers(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> FloatArray:
+    result, known = np.zeros((len(rows), numbers_of(table, traced))), numbers_of(table)
     if not rows:
-        return np.zeros((0, numbers_of(table)))
+        return result
     columns = [np.array([row.numbers[name] for row in rows], dtype=np.float64) for name in NUMBERS[table]]
-    return np.concatenate([column.reshape(len(rows), -1) for column in columns], axis=1)
+    result[:, :known] = np.concatenate([column.reshape(len(rows), -1) for column in columns], axis=1)
+    for row, values in zip(result[:, known:], rows if result.shape[1] > known else (), strict=False):
+        row[: len(values.numbers["joint"])] = values.numbers["joint"]
+    return result

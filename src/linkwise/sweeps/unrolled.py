@@ -50,7 +50,7 @@ def unrolled(
     Returns
     -------
     ndarray or tuple of ndarray
-        Its outputs.
+        Its outputs; springs, and what turns momenta of motors, are left out.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def unrolled(
     sweeps = UnrolledSweeps(rows, joints, arrays, poses)
     for key, shape in shapes_of(declared.outputs, single=True).items():
         sweeps.temporary(key, *shape)
-    known = {**declared.options, **options, "rotors": bool(bodies.rotors)}
+    known = {**declared.options, **options, "rotors": bool(bodies.rotors), "springs": False, "turning": False}
     steps.function(sweeps, **{name: known[name] for name in steps.variants})
     results = tuple(sweeps.arrays[key] for key in declared.outputs)
     return results if len(results) > 1 else results[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -13,17 +13,29 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
-from linkwise.trajectory.path import JointPath, in_lanes
-from linkwise.trajectory.path_kernels import DEGREE, motion_within, rate_caps, rate_rows, slopes
+from linkwise.trajectory.motion_limits import JOINT_FIELDS
+from linkwise.trajectory.path import JointPath, aligned, in_lanes
+from linkwise.trajectory.path_efforts import EffortGrid, effort_speeds
+from linkwise.trajectory.path_kernels import (
+    DEGREE,
+    UNLIMITED,
+    controls,
+    effort_rows,
+    motion_within,
+    rate_caps,
+    rate_rows,
+    slopes,
+)
 
 #: Rows of lines of one joint: slope, low and high for each Bernstein coefficient.
 ROWS = DEGREE + 1
 
 
 def speeds(
-    path: JointPath, nodes: FloatArray, most: FloatArray, ends: FloatArray, rates: FloatArray
-) -> tuple[FloatArray, FloatArray] | None:
-    """Controllable sets and profile (B, N + 1, 3), and greatest x (B, N + 1), for limits of velocity and acceleration.
+    path: JointPath, nodes: FloatArray, most: FloatArray, ends: FloatArray, limits: Mapping[str, FloatArray],
+    mechanism: Any = None,
+) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
+    """Controllable sets and profile (B, N + 1, 3), and greatest x (B, N + 1), for limits of joints.
 
     Parameters
     ----------
@@ -33,24 +45,47 @@ def speeds(
         The nodes, and the greatest x there if nothing else limits it.
     ends : ndarray (B, 2)
         x at the first and at the last node.
-    rates : ndarray (n, 2)
-        Limits of velocity and acceleration.
+    limits : mapping of str to ndarray (n,)
+        Of ``qd_max``, ``qdd_max`` and ``tau_max`` those that there are.
+    mechanism : Mechanism, optional
+        It moves along the path, where there are limits of efforts.
 
     Returns
     -------
     tuple of ndarray, or None
-        None where the backend has no such program.
+        None where the backend has no such program, and where it leaves efforts beyond their limits.
     """
-    program = _speeds(default_backend())
-    if program is None:
+    backend, efforts = default_backend(), "tau_max" in limits
+    program = _speeds(backend, "qdd_max" in limits, efforts)
+    if program is None or (efforts and path.before is not None):
         return None
-    grid = _grid(path.s.tobytes(), nodes.tobytes())
-    slope = grid.slopes @ path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
-    blocks = ROWS * slope.shape[-1] // LANES
-    with np.errstate(all="ignore"):
-        scratch, limits = _scratch(nodes.size - 1, blocks), in_lanes(rates.T)
-        sets, cap = program(scratch, most, grid.rate, ends, slope, grid.weights, grid.piece, limits)
+    grid, lanes = _grid(path.s.tobytes(), nodes.tobytes()), path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
+    bounds = np.stack([np.minimum(limits.get(name, UNLIMITED), UNLIMITED) + np.zeros(path.n) for name in JOINT_FIELDS])
+    blocks = ROWS * lanes.shape[-1] // LANES * (("qdd_max" in limits) + efforts)
+    scratch = aligned((nodes.size - 1, blocks, 3, LANES))  # (it is written, not read)
+    held, bounds = np.empty(nodes.size - 1), in_lanes(bounds)
+
+    def solve(lanes: FloatArray, ends: FloatArray, bounds: FloatArray, *terms: FloatArray) -> Any:
+        with np.errstate(all="ignore"):
+            return program(
+                scratch, most, grid.rate, ends, grid.slopes @ lanes, grid.weights, grid.piece, bounds, held, *terms
+            )  # fmt: skip
+
+    if efforts:
+        return effort_speeds(EffortGrid.of(path.s, nodes), path.n, lanes, ends, bounds, mechanism, solve)
+    sets, cap = solve(lanes, ends, bounds)
     return sets, cap
+
+
+def controls_of(path: JointPath) -> FloatArray:
+    """The Bernstein coefficients (..., m - 1, 6, w) of all pieces."""
+    return np.asarray(_controls(path.s.tobytes()) @ path.in_lanes)
+
+
+@lru_cache(maxsize=32)
+def _controls(knots: bytes) -> FloatArray:
+    lengths = np.diff(np.frombuffer(knots))[:, None]
+    return np.stack([row + np.zeros((lengths.size, 6)) for row in controls(*[*np.eye(6), lengths])], axis=-2)
 
 
 def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray, time: FloatArray) -> State | None:
@@ -63,14 +98,6 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
     arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
     program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
     return q, qd, qdd
-
-
-def _scratch(intervals: int, blocks: int) -> FloatArray:
-    """Space for the lines of one path (N, b, 3, 8) that begins where a vector may: it is written, not read."""
-    size = intervals * blocks * 3 * LANES
-    space = np.empty(size + LANES)
-    skip = -space.ctypes.data % (8 * LANES) // 8
-    return space[skip : skip + size].reshape(intervals, blocks, 3, LANES)
 
 
 class PathGrid(NamedTuple):
@@ -117,7 +144,7 @@ def _grid(knots: bytes, nodes: bytes) -> PathGrid:
 
 
 @cache
-def _speeds(backend: str) -> Callable[..., Any] | None:
+def _speeds(backend: str, rates: bool, efforts: bool) -> Callable[..., Any] | None:
     inputs = {"d": (ROWS,), "pace": (), "limits": (2,)}
 
     def rows(d: Any, pace: Any, limits: Any) -> Any:
@@ -126,8 +153,16 @@ def _speeds(backend: str) -> Callable[..., Any] | None:
     def caps(d: Any, pace: Any, limits: Any) -> Any:
         return rate_caps(d, limits[0])
 
-    tapes = trace(rows, "rate_rows", inputs, {"lines": (ROWS, 3)}), trace(caps, "rate_caps", inputs, {"cap": (2,)})
-    return backend_of(backend).path_speeds(*tapes)
+    def lines(a: Any, b: Any, c: Any, span: Any, limit: Any) -> Any:
+        return np.array(effort_rows(a, b, c, span.item(), limit.item()), dtype=object)
+
+    shape = {"lines": (ROWS, 3)}
+    terms = {**dict.fromkeys("abc", (ROWS,)), "span": (), "limit": ()}
+    return backend_of(backend).path_speeds(
+        trace(rows, "rate_rows", inputs, shape) if rates else None,
+        trace(caps, "rate_caps", inputs, {"cap": (2,)}),
+        trace(lines, "effort_rows", terms, shape) if efforts else None,
+    )
 
 
 @cache

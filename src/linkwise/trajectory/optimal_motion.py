@@ -14,11 +14,23 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import whole
 from linkwise.trajectory.path_dynamics import CHECKED, PathDynamics, along, share_of
 from linkwise.trajectory.retimed import Retimed
+from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.trajectory import Trajectory
 
 #: What the limits of joints are called.
-JOINT_WORDS = {"qd_max": "velocity", "qdd_max": "acceleration", "tau_max": "effort"}
-TOOL_WORDS = {"tool_speed": "speed of the tool", "tool_acceleration": "acceleration of the tool"}
+JOINT_WORDS = {
+    "qd_max": "velocity",
+    "qdd_max": "acceleration",
+    "tau_max": "effort",
+    "qddd_max": "jerk",
+    "taud_max": "rate of effort",
+}
+OTHER_WORDS = {
+    "tool_speed": "speed of the tool",
+    "tool_acceleration": "acceleration of the tool",
+    "linear_momentum": "momentum",
+    "angular_momentum": "angular momentum",
+}
 
 #: Of limits whose shares differ by less than this the one that bound before is taken to bind.
 EQUAL = 1e-4
@@ -97,6 +109,8 @@ class OptimalMotion(Trajectory):
     stretch : ndarray (...)
         By what factors it was slowed in the end so that no limit is exceeded between nodes, its speeds at start and end with
         it; 1 with limits of velocity and acceleration alone.
+    least_clearance : LeastClearance, optional
+        Where `time_optimal` was given obstacles.
 
     Examples
     --------
@@ -109,6 +123,7 @@ class OptimalMotion(Trajectory):
     limits: Mapping[str, FloatArray] = field(default_factory=dict)
     mechanism: Any = None
     stretch: FloatArray | float = 1.0
+    least_clearance: LeastClearance | None = None
 
     @property
     def profile(self) -> Retimed:
@@ -132,13 +147,15 @@ class OptimalMotion(Trajectory):
         """The limits, in the order of the columns of `usage`."""
         names: list[str] = []
         for key in self.limits:
-            names += [f"{JOINT_WORDS[key]} of {name}" for name in self.names] if key in JOINT_WORDS else [TOOL_WORDS[key]]
+            names += [f"{JOINT_WORDS[key]} of {name}" for name in self.names] if key in JOINT_WORDS else [OTHER_WORDS[key]]
         return tuple(names)
 
     @cached_property
     def usage(self) -> FloatArray:
         """The greatest share (..., N, L) of each of L limits that is taken in each of N intervals of the path."""
         profile = self.profile
+        if isinstance(profile, Smoothed):
+            return profile.usage(self.limits, self.mechanism)
         _, qd, qdd = profile.pieces.motion(*along(profile, CHECKED))
         rates = {"qd_max": qd, "qdd_max": qdd}
         others = {key: value for key, value in self.limits.items() if key not in rates}

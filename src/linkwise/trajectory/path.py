@@ -15,7 +15,7 @@ from linkwise.kernel.reachability import LANES
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
 from linkwise.trajectory.motion import State
-from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
+from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial, higher_coefficients
 from linkwise.trajectory.validation import instants, record, within
 from linkwise.trajectory.waypoints import spline_nodes
 
@@ -108,6 +108,17 @@ class JointPath:
         q, dq, ddq = (values[..., 0, :] for values in state)
         return q, dq, ddq
 
+    def third(self, s: FloatArray) -> FloatArray:
+        """The third derivative by s (..., K, n) at parameters (K,), after its jumps at knots."""
+        piece = np.clip(np.searchsorted(self.s, s, side="right") - 1, 0, self.s.size - 2)
+        length = np.diff(self.s)[piece, None]
+        z = (s - self.s[piece])[:, None] / length
+        before = self.ddq[..., 1:, :] if self.before is None else self.before
+        near = self.q[..., piece, :], self.dq[..., piece, :], self.ddq[..., piece, :]
+        far = self.q[..., piece + 1, :], self.dq[..., piece + 1, :], before[..., piece, :]
+        c3, c4, c5 = higher_coefficients(length, near, far)
+        return np.asarray((6.0 * c3 + z * (24.0 * c4 + 60.0 * z * c5)) / length**3)
+
     def member(self, index: int | tuple[int, ...]) -> JointPath:
         """Return one path, or a smaller batch, of a batch."""
         before = None if self.before is None else self.before[index]
@@ -139,6 +150,14 @@ class JointPath:
             return np.moveaxis(ends[0], 2, 0), np.moveaxis(ends[1], 2, 0)
 
         return product
+
+
+def aligned(shape: tuple[int, ...]) -> FloatArray:
+    """An array of any content that begins where a vector may, so that none of its vectors lies across two cache lines."""
+    size = int(np.prod(shape))
+    space = np.empty(size + LANES)
+    skip = -space.ctypes.data % (8 * LANES) // 8
+    return space[skip : skip + size].reshape(shape)
 
 
 def in_lanes(values: FloatArray) -> FloatArray:

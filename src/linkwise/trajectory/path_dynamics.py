@@ -40,6 +40,39 @@ def share_of(value: FloatArray, limit: FloatArray) -> FloatArray:
         return np.divide(size, limit, out=np.zeros_like(size), where=size != 0.0)
 
 
+def gauge(value: FloatArray, limit: FloatArray) -> FloatArray:
+    """The share (...) of a limit that vectors (..., 3) take: of their size, or the greatest of those of three axes."""
+    size = np.linalg.norm(value, axis=-1) if not limit.ndim else np.abs(value)
+    return size / limit if not limit.ndim else np.asarray((size / limit).max(axis=-1))
+
+
+def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+    """Of the velocity of the tool and the momenta about the centre of mass those that are limited, each (..., 3)."""
+    values = {}
+    if "tool_speed" in limits:
+        values["tool_speed"] = (mechanism.jacobian(q)[..., :3, :] @ qd[..., None])[..., 0]
+    if "linear_momentum" in limits or "angular_momentum" in limits:
+        momentum = mechanism.momentum(q, qd, about="com")
+        parts = {"linear_momentum": momentum[..., :3], "angular_momentum": momentum[..., 3:]}
+        values |= {name: part for name, part in parts.items() if name in limits}
+    return values
+
+
+def tool_acceleration(mechanism: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
+    """The acceleration (..., 3) of the tool's origin."""
+    turning = mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
+    return np.asarray((turning + mechanism.jacobian(q)[..., :3, :] @ qdd[..., None])[..., 0])
+
+
+def has_friction(mechanism: Any) -> bool:
+    """Whether efforts are not linear in u and x."""
+
+    def find() -> bool:
+        return bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+
+    return bool(mechanism.memo("trajectory", "has friction", find))
+
+
 @dataclass(eq=False)
 class PathDynamics:
     """What efforts and tool take along the intervals of B paths.
@@ -51,7 +84,7 @@ class PathDynamics:
     mechanism : Mechanism
         It moves along them.
     limits : mapping of str to ndarray
-        ``tau_max`` (n,), ``tool_speed`` and ``tool_acceleration`` (), those that there are.
+        ``tau_max`` (n,), and those of the tool and of momenta that there are.
     """
 
     pieces: Pieces
@@ -65,7 +98,7 @@ class PathDynamics:
         q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
         size, self.has_friction = q.shape[:-2], False
         if "tau_max" in self.limits:
-            self.has_friction = bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+            self.has_friction = has_friction(mechanism)
             free: Any = mechanism
             if self.has_friction:
                 free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
@@ -77,15 +110,14 @@ class PathDynamics:
             self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
             turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
             self.reverses = turns & (np.abs(v).max(axis=-2) > 0.0)
-        if "tool_speed" in self.limits or "tool_acceleration" in self.limits:
+        self.speeds = {name: gauge(value, self.limits[name]) for name, value in self._speeds(q, v).items()}
+        self.margins |= {name: np.zeros(size) for name in self.speeds}
+        if "tool_acceleration" in self.limits:
             jacobian = mechanism.jacobian(q)[..., :3, :]
             self.tool_u = (jacobian @ v[..., None])[..., 0]
             turning = mechanism.jacobian_dot(q, v)[..., :3, :] @ v[..., None]
             self.tool_x = (turning + jacobian @ a[..., None])[..., 0]
-            for name in ("tool_speed", "tool_acceleration"):
-                if name in self.limits:
-                    self.margins[name] = np.zeros(size)
-        if "tool_acceleration" in self.limits:
+            self.margins["tool_acceleration"] = np.zeros(size)
             self.directions = [np.broadcast_to(axis, (*size, 3)) for axis in np.eye(3)]
 
     @property
@@ -100,29 +132,29 @@ class PathDynamics:
         if "tau_max" in self.limits:
             a, b, c = self.effort_u, self.effort_x, self.standing
             high = self.limits["tau_max"] * (1.0 - self.margins["tau_max"])
-            low = -high
             if self.has_friction:
                 constant, growing, either = self._friction(retimed)
                 b, c = b + growing, c + constant
-                high, low = high - either, low + either
-            bounds = np.minimum(np.maximum(np.stack((low, high), axis=-1), -1e100), 1e100)
-            blocks.append(kernel(sampled_limits)(*(np.swapaxes(part, -1, -2) for part in (a, b, c)), step, bounds))
+                high = high - either
+            most = np.minimum(np.maximum(high, -1e100), 1e100)
+            blocks.append(kernel(sampled_limits)(*(np.swapaxes(part, -1, -2) for part in (a, b, c)), step, most))
         if self.directions:
             d = np.stack(self.directions, axis=-2)  # (B, N, D, 3)
             a, b = (d @ np.swapaxes(part, -1, -2) for part in (self.tool_u, self.tool_x))
             most = np.broadcast_to(
                 (self.limits["tool_acceleration"] * (1.0 - self.margins["tool_acceleration"]))[..., None], d.shape[:-1]
             )
-            blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, np.stack((-most, most), axis=-1)))
+            blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, most))
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
 
     def cap(self) -> FloatArray | None:
-        """Greatest x at both ends (B, N, 2) for the speed of the tool."""
-        if "tool_speed" not in self.limits:
-            return None
-        speed = np.linalg.norm(self.tool_u, axis=-1)
-        cap: FloatArray = kernel(sampled_cap)(speed, self.limits["tool_speed"] * (1.0 - self.margins["tool_speed"]))
-        return cap
+        """Greatest x at both ends (B, N, 2) for the speed of the tool and for momenta."""
+        caps = [kernel(sampled_cap)(size, 1.0 - self.margins[name]) for name, size in self.speeds.items()]
+        return np.min(caps, axis=0) if caps else None
+
+    def _speeds(self, q: FloatArray, qd: FloatArray) -> dict[str, FloatArray]:
+        """What is linear in velocities and limited, each (..., 3)."""
+        return speed_like(self.mechanism, self.limits, q, qd)
 
     def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Friction as constant + growing x at `SHARES`; where a joint turns back, its greatest value either way."""
@@ -143,7 +175,7 @@ class PathDynamics:
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
-        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of the tool."""
+        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others."""
         at, u, x = along(retimed, shares)
         q, qd, qdd = retimed.pieces.motion(at, u, x)
         result: dict[str, FloatArray] = {}
@@ -152,21 +184,12 @@ class PathDynamics:
             creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
             tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
             result["tau_max"] = share_of(tau, self.limits["tau_max"]).max(axis=-2)
-        for name, value in self._tool(q, qd, qdd).items():
-            result[name] = (np.linalg.norm(value, axis=-1) / self.limits[name]).max(axis=-1)
+        for name, value in self._speeds(q, qd).items():
+            result[name] = gauge(value, self.limits[name]).max(axis=-1)
+        if "tool_acceleration" in self.limits:
+            value = tool_acceleration(self.mechanism, q, qd, qdd)
+            result["tool_acceleration"] = gauge(value, self.limits["tool_acceleration"]).max(axis=-1)
         return result
-
-    def _tool(self, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> dict[str, FloatArray]:
-        """Velocity and acceleration of the tool (..., 3), those that are limited."""
-        wanted = [name for name in ("tool_speed", "tool_acceleration") if name in self.limits]
-        values = {}
-        if wanted:
-            jacobian = self.mechanism.jacobian(q)[..., :3, :]
-            values["tool_speed"] = (jacobian @ qd[..., None])[..., 0]
-        if "tool_acceleration" in wanted:
-            turning = self.mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
-            values["tool_acceleration"] = (turning + jacobian @ qdd[..., None])[..., 0]
-        return {name: values[name] for name in wanted}
 
     def tighten(self, retimed: Retimed, used: dict[str, FloatArray]) -> None:
         """Take back by how much each limit is exceeded in each interval; for the tool, cut along its acceleration."""

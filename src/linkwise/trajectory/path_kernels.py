@@ -42,14 +42,18 @@ def bernstein_values(z: FloatArray, degree: int = DEGREE) -> FloatArray:
 #: From values at `SHARES` to Bernstein coefficients.
 COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
 
+#: From the Bernstein coefficients of a polynomial to those of its product with z, taken as one of the same degree.
+ALONG = (COEFFICIENTS @ (SHARES[:, None] * bernstein_values(SHARES))).round(12)
 
-def _lines(a: Any, b: Any, low: Any, high: Any, scale: Any) -> list[Any]:
-    """Slope, lower and upper line in x of u where low <= a u + b x <= high."""
+
+def _lines(a: Any, b: Any, c: Any, limit: Any, scale: Any) -> list[Any]:
+    """Slope, lower and upper line in x of u where -limit <= a u + b x + c <= limit."""
     size = abs(a)
     floor = LEAST_SHARE * scale + LEAST
     share = 1.0 / select(size - floor, size, floor)
-    below, above, slope = low * share, high * share, b * share
-    return [select(a, -slope, slope), select(a, below, -above), select(a, above, -below)]
+    signed, width = select(a, share, -share), limit * share
+    middle = -(c * signed)
+    return [-(b * signed), middle - width, middle + width]
 
 
 def _block(lines: list[list[Any]]) -> Array:
@@ -74,8 +78,9 @@ def _caps(first: Any, last: Any, deviation: Any, limit: Any) -> Array:
     """
     p0, p1 = (abs(p) + deviation + LEAST for p in (first, last))
     most = select(p0 - p1, p0, p1)
-    allowed = (limit / most) * (limit / most)
-    return np.array([allowed * (1.0 + 2.0 * (most - p) / most) for p in (p0, p1)], dtype=object)
+    inverse = 1.0 / most
+    allowed = (limit * inverse) * (limit * inverse)
+    return np.array([allowed * (3.0 - 2.0 * (p * inverse)) for p in (p0, p1)], dtype=object)
 
 
 def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, limits: Array) -> tuple[Array, Array]:
@@ -102,7 +107,7 @@ def rate_rows(d: Any, pace: Any, limit: Any) -> list[list[Any]]:
     for k in range(DEGREE + 1):
         a = d[k] + 2.0 * k * rises[k]
         b = (k * rises[k] + (DEGREE - k) * rises[k + 1]) * pace
-        rows.append(_lines(a, b, -limit, limit, scale))
+        rows.append(_lines(a, b, 0.0, limit, scale))
     return rows
 
 
@@ -124,7 +129,7 @@ def controls(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) ->
     return [q0, q0 + h * v0, q0 + 2.0 * h * v0 + k * a0, q1 - 2.0 * h * v1 + k * a1, q1 - h * v1, q1]
 
 
-def sampled_limits(a: Array, b: Array, c: Array, step: Any, limits: Array) -> Array:
+def sampled_limits(a: Array, b: Array, c: Array, step: Any, limit: Any) -> Array:
     """Lines (3, 8) for a quantity a u + b x + c of which the three are known at the five `SHARES` of an interval.
 
     It is taken as the polynomial of degree four through its values there.
@@ -135,20 +140,24 @@ def sampled_limits(a: Array, b: Array, c: Array, step: Any, limits: Array) -> Ar
         What multiplies u and x, and the rest.
     step : scalar
         Length of the interval.
-    limits : (2,) array
-        Least and greatest value.
+    limit : scalar
+        Greatest value, both ways.
     """
-    by_u = [a[k] + 2.0 * step * share * b[k] for k, share in enumerate(SHARES.tolist())]
-    by_u, by_x, rest = ([_combined(row, values) for row in COEFFICIENTS] for values in (by_u, b, c))
+    p, q, r = ([_combined(row, values) for row in COEFFICIENTS] for values in (a, b, c))
+    return _block(effort_rows(p, q, r, 2.0 * step, limit))
+
+
+def effort_rows(a: Any, b: Any, c: Any, span: Any, limit: Any) -> list[list[Any]]:
+    """Lines for a u + b x + c, of the five Bernstein coefficients of each; span is twice the length of the interval."""
+    by_u = [p + span * _combined(row, b) for p, row in zip(a, ALONG, strict=True)]
     scale = _greatest([abs(x) for x in by_u])
-    rows = zip(by_u, by_x, rest, strict=True)
-    return _block([_lines(p, q, limits[0] - r, limits[1] - r, scale) for p, q, r in rows])
+    return [_lines(p, q, r, limit, scale) for p, q, r in zip(by_u, b, c, strict=True)]
 
 
 def _combined(weights: FloatArray, values: Any) -> Any:
     total = 0.0
     for weight, value in zip(weights.tolist(), values, strict=True):
-        total = total + weight * value
+        total = total + weight * value if weight else total
     return total
 
 
@@ -159,9 +168,9 @@ def sampled_cap(p: Array, limit: Any) -> Array:
 
 def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:
     """Position, velocity and acceleration at a share of an interval, for squared speed x and acceleration u."""
-    c = controls(q0, v0, a0, q1, v1, a1, step)
-    rises = [5.0 * (c[k + 1] - c[k]) / step for k in range(5)]
-    bends = [4.0 * (rises[k + 1] - rises[k]) / step for k in range(4)]
+    c, pace = controls(q0, v0, a0, q1, v1, a1, step), 1.0 / step
+    rises = [5.0 * pace * (c[k + 1] - c[k]) for k in range(5)]
+    bends = [4.0 * pace * (rises[k + 1] - rises[k]) for k in range(4)]
     powers, others = [1.0, share], [1.0, 1.0 - share]
     for _ in range(4):
         powers.append(powers[-1] * powers[1])
@@ -180,7 +189,7 @@ _PIECE = dict.fromkeys(("q0", "v0", "a0", "q1", "v1", "a1", "step"), ())
 
 _FUNCTIONS: dict[Callable[..., Any], tuple[dict[str, Any], dict[str, Any]]] = {
     joint_limits: ({**_PIECE, "limits": (2,)}, {"lines": (3, LANES), "cap": (2,)}),
-    sampled_limits: ({"a": (5,), "b": (5,), "c": (5,), "step": (), "limits": (2,)}, {"lines": (3, LANES)}),
+    sampled_limits: ({"a": (5,), "b": (5,), "c": (5,), "step": (), "limit": ()}, {"lines": (3, LANES)}),
     sampled_cap: ({"p": (5,), "limit": ()}, {"cap": (2,)}),
     motion_within: ({**_PIECE, "share": (), "u": (), "x": ()}, {"q": (), "qd": (), "qdd": ()}),
 }

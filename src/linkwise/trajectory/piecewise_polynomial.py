@@ -78,7 +78,7 @@ class PiecewisePolynomial:
                 _picked(self.qd, far),
                 self._second(piece, far, not late if isinstance(late, bool) else ~late),
             )
-            c3, c4, c5 = _higher_coefficients(h, (q0, v0, a0), other)
+            c3, c4, c5 = higher_coefficients(h, (q0, v0, a0), other)
             s = u / h
             q = q + s * s * s * (c3 + s * (c4 + s * c5))
             qd = qd + s * s * (3.0 * c3 + s * (4.0 * c4 + 5.0 * s * c5)) / h
@@ -123,7 +123,7 @@ class PiecewisePolynomial:
         (q, v, a), (q1, v1, a1) = (
             [values[..., part, :] for values in (self.q, self.qd, self.qdd)] for part in (slice(-1), slice(1, None))
         )
-        c3, c4, c5 = _higher_coefficients(h, (q, v, a), (q1, v1, a1))
+        c3, c4, c5 = higher_coefficients(h, (q, v, a), (q1, v1, a1))
 
         def acceleration(s: FloatArray) -> FloatArray:
             return np.asarray(a + s * (6.0 * c3 + s * (12.0 * c4 + 20.0 * s * c5)) / h**2)
@@ -156,7 +156,7 @@ def _picked(values: FloatArray, index: Places) -> FloatArray:
     return np.take_along_axis(table, index.reshape((1,) * (axes - index.ndim) + index.shape), axis=-2)
 
 
-def _higher_coefficients(h: FloatArray, near: Ends, far: Ends) -> Ends:
+def higher_coefficients(h: FloatArray, near: Ends, far: Ends) -> Ends:
     """Coefficients of s^3, s^4, s^5, s = u / h, of the quintic between two ends that are h apart; h < 0 backwards."""
     (q0, v0, a0), (q1, v1, a1) = near, far
     d, v, a = q1 - q0 - h * (v0 + 0.5 * h * a0), h * (v1 - v0 - h * a0), h * h * (a1 - a0)

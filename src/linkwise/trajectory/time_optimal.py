@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial import Polynomial
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel.reachability import LANES, profiles
+from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory import compiled_path
-from linkwise.trajectory.motion_limits import MotionLimits
+from linkwise.trajectory.jerk_along_path import smooth
+from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
-from linkwise.trajectory.path import JointPath, path_through
-from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, spread
-from linkwise.trajectory.path_kernels import UNLIMITED, controls, joint_limits, kernel, motion_within
+from linkwise.trajectory.path import JointPath, in_lanes, path_through
+from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction
+from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
+from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.validation import closed, count, schedule
 
 #: By this share limits of efforts and of the tool may be exceeded, and how often they are tightened until they are not.
@@ -48,6 +53,7 @@ def time_optimal(
     t: npt.ArrayLike | None = None,
     samples: int | None = None,
     rate: float | None = None,
+    obstacles: Sequence[Shape] | None = None,
 ) -> OptimalMotion:
     """Run along a path as fast as limits of joints, efforts and tool allow.
 
@@ -57,7 +63,9 @@ def time_optimal(
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
     polynomial of degree four through five points, and by checks at six, at last 17 points of each interval, after which
     limits are tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
-    Between these points nothing is checked; an excess there falls with the square of the interval.
+    Between these points nothing is checked; an excess there falls with the square of the interval. With limits of jerk or
+    of rates of efforts the result is averaged over a window of time (`linkwise.trajectory.jerk_along_path`): it keeps all
+    limits, starts and ends at rest, and is not the shortest.
 
     Parameters
     ----------
@@ -80,6 +88,9 @@ def time_optimal(
         Instants of the result, from 0; they must last as long as the motion.
     samples, rate : int, float, optional
         Instead: how many instants over the longest duration, 101 by default, or how many a second.
+    obstacles : sequence of Shape, optional
+        In the world. One motion past them, or with ``()`` past the mechanism itself, is refused where capsules about the
+        shapes touch; else its least clearance is in `OptimalMotion.least_clearance`.
 
     Returns
     -------
@@ -89,8 +100,8 @@ def time_optimal(
     Raises
     ------
     ArgumentError
-        Where shapes do not fit, the path leaves the joints' limits, a limit is zero for a joint that moves, or no speed
-        keeps the limits: what, where along the path, and by how much.
+        Where shapes do not fit, the path leaves the joints' limits or meets an obstacle, a limit is zero for a joint that
+        moves, or no speed keeps the limits: what, where along the path, and by how much.
 
     Examples
     --------
@@ -111,16 +122,34 @@ def time_optimal(
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
     speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
     stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
-    problem = _Problem(route, mechanism, chosen, stops)
-    retimed, stretch = problem.solved(nodes, np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more"))
+    problem = _Problem(route, mechanism, {name: value for name, value in chosen.items() if name not in JERK_FIELDS}, stops)
+    ends, count_of = np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more")
+    if len(problem.limits) == len(chosen):
+        retimed, stretch = problem.solved(nodes, ends, count_of)
+    else:
+        retimed, stretch = problem.smoothed(nodes, ends, chosen), np.ones(route.batch)
     duration = float(np.max(retimed.times[..., -1]))
     times = np.linspace(0.0, duration, count(samples)) if samples is not None else schedule(duration, t, rate)
     q, qd, qdd = closed(*retimed(times))
     is_length = () if mechanism is None else mechanism.is_length
-    return OptimalMotion(
+    move = OptimalMotion(
         times, q, qd, qdd, names=route.names, is_length=is_length, evaluate=retimed,
         limits=chosen, mechanism=mechanism, stretch=stretch,
     )  # fmt: skip
+    return move if obstacles is None else _clear(move, problem, obstacles)
+
+
+def _clear(move: OptimalMotion, problem: _Problem, obstacles: Sequence[Shape]) -> OptimalMotion:
+    """The motion with its least clearance; raise where it has none."""
+    least = move.clearance(obstacles)
+    if least.distance <= 0.0:
+        profile = move.profile
+        s = float(np.interp(least.time, profile.times, profile.pieces.s))
+        where = "where the path begins, " if least.time == 0.0 else ""
+        raise ArgumentError(
+            f"{least.pair[0]!r} and {least.pair[1]!r} overlap by {-least.distance:.6g} m {where}{problem._where(s, 0)}"
+        )
+    return replace(move, least_clearance=least)
 
 
 def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
@@ -155,6 +184,7 @@ class _Problem:
     limits: dict[str, FloatArray]
     stops: npt.NDArray[np.bool_]
     dynamics: dict[str, FloatArray] = field(init=False)
+    ceiling: FloatArray | None = None
     _space: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
@@ -167,36 +197,29 @@ class _Problem:
         begin, end = self.path.s[0], self.path.s[-1]
         return f"at s = {s:.6g} ({100.0 * (s - begin) / (end - begin):.3g} % of the way){self._member(flat)}"
 
-    def _check(self, pieces: Pieces, start: int) -> None:
-        """Raise where the path leaves the joints' limits, or moves a joint that may not move."""
-        if self.mechanism is not None:
-            self._check_position(pieces, start)
-        for name in ("qd_max", "qdd_max"):
-            if name in self.limits and not self.limits[name].all():
-                self._check_zero(name, pieces, start)
-
-    def _check_position(self, pieces: Pieces, start: int) -> None:
-        assert self.mechanism is not None
-        q, _, _ = pieces.motion(*spread(DENSE, pieces, 0.0, 0.0))
-        beyond = np.maximum(q - self.mechanism.q_max, self.mechanism.q_min - q)
-        if not np.any(beyond > 1e-12 * (1.0 + np.abs(q))):
+    def _check_position(self) -> None:
+        """Raise where a path leaves the joints' limits; between knots too, for it is a polynomial there."""
+        tree = self.mechanism
+        if tree is None:
             return
-        path, _, _, joint = (int(k) for k in np.unravel_index(int(np.argmax(beyond)), beyond.shape))
-        k, share = np.argwhere(beyond[path, ..., joint] > 0.0)[0]
-        s = pieces.s[path, k] + DENSE[share] * pieces.steps[path, k]
-        bounds = [float(self.mechanism.q_min[joint]), float(self.mechanism.q_max[joint])]
-        raise ArgumentError(
-            f"the path leaves the limits {bounds} of joint {self.path.names[joint]!r} {self._where(s, start + path)}, and "
-            f"by {beyond[path, ..., joint].max():.6g} at most"
-        )
-
-    def _stays_inside(self) -> bool:
-        """Whether the Bernstein coefficients of all pieces are within the joints' limits, and so the paths are."""
-        if self.mechanism is None:
-            return True
-        columns = [self.path.in_lanes[..., k, : self.path.n] for k in range(6)]
-        coefficients = np.stack(controls(*[*columns, np.diff(self.path.s)[:, None]]))
-        return bool(np.all(coefficients <= self.mechanism.q_max) and np.all(coefficients >= self.mechanism.q_min))
+        low, high = tree.memo("trajectory", "limits in lanes", lambda: (in_lanes(tree.q_min), in_lanes(tree.q_max)))
+        coefficients = compiled_path.controls_of(self.path)
+        if (coefficients <= high).all() and (coefficients >= low).all():  # (a polynomial is between its coefficients)
+            return
+        inner = coefficients[..., : self.path.n].reshape(-1, *coefficients.shape[-3:-1], self.path.n)
+        outside = np.any((inner > tree.q_max) | (inner < tree.q_min), axis=2)
+        for path, joint in np.argwhere(outside.any(axis=1)).tolist():
+            bounds = float(tree.q_min[joint]), float(tree.q_max[joint])
+            parts = [(k, *_departure(inner[path, k, :, joint], *bounds)) for k in np.flatnonzero(outside[path, :, joint])]
+            most = max(excess for _, _, excess in parts)
+            if most <= 1e-12 * (1.0 + np.abs(inner[path, ..., joint]).max()):
+                continue
+            k, share = next((k, share) for k, share, excess in parts if excess > 0.0)
+            s = float(self.path.s[k] + share * (self.path.s[k + 1] - self.path.s[k]))
+            raise ArgumentError(
+                f"the path leaves the limits {list(bounds)} of joint {self.path.names[joint]!r} {self._where(s, path)}, and "
+                f"by {most:.6g} at most"
+            )
 
     def _check_zero(self, name: str, pieces: Pieces, start: int) -> None:
         slope = np.maximum(np.abs(pieces.first[:, 1]), np.abs(pieces.last[:, 1]))
@@ -213,25 +236,59 @@ class _Problem:
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
         ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
+        self._check_position()
         if not refinements and (motion := self._compiled(nodes, ends)) is not None:
             return motion, np.ones(batch)
         at, results = self.path.ends(nodes), []
         for k in range(0, len(ends), CHUNK):
             begin, end = at(slice(k, k + CHUNK))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
-            self._check(pieces, k)
+            for name in ("qd_max", "qdd_max"):
+                if name in self.limits and not self.limits[name].all():
+                    self._check_zero(name, pieces, k)
             results.append(self._chunk(pieces, ends[k : k + CHUNK], refinements, k))
         parts = [(part.pieces.s, part.pieces.first, part.pieces.last, part.x, stretch) for part, stretch in results]
         columns = parts[0] if len(parts) == 1 else [np.concatenate(rows) for rows in zip(*parts, strict=True)]
         s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
         return Retimed(Pieces(s, first, last), x), stretch
 
+    def smoothed(self, nodes: FloatArray, speeds: FloatArray, limits: dict[str, FloatArray]) -> Retimed:
+        """The motions of all paths with limits of the third order as well."""
+        for side, speed in enumerate(speeds.reshape(-1, 2).max(axis=0).tolist()):
+            if speed:
+                raise ArgumentError(f"sd{side} is {speed:g}; with limits of {' or '.join(JERK_FIELDS)} it must be 0")
+        averages = np.empty(self.path.batch, dtype=object)
+        for place in np.ndindex(self.path.batch):
+            one = replace(self, path=self.path.member(place) if place else self.path)
+            rest = np.zeros(2)
+
+            def solve(ceiling: FloatArray, one: _Problem = one, rest: FloatArray = rest) -> Retimed:
+                one.ceiling = ceiling
+                return one.solved(nodes, rest, 0)[0]
+
+            averages[place] = smooth(one.path, self.mechanism, limits, self.stops, solve)
+        pieces = PathPieces(self.path, nodes)
+        rows = [np.square(average(average.passing(nodes))[1]) for average in averages.reshape(-1)]
+        x = np.reshape(rows, (*self.path.batch, nodes.size))
+        return Smoothed(pieces, x, path=self.path, averages=averages)
+
+    def _plain_dynamics(self) -> bool:
+        """Whether all limits are of joints, and efforts are linear in u and x."""
+        if not self.dynamics:
+            return True
+        tree = self.mechanism
+        assert tree is not None
+        if set(self.dynamics) != {"tau_max"} or tree.springs or not self.limits["tau_max"].all():
+            return False
+        return not has_friction(tree)
+
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
         zero = any(not self.limits[name].all() for name in ("qd_max", "qdd_max") if name in self.limits)
-        if self.dynamics or zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._stays_inside():
+        if zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._plain_dynamics():
             return None
-        result = compiled_path.speeds(self.path, nodes, np.where(self.stops, 0.0, UNLIMITED), ends, self._rates)
+        most = np.where(self.stops, 0.0, UNLIMITED if self.ceiling is None else np.minimum(self.ceiling, UNLIMITED))
+        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
         if result is None:
             return None
         sets, cap = result
@@ -297,6 +354,8 @@ class _Problem:
         with np.errstate(all="ignore"):  # (what has no limit may overflow)
             lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
+        if self.ceiling is not None:
+            cap[:] = self.ceiling
         cap = _least(cap, reduce(np.minimum, np.moveaxis(caps, -2, 0)))
         cap[:, self.stops] = 0.0
         names = [f"acceleration of {name}" for name in self.path.names]
@@ -377,6 +436,25 @@ class _Problem:
             f"no speed keeps the limits {where}: {names[least]} wants d2s/dt2 of {low[least]:.6g} or more, "
             f"{names[most]} of {high[most]:.6g} or less"
         )
+
+
+def _departure(coefficients: FloatArray, low: float, high: float) -> tuple[float, float]:
+    """At which share a polynomial on an interval first leaves its limits, 1 if it does not, and by how much at most."""
+    z, left = Polynomial([0.0, 1.0]), Polynomial([1.0, -1.0])
+    curve: Any = sum(c * comb(5, k) * z**k * left ** (5 - k) for k, c in enumerate(coefficients.tolist()))
+    turns = _inner_roots(curve.deriv())
+    values = curve(np.concatenate(([0.0], turns, [1.0])))
+    excess = float(np.maximum(values - high, low - values).max())
+    crossings = np.concatenate([_inner_roots(curve - bound) for bound in (low, high) if np.isfinite(bound)])
+    begins_outside = not low <= coefficients[0] <= high
+    return 0.0 if begins_outside else float(crossings.min(initial=1.0)), excess
+
+
+def _inner_roots(curve: Any) -> FloatArray:
+    """The real zeros of a polynomial between 0 and 1."""
+    roots = np.atleast_1d(curve.trim(1e-14).roots())
+    real = roots.real[np.abs(roots.imag) < 1e-7]
+    return np.asarray(real[(real >= 0.0) & (real <= 1.0)])
 
 
 def _excess(used: dict[str, FloatArray]) -> float:

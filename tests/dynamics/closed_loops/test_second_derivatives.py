@@ -10,7 +10,10 @@ import pytest
 from linkwise import Link, Loop, Mechanism, Motor, Spring, robots
 from linkwise.errors import ArgumentError
 from linkwise.loops import Linkage
+from support.loop_mechanisms import bundled
 from support.random_mechanisms import relative
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
 
 #: Of Richardson's differences with steps of 1e-3: rounding of 1e-15 over the step, times the condition; seen: 2e-11.
 DIFFERENCES = 1e-8
@@ -35,7 +38,7 @@ def spatial_rods() -> Mechanism:
 
 
 def mechanism(name: str) -> Mechanism:
-    return spatial_rods() if name == "rods" else robots.load(name)
+    return spatial_rods() if name == "rods" else bundled(name)
 
 
 class Motion:

@@ -50,7 +50,7 @@ MADE: list[tuple[Callable[[], Constraint], str]] = [
     (lambda: Coordinate(False, 0.0), "joint is False"),
     (lambda: Coordinate(0, "x"), "value holds"),
     (lambda: Coordinate(0, np.nan), "value is nan"),
-    (lambda: Coordinate(0, None), "value holds None"),
+    (lambda: Coordinate(0, None), "value, and lower and upper exclude each other"),
     (lambda: Coordinate(0, 1e60), r"value reaches 1e\+60; expected"),
     (lambda: Follows(0, 1.5), "leader is 1.5; expected the name"),
     (lambda: Follows(0, 1, ratio=np.inf), "ratio is inf"),

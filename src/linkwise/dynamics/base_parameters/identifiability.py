@@ -197,18 +197,18 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
     constant = pull[0] if loaded and _any(pull, point) else None
     pulls = _closed(pull if constant is None else pull @ rates[0].T, rates, point)
     rows = [*(held @ rate.T for rate in rates), *(changes @ rate.T for rate in rates), pulls]
-    own = np.zeros((0, known.count))  # of the joint's own motion
+    own_products = np.zeros((0, known.count))  # of the joint's own motion
     if place is None:
-        own = np.stack([known.product(x, y) for x, y in combinations_with_replacement(screws, 2)])
+        own_products = np.stack([known.product(x, y) for x, y in combinations_with_replacement(screws, 2)])
         rows += [products := np.concatenate([_products(known, screw, motions) for screw in screws])]
     conditions = np.pad(np.concatenate(rows), ((0, 0), (0, 1)))
     if place is None:
-        alone = np.pad(own, ((0, 0), (0, 1)), constant_values=1.0 if len(screws) == 1 else 0.0)
+        alone = np.pad(own_products, ((0, 0), (0, 1)), constant_values=1.0 if len(screws) == 1 else 0.0)
         conditions = np.concatenate([conditions, alone])
-        motions, own = np.concatenate([motions, np.stack(screws)]), np.concatenate([products, own])
+        motions, own_products = np.concatenate([motions, np.stack(screws)]), np.concatenate([products, own_products])
     reach = _Reach(
         independent(motions, point),
-        independent(np.concatenate([held, own]), point),
+        independent(np.concatenate([held, own_products]), point),
         weight,
         independent(np.concatenate([changes, pulls, pull]), point),
     )

@@ -292,8 +292,8 @@ class TermWriter:
             written: list[Term] = []
             for symbol, some in groupby(rows, key=lambda row: owners[owner_of[row]][0]):
                 parts = [
-                    (key, [product(row) for row in each])
-                    for key, each in groupby(some, lambda row: owners[owner_of[row]][1])
+                    (key, [product(row) for row in members])
+                    for key, members in groupby(some, lambda row: owners[owner_of[row]][1])
                 ]
                 written += self._collected({symbol: 1} if symbol >= 0 else {}, parts)
             totals[place] = Sum(tuple(written))

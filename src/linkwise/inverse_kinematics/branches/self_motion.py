@@ -22,7 +22,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.manipulability import manipulability
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges, beside, start_position
-from linkwise.solve.validation import joint_given, joint_index
+from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import choice, numbers, vectors, whole
 
@@ -334,7 +334,7 @@ def self_motion(
         form.refuse()
     poses = numbers("T", T, "rigid poses (..., 4, 4)")
     n = mechanism.n
-    start = start_position(mechanism, beside(mechanism, link)) if q0 is None else vectors("q0", q0, n)
+    start = _start(mechanism, link_given(link)) if q0 is None else vectors("q0", q0, n)
     solutions = form.all(poses[..., None, :, :], start[..., None, :], limits)
     batch = solutions.count.shape[:-1]
     return SelfMotion(
@@ -347,6 +347,11 @@ def self_motion(
         values=values,
         ranges=JointRanges.of(mechanism, limits=limits),
     )
+
+
+def _start(mechanism: Tree, link: int | str) -> FloatArray:
+    """Where the joints stand that the frame leaves alone, and from where distances are measured: (n,)."""
+    return mechanism.memo("self_motion_start", link, lambda: start_position(mechanism, beside(mechanism, link)))
 
 
 def _redundant(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -28,7 +28,7 @@ from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.joint_value import Coordinate
 from linkwise.solve.constraints.pose import Pose
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position, turning
-from linkwise.solve.validation import FARTHEST, joint_given, joint_index, link_given, positive
+from linkwise.solve.validation import FARTHEST, joint_given, joint_index, link_given, positive, settle
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import RIGID, choice, common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
@@ -464,6 +464,9 @@ class Solutions:
     complete : ndarray (...)
         False where it is not proven that there are no other solutions: where random starts were used, and, by elimination,
         where roots are too near to each other.
+    unreachable : ndarray (...)
+        True where it is proven that no position of the joints, within the limits where these were asked for, reaches the
+        pose: there is no solution, and none can be missing. What was left out of the solutions afterwards does not count.
     labels : object, optional
         What names the configurations: `linkwise.inverse_kinematics.branches.configuration.ConfigurationLabels`.
 
@@ -484,6 +487,12 @@ class Solutions:
     count: npt.NDArray[np.intp]
     complete: npt.NDArray[np.bool_]
     labels: Labels | None = None
+    unreachable: npt.NDArray[np.bool_] = field(default=None)  # type: ignore[arg-type]
+
+    def __post_init__(self) -> None:
+        """Note what is out of reach, where that is not known yet."""
+        if self.unreachable is None:
+            settle(self, unreachable=np.asarray(self.complete & (self.count == 0)))
 
     @property
     def configuration(self) -> dict[str, npt.NDArray[np.str_]]:

@@ -11,6 +11,7 @@ import numpy as np
 from linkwise.errors import members
 from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of, settled
 from linkwise.inverse_kinematics.closed_form.axis_clusters import blocks
+from linkwise.inverse_kinematics.closed_form.five_revolute import parallel_groups
 from linkwise.inverse_kinematics.closed_form.planar_chain import RotationFirst, planar_runs, plane_first, rotation_first
 from linkwise.inverse_kinematics.closed_form.position import equation_order, place_point
 from linkwise.inverse_kinematics.closed_form.position_pairs import EquationOrder
@@ -346,7 +347,9 @@ def _search(chain: AxisChain, asks: str, place: int | None) -> tuple[AxisChain, 
     if place is not None:
         return fixed_joint(chain, place, asks)
     family = spherical(chain) or parallel(chain) if asks == "pose" else None
-    return (chain, family) if family is not None else take_apart(chain, None, asks)
+    if family is not None:
+        return chain, family
+    return take_apart(chain, None, asks) or (parallel_groups(chain) if asks == "pose" else None)
 
 
 def _hopeless(chain: AxisChain, asks: str, place: int | None) -> str:

@@ -1,4 +1,4 @@
-"""All joint coordinates of a mechanism's six revolute joints for poses, by elimination."""
+"""All joint coordinates of a mechanism's five or six joints for poses, by elimination."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
+from linkwise.inverse_kinematics.closed_form.five_joint_arm import FiveJointArm
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
+from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position
-from linkwise.solve.validation import FARTHEST, positive
+from linkwise.solve.validation import FARTHEST, link_given, positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
 
 
 class Elimination:
-    """What solves a frame that six revolute joints move, whatever their geometry; made by `elimination`.
+    """What solves a frame that five or six joints move, whatever their geometry; made by `elimination`.
 
     Attributes
     ----------
@@ -36,11 +38,18 @@ class Elimination:
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain) -> None:
         self.mechanism, self.link, self.chain = mechanism, link, chain
-        self.arm = GeneralArm(chain)
-        self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint"
+        self.arm = arm_of(chain)
+        self._units = np.where(chain.translates, chain.size, 1.0)
+        self._period, self._per_period = np.zeros(mechanism.n), np.zeros(mechanism.n)
+        turning = [k for k, slides in zip(chain.coordinates, chain.translates, strict=True) if not slides]
+        self._period[turning] = TURN / np.abs(chain.ratios[[not slides for slides in chain.translates]])
+        self._per_period[turning] = 1.0 / self._period[turning]
+        beside = ", with a virtual sixth joint" if len(chain) == 5 else ""
+        self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint{beside}"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
         self.start = start_position(mechanism, idle)
         self._beside, self._link = chain.coordinates != tuple(range(mechanism.n)), {"link": link}
+        self._plain = bool((self._units == chain.ratios).all() and not chain.shifts.any())
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
@@ -87,29 +96,31 @@ class Elimination:
         The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
         """
         begin = start if start.ndim == 1 else start[pose]
-        q = (angles - self.chain.shifts) * self.chain.ratios  # (ratios are 1 or -1)
+        q = angles if self._plain else (angles * self._units - self.chain.shifts) / self.chain.ratios
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
-        turned = q + TURN * np.rint((begin - q) * (1.0 / TURN))
+        turned = q + self._period * np.rint((begin - q) * self._per_period)
         within: npt.NDArray[np.bool_] | None = None
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
-            turned = ranges.nearest_turns(q, begin)
+            with np.errstate(invalid="ignore"):  # (limits that are none, of what has no period)
+                turned -= self._period * np.fmax(np.ceil((turned - ranges.high - near) * self._per_period), 0.0)
+                turned += self._period * np.fmax(np.ceil((ranges.low - near - turned) * self._per_period), 0.0)
             inside = np.clip(turned, ranges.low, ranges.high)
             within = np.all(np.abs(turned - inside) <= near, axis=1)
             turned = np.where(within[:, None], inside, turned)
         reached = kernel_of(self.mechanism, "forward_kinematics", None, self._link)(turned)
-        away = (reached - poses[pose]).reshape(-1, 16)
+        away = (reached - (poses if len(poses) == 1 else poses[pose])).reshape(-1, 16)
         squares = (away * away) @ _PARTS
-        keep = np.maximum(squares[:, 0], squares[:, 1]) <= near * near
-        if not keep.all():
+        if not (squares <= near * near).all() or within is not None:
+            keep = (squares <= near * near).all(axis=1)
             proven[pose[~keep]] = False
-        if within is not None:
-            keep &= within
-        if not keep.all():
+            keep = keep if within is None else keep & within
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
         away = turned - begin
-        distance = (away * away).sum(axis=1)
+        distance = np.einsum("ij,ij->i", away, away)
+        if len(poses) == 1:
+            return pose, turned[distance.argsort(kind="stable")]
         order = np.lexsort((distance, pose))
         return pose[order], turned[order]
 
@@ -144,7 +155,9 @@ def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bo
 
 
 def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None:
-    """What solves a frame by elimination, None where it is not moved by six independent revolute joints.
+    """What solves a frame by elimination, None where it is not moved by five or six independent joints, two sliding at most.
+
+    Of six joints two may slide, of five one; more of them have closed forms.
 
     Parameters
     ----------
@@ -168,18 +181,26 @@ def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None
         chain, _ = chain_of(mechanism, link)
         return Elimination(mechanism, link, chain) if chain is not None and eliminates(chain) else None
 
-    return mechanism.memo("elimination", link, solver)
+    return mechanism.memo("elimination", link_given(link), solver)
 
 
 def eliminates(chain: AxisChain) -> bool:
-    """Whether a chain is one of six independent revolute joints, which elimination solves.
+    """Whether elimination solves a chain: five independent joints, one sliding at most, or six, two sliding at most."""
+    return len(chain) in {5, 6} and sum(chain.translates) <= len(chain) - 4 and independent(chain, None, "pose")
 
-    A joint that follows at a ratio other than 1 or -1 has more, or fewer, positions than its angle: it is not.
-    """
-    turns = len(chain) == 6 and not any(chain.translates) and bool(np.all(np.abs(chain.ratios) == 1.0))
-    return turns and independent(chain, None, "pose")
+
+def arm_of(chain: AxisChain) -> GeneralArm | FiveJointArm:
+    """What solves a chain that `eliminates`."""
+    if len(chain) == 5:
+        return FiveJointArm(chain)
+    return GeneralArm(chain) if sum(chain.translates) < 2 else TwoSlidingArm(chain)
 
 
 def degree_of(chain: AxisChain) -> int:
-    """The degree of the polynomial in one angle that is left; a root of degree 8 belongs to two solutions at most."""
-    return 16 if offset_wrist(chain) is None else 8
+    """The degree of the polynomial in one angle that is left; a root of an offset wrist belongs to two solutions at most."""
+    return 8 if sum(chain.translates) == 2 or (len(chain) == 6 and offset_wrist(chain) is not None) else 16
+
+
+def most_solutions(chain: AxisChain) -> int:
+    """How many solutions a pose has at most, by the degree."""
+    return 8 if sum(chain.translates) == 2 else 16

@@ -1,56 +1,60 @@
-"""All positions of six revolute joints of any geometry, by the determinant on the circle, and whether these are all."""
+"""All positions of six joints of any geometry, one of which may slide, and whether these are all.
+
+They are roots of the determinant on the circle; formulations differ in which joint is hidden, and which pair is eliminated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import cycle, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.inverse_kinematics.closed_form import loop_closing
 from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
+from linkwise.inverse_kinematics.closed_form.answers import (
+    APART,
+    NO_MORE_OPEN,
+    OPEN,
+    SAME,
+    SHUT,
+    Answers,
+    Mask,
+    closed_loops,
+    closed_to_rounding,
+    distinct,
+    pairs_of_poses,
+    wrapped,
+)
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
-    ALONE,
-    BESIDE_CIRCLE,
-    NO_SETTINGS,
     SAMPLES,
-    STRAY,
-    iterations,
+    Slides,
     kernels,
-    roots_of,
+    pair_kernels,
+    pair_ufuncs,
     ufuncs,
 )
+from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
+from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
+from linkwise.kernel import Kernel
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import RIGID
 
-Mask = npt.NDArray[np.bool_]
-
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 256
 
-#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
-OPEN, SAME = 1e-9, 1e-6
-
-#: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
-#: open by rounding alone.
-APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
-
-#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
-UNDAMPED_STEPS, RANK = 14, 1e-11
-
-#: What a step starts from that is open by less than this is closed to rounding after it.
-NEARLY = 1e-8
-
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
-TRIALS, USABLE = 48, 0.9
+TRIALS, USABLE = 192, 0.9
 
 #: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
 #: of the arm's size).
-SECOND_OPINIONS, NUDGES, NUDGE = 2, 6, 3e-3
+SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 
 #: Squares up to which a pose is rigid and near enough without a closer look: how far it is from rigid, and from the origin.
 _SOUND: FloatArray = np.array([RIGID**2, FARTHEST**2])
@@ -59,10 +63,14 @@ _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMP
 
 
 class Formulation(NamedTuple):
-    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then."""
+    """Which joint is hidden (0 to 5), and whether the loop is read backwards: the pair before it is eliminated then.
+
+    The joint that slides, if one does (0 to 5), is neither the hidden one nor the one opposite to it.
+    """
 
     hidden: int
     backwards: bool
+    sliding: int | None = None
 
     def order(self) -> list[int]:
         """The joints as the elimination takes them, the hidden one first."""
@@ -83,38 +91,56 @@ class Formulation(NamedTuple):
         return self.loop(placements[None])[0], [(k + step) % 6 for k in self.order()].index(5)
 
     def angles(self, q: FloatArray) -> FloatArray:
-        """Angles (M, 6) of the joints in their order."""
-        placed = q[:, _PLACES[self]]
+        """Angles, or shifts, (M, 6) of the joints in their order."""
+        placed = q[:, _PLACES[self.hidden, self.backwards]]
         return -placed if self.backwards else placed
 
+    def slides(self) -> tuple[bool, ...]:
+        """Which joints slide, in the order of the elimination."""
+        return tuple(k == self.sliding for k in self.order())
 
-FORMULATIONS = [Formulation(hidden, backwards) for hidden, backwards in product(range(6), (False, True))]
+    def pairs(self) -> Slides:
+        """Which joints of the two pairs slide."""
+        _, first, second, _, third, fourth = self.slides()
+        return Slides(first, second, third, fourth)
+
+    def solve(self, placements: FloatArray) -> Answers:
+        """Solutions of loops (N, 6, 4, 4)."""
+        return solve_loops(placements, self)
+
+    def samples(self, placements: FloatArray) -> FloatArray:
+        """The determinants of loops (N, 6, 4, 4) on the circle."""
+        with np.errstate(all="ignore"):
+            equations, _ = pair_kernels(self.pairs())["eliminate_pair"](self.loop(placements))
+            return np.asarray(kernels()["determinant"](equations[:, None], _CIRCLE))
+
+    def hidden_angles(self, q: FloatArray) -> FloatArray:
+        """Where joints (M, 6) are on the circle."""
+        return -q[:, self.hidden] if self.backwards else q[:, self.hidden]
+
+    def polynomials(self) -> dict[str, Kernel]:
+        """What makes roots of samples."""
+        return kernels()
+
+    @staticmethod
+    def all(sliding: int | None) -> list[list[Formulation]]:
+        """Those for a chain in which one joint slides, or none: the first that are tried, and others.
+
+        A joint that slides is eliminated first: where it is not, other kernels are needed.
+        """
+        every = [Formulation(hidden, backwards, sliding) for hidden, backwards in product(range(6), (False, True))]
+        if sliding is None:
+            return [every]
+        usable = [one for one in every if (one.hidden - sliding) % 3]
+        return [[one for one in usable if any(one.pairs()[:2]) == first] for first in (True, False)]
+
 
 #: Where the angle of each joint is among those that the elimination gives.
-_PLACES = {formulation: np.argsort(formulation.order()) for formulation in FORMULATIONS}
-
-
-class Answers(NamedTuple):
-    """Solutions of poses.
-
-    Attributes
-    ----------
-    pose : ndarray (M,)
-        Of which pose each is, in rising order.
-    angles : ndarray (M, 6)
-        What the exponentials of the chain take, rad.
-    proven : ndarray (N,)
-        Whether these are all solutions of a pose: each root of its determinant that may be on the circle is alone, and is
-        the hidden angle of a solution.
-    """
-
-    pose: npt.NDArray[np.intp]
-    angles: FloatArray
-    proven: Mask
+_PLACES = {formulation[:2]: np.argsort(formulation.order()) for formulation in Formulation.all(None)[0]}
 
 
 class GeneralArm:
-    """Six revolute joints of any geometry.
+    """Six joints of any geometry, of which one at most slides.
 
     Parameters
     ----------
@@ -125,6 +151,8 @@ class GeneralArm:
     ----------
     formulations : list of Formulation
         Those that are not singular for this geometry, the best first, by trial on positions at random; at least one.
+    score : float
+        What share of these positions, and of the proofs that they are all of their pose, the first gives, 0 to 1.
     offset_wrist : OffsetWrist or None
         The numbers of a special geometry, which is solved first; what that does not prove goes the general way.
     """
@@ -136,10 +164,14 @@ class GeneralArm:
         self._first, self._last = frames[0], inverse(frames[5])
         self._between = inverse(frames[:5]) @ frames[1:]
         self._longest = (1.0 + 1e-9) * float(np.linalg.norm(self._between[:, :3, 3], axis=1).sum())
+        self._slides = chain.translates
+        self.period = np.where(self._slides, 0.0, 2.0 * np.pi)
+        self._longest = np.inf if any(self._slides) else self._longest
         self.formulations = self._ranked()
         self.offset_wrist = reduced.offset_wrist(chain)
         self._frame, self._home = inverse(chain.frame), inverse(chain.home)
-        formulation = self.formulations[0] if self.offset_wrist is None else Formulation(0, backwards=False)
+        best = self.formulations[0] if self.offset_wrist is None else None
+        formulation = best if isinstance(best, Formulation) else Formulation(0, False)
         self._loop, self._slot = formulation.template(self._between)
         ends = [(inverse(self._first), inverse(self._last))]
         if self.offset_wrist is not None:
@@ -164,8 +196,19 @@ class GeneralArm:
         result[:, 5] = self._last @ back @ self._first
         return result
 
-    def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
-        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`."""
+    def placements_of(self, poses: FloatArray) -> FloatArray:
+        """L_1 to L_6 (N, 6, 4, 4) of the loop for poses (N, 4, 4) of the frame."""
+        return self.placements(self._frame @ poses @ self._home)
+
+    def loops(self, poses: FloatArray) -> FloatArray:
+        """The loops (N, 6, 3, 4), in the order of the chain, of poses (N, 4, 4) of the frame."""
+        return np.ascontiguousarray(self.placements_of(poses)[:, :, :3])
+
+    def solve(self, poses: FloatArray, *, checked: bool = False, thorough: bool = True) -> tuple[Answers, bool]:
+        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`.
+
+        Other ways are gone where the first proves nothing, if `thorough`.
+        """
         if not len(poses):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool)), True
         blocks, sound = [], True
@@ -179,21 +222,23 @@ class GeneralArm:
             pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
             angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
         open_poses = np.flatnonzero(~proven)
-        if not (open_poses.size and sound):
+        if not (open_poses.size and sound and thorough):
             return Answers(pose, angles, proven), sound
         settled = proven[pose]
-        parts = [(pose[~settled], angles[~settled])]
+        parts = [(pose[settled], angles[settled])]
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
-            proven[these] = self._other_ways(self._frame @ poses[these] @ self._home, these, parts)
-        again, more = self._merged(poses, *_distinct(*(np.concatenate(part) for part in zip(*parts, strict=True))))
-        pose, angles = np.concatenate([pose[settled], again]), np.concatenate([angles[settled], more])
+            first = np.flatnonzero(np.isin(pose, these))
+            again = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
+            proven[these] = again.proven
+            parts.append((these[again.pose], again.angles))
+        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(pose, kind="stable")
         return Answers(pose[order], angles[order], proven), sound
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
-        carried = ufuncs()["carried"]
+        carried = loop_closing.ufuncs()["carried"]
         product, back, checks = carried(poses, *self._ends[0])
         loop = np.empty((len(poses), 6, 3, 4))
         loop[:] = self._loop
@@ -201,33 +246,61 @@ class GeneralArm:
         if self.offset_wrist is None:
             answers = _solve_ordered(loop, self.formulations[0])
         else:
-            answers = solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
+            answers = reduced.solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
         if not answers.proven.all():
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
 
-    def _other_ways(
-        self, displacements: FloatArray, poses: npt.NDArray[np.intp], parts: list[tuple[npt.NDArray[np.intp], FloatArray]]
-    ) -> Mask:
-        """Add solutions by other formulations and of poses beside to the parts; which poses (N,) are proven now."""
-        placements = self.placements(displacements)
-        proven: Mask = np.zeros(len(poses), dtype=bool)
-        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
-            left = np.flatnonzero(~proven)
-            if left.size:
-                again = solve_loops(placements[left], formulation)
-                proven[left] = again.proven
-                parts.append((poses[left[again.pose]], again.angles))
-        left = np.flatnonzero(~proven)
-        if left.size:
-            parts += self._beside(placements[left], poses[left])
-        return proven
+    def _checks(self, poses: FloatArray) -> FloatArray:
+        """The checks (N, 3) of poses, see `carried`."""
+        return np.asarray(loop_closing.ufuncs()["carried"](poses, *self._ends[0])[2])
 
-    def _beside(
-        self, placements: FloatArray, poses: npt.NDArray[np.intp]
-    ) -> Iterator[tuple[npt.NDArray[np.intp], FloatArray]]:
+    def _formulations(self) -> list[list[Any]]:
+        """What is compared: the first, and others where none of these is usable."""
+        return Formulation.all(self._slides.index(True) if any(self._slides) else None)
+
+    def _other_ways(self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray) -> Answers:
+        """All solutions of poses (N, 4, 4) of which some are known, by proofs, other formulations and poses beside."""
+        placements = self.placements_of(poses)
+        proven: Mask = np.zeros(len(poses), dtype=bool)
+        left, settled = np.arange(len(poses)), []
+        for way in (None, *self._ways()):
+            if way is not None:
+                more = way(placements[left])
+                proven[left[more.proven]] = True
+                pose, angles = np.concatenate([pose, left[more.pose]]), np.concatenate([angles, more.angles])
+            pose, angles = self._merged(poses, *distinct(pose, angles, period=self.period))
+            self._prove(placements, pose, angles, proven)
+            done = proven[pose]
+            settled.append((pose[done], angles[done]))
+            pose, angles, left = pose[~done], angles[~done], np.flatnonzero(~proven)
+            if not left.size:
+                break
+        settled.append((pose, angles))
+        pose, angles = (np.concatenate(part) for part in zip(*settled, strict=True))
+        return Answers(pose, angles, proven)
+
+    def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
+        """What gives other solutions of placements (N, 6, 4, 4)."""
+        for formulation in self.formulations[int(self.offset_wrist is None) : SECOND_OPINIONS]:
+            yield formulation.solve
+        yield self._beside
+
+    def _prove(self, placements: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask) -> None:
+        """Note for which placements solutions, poses in rising order, are proven to be all: no other root is left."""
+        for formulation in self.formulations[:SECOND_OPINIONS]:
+            left = np.flatnonzero(~proven)
+            if not left.size:
+                return
+            counts = np.bincount(pose, minlength=len(proven))
+            known = np.full((len(proven), int(counts.max(initial=0))), np.nan)
+            known[pose, np.arange(len(pose)) - (np.cumsum(counts) - counts)[pose]] = formulation.hidden_angles(angles)
+            samples = formulation.samples(placements[left])
+            proven[left] = no_other_roots(samples, known[left], formulation.polynomials())
+
+    def _beside(self, placements: FloatArray) -> Answers:
         """Solutions of poses that are led to from those of poses beside them, where roots are no longer together."""
-        rng = np.random.default_rng(0)
+        rng, parts = np.random.default_rng(0), []
         for _, formulation in zip(range(NUDGES), cycle(self.formulations[:2]), strict=False):
             moved = placements.copy()
             nudge = np.eye(4)
@@ -237,10 +310,12 @@ class GeneralArm:
             nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
             nudge[:3, 3] = rng.normal(size=3) * NUDGE
             moved[:, 5] = moved[:, 5] @ nudge
-            near = solve_loops(moved, formulation)
-            q, opened = _closed(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles)
+            near = formulation.solve(moved)
+            q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
-            yield poses[near.pose[good]], q[good]
+            parts.append((near.pose[good], q[good]))
+        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Answers(pose, angles, np.zeros(len(placements), dtype=bool))
 
     def _merged(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray
@@ -251,20 +326,21 @@ class GeneralArm:
         square of their distance; between two approximations of one it is open no more than at these.
         """
         close = np.zeros(len(pose), dtype=bool)
-        for later, earlier in _pairs(pose):
-            near = np.abs(_wrapped(angles[later] - angles[earlier])).max(axis=1) < APART
+        for later, earlier in pairs_of_poses(pose):
+            near = np.abs(wrapped(angles[later] - angles[earlier], self.period)).max(axis=1) < APART
             close[later[near]] = close[earlier[near]] = True
         if not close.any():
             return pose, angles
         rows = np.flatnonzero(close)
-        placements = self.placements(self._frame @ poses[pose[rows]] @ self._home)
-        loop = np.ascontiguousarray(placements[:, :, :3])
-        q, opened = _closed_to_rounding(loop, angles[rows])
+        loop = self.loops(poses[pose[rows]])
+        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
-            away = _wrapped(q[others] - q[k])
-            halfway = kernels()["opening"](np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away)[2]
+            away = wrapped(q[others] - q[k], self.period)
+            halfway = loop_closing.kernels(self._slides)["opening"](
+                np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away
+            )[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
             if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
                 kept.append(k)
@@ -273,28 +349,35 @@ class GeneralArm:
         close[rows[kept]] = False
         return pose[~close], angles[~close]
 
-    def _ranked(self) -> list[Formulation]:
+    def _ranked(self) -> list[Any]:
         """The formulations, those first that prove and find the most on positions at random."""
         q = np.random.default_rng(7).uniform(-np.pi, np.pi, (TRIALS, 6))
+        q[:, self._slides] *= 1.0 / np.pi
         placements = self._closed_by(q)
-        scores = []
-        for formulation in FORMULATIONS:
-            answers = solve_loops(placements, formulation)
-            away = np.abs(_wrapped(answers.angles - q[answers.pose])).max(axis=1, initial=0.0)
-            recovered = len(set(answers.pose[away < SAME].tolist()))
-            scores.append((recovered + int(answers.proven.sum()), recovered))
-        ranked = sorted(range(len(scores)), key=lambda k: scores[k], reverse=True)
-        return [FORMULATIONS[k] for k in ranked if k == ranked[0] or scores[k][1] >= USABLE * TRIALS]
+        scores: list[tuple[tuple[int, int], Any]] = []
+        for formulations in self._formulations():
+            for formulation in formulations:
+                answers = formulation.solve(placements)
+                away = np.abs(wrapped(answers.angles - q[answers.pose], self.period)).max(axis=1, initial=0.0)
+                recovered = len(set(answers.pose[away < SAME].tolist()))
+                scores.append(((recovered + int(answers.proven.sum()), recovered), formulation))
+            scores.sort(key=lambda scored: scored[0], reverse=True)
+            if scores[0][0][1] >= USABLE * TRIALS:
+                break
+        self.score = scores[0][0][0] / (2.0 * TRIALS)
+        return [scores[0][1], *(one for score, one in scores[1:] if score[1] >= USABLE * TRIALS)]
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
-        """Placements of the loop (N, 6, 4, 4) that angles (N, 6) close."""
+        """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""
         reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
-        for k in range(6):
+        for k, slides in enumerate(self._slides):
+            angle = np.zeros(len(q)) if slides else q[:, k]
             turn = np.zeros((len(q), 4, 4))
-            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(q[:, k])
-            turn[:, 1, 0] = np.sin(q[:, k])
+            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(angle)
+            turn[:, 1, 0] = np.sin(angle)
             turn[:, 0, 1] = -turn[:, 1, 0]
             turn[:, 2, 2] = turn[:, 3, 3] = 1.0
+            turn[:, 2, 3] = q[:, k] - angle
             reached = reached @ turn
             if k < 5:
                 reached = reached @ self._between[k]
@@ -327,37 +410,6 @@ def _axis_frames(chain: AxisChain) -> FloatArray:
     return frames
 
 
-def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: reduced.OffsetWrist) -> Answers:
-    """Solutions of displacements (N, 3, 4), seen from where axes 1 and 2 meet, that loops (N, 6, 3, 4) stand for as well.
-
-    A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
-    """
-    functions = reduced.kernels() if len(loop) > 1 else reduced.ufuncs()
-    with np.errstate(all="ignore"):
-        c, error = functions["polynomial"](functions["closure"](arm.numbers, displaced[:, None], reduced.CIRCLE))
-        radii, circle, kind = functions["classified"](c, roots_of(c), error)
-        proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
-        pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))
-        circle, radii = circle[pose, which], radii[pose, which]
-        q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
-        of = np.repeat(pose, 2)
-        again = np.flatnonzero(~proven[pose])
-        if again.size:
-            others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
-            q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
-        q = q.reshape(-1, 6)
-        loops = loop[of]
-        moved, opened = functions["closing"](loops, q)
-    far = np.flatnonzero(~(opened < NEARLY))
-    if far.size:
-        moved[far], opened[far] = _closed(loops[far], q[far])
-    good, first = opened < OPEN, 2 * len(pose)
-    strayed = np.abs(_wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
-    fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
-    proven[pose[~fits.all(axis=1)]] = False
-    return Answers(*_distinct(of[good], _wrapped(moved[good]), ~proven), proven)
-
-
 def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 4, 4) by one formulation."""
     return _solve_ordered(formulation.loop(placements), formulation)
@@ -366,70 +418,34 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
     functions = kernels() if len(loop) > 1 else ufuncs()
+    slides, pairs, period = _kinds(formulation)
+    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(pairs).values()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
-        equations, pair = functions["eliminate_pair"](loop)
+        equations, pair = eliminate_pair(loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
-        pose, which = np.nonzero(kind)
-        radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
-        begun = functions["joint_angles"](equations[pose], pair[pose], loops, circle)
-        q, opened = _closed(loops, begun)
+        if len(loop) > 1:
+            pose, which = np.nonzero(kind)
+            radii, circle, kind, loops = radii[pose, which], circle[pose, which], kind[pose, which], loop[pose]
+            begun = joint_angles(equations[pose], pair[pose], loops, circle)
+        else:
+            which = kind[0].nonzero()[0]
+            pose, loops = np.zeros(len(which), dtype=np.intp), np.repeat(loop, len(which), axis=0)
+            radii, circle, kind = radii[0, which], circle[0, which], kind[0, which]
+            begun = joint_angles(equations, pair, loop, circle)
+        q, opened = closed_loops(loops, begun, slides)
         good = opened < OPEN
         # (solutions of two roots are two: each is nearer to its own root than the roots are to each other)
-        accounted = good & (kind == ALONE) & (np.abs(_wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
+        accounted = good & (kind == ALONE) & (np.abs(wrapped(q[:, 0] - begun[:, 0])) <= 2.0 * radii + STRAY)
     proven: Mask = np.ones(len(loop), dtype=bool)
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
-    return Answers(*_distinct(pose[good], formulation.angles(_wrapped(q[good])), ~proven), proven)
+    angles = formulation.angles(wrapped(q[good], period))
+    return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
 
 
-def _closed(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Angles (M, 6) that close loops (M, 6, 3, 4), and how far these are open."""
-    rows = iterations()["closing"](loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
-    return rows[:, :6], rows[:, 7]
-
-
-def _closed_to_rounding(loop: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Angles (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
-    best, least = q.copy(), np.full(len(q), np.inf)
-    q = q.copy()
-    for _ in range(UNDAMPED_STEPS):
-        gap, rates, opened = kernels()["opening"](loop, q)
-        better = opened < least
-        best[better], least[better] = q[better], opened[better]
-        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
-        q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
-    return _wrapped(best), least
-
-
-def _pairs(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """The pairs of rows that are of the same pose, of poses (M,) in rising order."""
-    for back in range(1, len(pose)):
-        later = np.flatnonzero(pose[back:] == pose[:-back]) + back
-        if not later.size:
-            return
-        yield later, later - back
-
-
-def _distinct(
-    pose: npt.NDArray[np.intp], angles: FloatArray, doubtful: Mask | None = None
-) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
-    if doubtful is not None and not doubtful.any():
-        return pose, angles  # (in rising order: others are behind them where a pose is doubtful)
-    order = np.argsort(pose, kind="stable")
-    pose, angles = pose[order], angles[order]
-    keep = np.ones(len(pose), dtype=bool)
-    first = np.flatnonzero(np.r_[True, pose[1:] != pose[:-1]]) if len(pose) else np.zeros(0, dtype=np.intp)
-    place = np.arange(len(pose)) - np.repeat(first, np.diff(np.r_[first, len(pose)]))
-    rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
-    for back in range(1, int(place[rows].max(initial=0)) + 1):
-        later = rows[place[rows] >= back]
-        same = np.abs(_wrapped(angles[later] - angles[later - back])).max(axis=1, initial=0.0) < SAME
-        keep[later[same & keep[later - back]]] = False
-    return pose[keep], angles[keep]
-
-
-def _wrapped(angles: FloatArray) -> FloatArray:
-    """Angles in [-pi, pi], whole turns taken off."""
-    return np.asarray(angles - 2.0 * np.pi * np.rint(angles * (0.5 / np.pi)))
+@cache
+def _kinds(formulation: Formulation) -> tuple[tuple[bool, ...], Slides, FloatArray]:
+    """What slides, in the order of a formulation and in its pairs; what is taken off of its joints."""
+    slides = formulation.slides()
+    return slides, formulation.pairs(), np.where(slides, 0.0, 2.0 * np.pi)

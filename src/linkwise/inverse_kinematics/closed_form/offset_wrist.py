@@ -17,14 +17,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwise.inverse_kinematics.closed_form import loop_closing
+from linkwise.inverse_kinematics.closed_form.answers import NEARLY, OPEN, Answers, closed_loops, distinct, wrapped
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
-from linkwise.inverse_kinematics.closed_form.circle_determinant import (
+from linkwise.inverse_kinematics.closed_form.circle_roots import (
+    ALONE,
+    BESIDE_CIRCLE,
+    STRAY,
     classified,
     coefficients,
-    gauss_newton_step,
-    kept_tape,
+    roots_of,
 )
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, unturned
+from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
 from linkwise.kernel import Kernel
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
@@ -147,14 +152,13 @@ def kernels() -> dict[str, Kernel]:
 
     declared: dict[str, tuple[Any, Any, Any]] = {
         "closure": (closure, inputs, {"value": ()}),
-        "polynomial": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
+        "coefficients": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
         "classified": (
             classified,
             {**c, **roots, "error": ()},
             {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
         ),
         "wrist_angles": (wrist_angles, {**inputs, "elbow": ()}, {"q": (2, 6)}),
-        "closing": (gauss_newton_step, {"loop": (6, 3, 4), "q": (6,)}, {"moved": (6,), "opened": ()}),
     }
     return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
 
@@ -163,3 +167,35 @@ def kernels() -> dict[str, Kernel]:
 def ufuncs() -> dict[str, Any]:
     """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
     return {name: kernel.ufunc for name, kernel in kernels().items()}
+
+
+def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: OffsetWrist) -> Answers:
+    """Solutions of displacements (N, 3, 4), seen from where axes 1 and 2 meet, that loops (N, 6, 3, 4) stand for as well.
+
+    A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
+    """
+    functions = kernels() if len(loop) > 1 else ufuncs()
+    closing = (loop_closing.kernels() if len(loop) > 1 else loop_closing.ufuncs())["closing"]
+    with np.errstate(all="ignore"):
+        c, error = functions["coefficients"](functions["closure"](arm.numbers, displaced[:, None], CIRCLE))
+        radii, circle, kind = functions["classified"](c, roots_of(c), error)
+        proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
+        pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))
+        circle, radii = circle[pose, which], radii[pose, which]
+        q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
+        of = np.repeat(pose, 2)
+        again = np.flatnonzero(~proven[pose])
+        if again.size:
+            others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
+            q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
+        q = q.reshape(-1, 6)
+        loops = loop[of]
+        moved, opened = closing(loops, q)
+    far = np.flatnonzero(~(opened < NEARLY))
+    if far.size:
+        moved[far], opened[far] = closed_loops(loops[far], q[far])
+    good, first = opened < OPEN, 2 * len(pose)
+    strayed = np.abs(wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
+    fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
+    proven[pose[~fits.all(axis=1)]] = False
+    return Answers(*distinct(of[good], wrapped(moved[good]), ~proven), proven)

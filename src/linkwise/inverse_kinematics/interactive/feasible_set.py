@@ -7,7 +7,7 @@ coordinates of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,14 @@ from linkwise.loops import Linkage, assemble
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closed_samples, closing
 from linkwise.model.tree import Tree
 from linkwise.solve.lengths import size_of
+from linkwise.solve.trust_region import Aim
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
 
 Mask = npt.NDArray[np.bool_]
+
+#: How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it.
+ASIDE = 3e-4
 
 #: Singular values of the closure Jacobian below this share of the greatest count as zero.
 RANK = 1e-8
@@ -248,12 +252,39 @@ class FeasibleSet:
             rows, bounds = [*rows, (slopes * self.units) @ tangent.basis], [*bounds, -excess]
         return np.concatenate(rows), np.maximum(np.concatenate(bounds), 0.0)
 
+    def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: FeasibleMotions) -> FloatArray:
+        """The second derivative (m, m) of the value along the basis, from second differences."""
+        count = tangent.basis.shape[1]
+        differences = aim.values(self.beside(q, tangent, _offsets(count))) - value
+        both = differences[: len(differences) // 2] + differences[len(differences) // 2 :]
+        diagonal = both[:count]
+        hessian = np.diag(diagonal)
+        rows, columns = _pairs(count)
+        hessian[rows, columns] = hessian[columns, rows] = 0.5 * (both[count:] - diagonal[rows] - diagonal[columns])
+        return hessian / ASIDE**2
+
     def at_limits(self, q: FloatArray, near: float) -> list[str]:
         """Names of the joints that may move and stand within so little, rad or m, of a limit."""
         joints = q[self.base :]
         at = ((joints - self.low <= near) | (self.high - joints <= near)) & self.moving[self.first :]
         leaning = [cone.name for cone in self.cones if cone.joint.excess(q[cone.q], cone.most) >= -near]
         return [self.mechanism.names[k] for k in np.flatnonzero(at)] + leaning
+
+
+@cache
+def _pairs(count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    return np.triu_indices(count, 1)
+
+
+@cache
+def _offsets(count: int) -> FloatArray:
+    """Steps along each direction, and along each pair of them, forwards, then backwards."""
+    rows, columns = _pairs(count)
+    eye = np.eye(count)
+    steps = ASIDE * np.concatenate([eye, eye[rows] + eye[columns]])
+    both = np.concatenate([steps, -steps])
+    both.flags.writeable = False
+    return both
 
 
 #: How far from a singular position another one is looked for, rad or longest offsets, and how often.

@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, choices, shown
+from linkwise.inverse_kinematics.interactive.aims import CoordinateAim, PoseAim
 from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
-from linkwise.inverse_kinematics.interactive.trust_region import Aim, CoordinateAim, PoseAim, descend
 from linkwise.loops.assembly_modes import LinkageSolution
 from linkwise.model.tree import Tree, find_index
 from linkwise.solve.joint_limits import near_zero
+from linkwise.solve.trust_region import Aim, descend
 from linkwise.solve.validation import link_given
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, shaped

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,13 +11,12 @@ from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
 from linkwise.inverse_kinematics.velocity.task import SINGULAR, check_mechanism
 from linkwise.kernel import trace
-from linkwise.kinematics.configuration import tangent_derivative
-from linkwise.kinematics.jacobian import jacobian
+from linkwise.kinematics.manipulability import volume_and_slope
 from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
-from linkwise.spatial.scalar import Array, FloatArray, root, select
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import rows_of
 
 
@@ -96,7 +93,7 @@ def manipulability_gradient(
         return _closed_gradient(mechanism, place, rows, at)
 
     def gradient(q: Array) -> Array:
-        return _gradient(mechanism, place, rows, characteristic_length(mechanism, place), q)
+        return volume_and_slope(mechanism, place, rows, characteristic_length(mechanism, place), q)[1]
 
     kernel = kept(
         mechanism,
@@ -140,28 +137,3 @@ def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: Floa
     along -= np.einsum("...ik,...kij->...j", free @ felt @ opened, turns)
     along -= np.einsum("...ki,...kij->...j", np.swapaxes(opened, -1, -2) @ felt @ free, turns)
     return np.asarray(product[..., None] * (free @ along[..., None])[..., 0])
-
-
-def _gradient(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> Array:
-    unit = np.array([1.0 / length if row < 3 else 1.0 for row in rows])
-
-    def squared(x: Array) -> Array:
-        jac = jacobian(tree, x, link=link)[list(rows)] * unit[:, None]
-        return np.array(_determinant(jac @ jac.T if jac.shape[0] <= jac.shape[1] else jac.T @ jac), dtype=object)
-
-    product, slope = squared(q).item(), tangent_derivative(tree, squared, q)
-    half = root(select(product, product, 1.0))
-    return np.array([select(product, 0.5 * rate / half, 0.0) for rate in slope], dtype=object)
-
-
-def _determinant(gram: Array) -> Any:
-    """The product of the pivots of a symmetric matrix without negative ones; zero from the first that is zero on."""
-    left, product = np.array(gram, dtype=object), 1.0
-    for k in range(len(left)):
-        pivot = left[k, k]
-        product = product * select(pivot, pivot, 0.0)
-        inverse = 1.0 / select(pivot, pivot, 1.0)
-        for i in range(k + 1, len(left)):
-            for j in range(k + 1, i + 1):
-                left[i, j] = left[j, i] = left[i, j] - left[i, k] * inverse * left[j, k]
-    return product

@@ -9,10 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
-from linkwise.solve.validation import directions, link_given, points, settle, words
+from linkwise.solve.constraints.constraint import (
+    Configuration,
+    Constraint,
+    ConstraintEquations,
+    angle_bound,
+    importance,
+    outside,
+    with_bound,
+)
+from linkwise.solve.validation import FARTHEST, directions, link_given, points, settle, words
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
+from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import flag, shaped
 from linkwise.spatial.vector import chosen
 
@@ -48,6 +56,18 @@ def facing(u: Array, turning: Array) -> tuple[Array, Array]:
     scale = 1.0 / (half * quarter)
     residual = np.array([select(near, u[0] * scale, 2.0 * np.sqrt(2.0)), select(near, u[1] * scale, 0.0)])
     return residual, np.array([turning[1] * quarter, -turning[0] * quarter])
+
+
+def cone(u: Array, turning: Array, upper: Any) -> ConstraintEquations:
+    """One equation: the angle between z and u is no greater than a bound; u and the turning as for `facing`.
+
+    Opposite to u, where no way is shorter, z turns along x.
+    """
+    across = root(u[0] * u[0] + u[1] * u[1])
+    scale = 1.0 / greatest(across, 1e-300)
+    x, y = select(across - OPPOSED * OPPOSED, u[0] * scale, 1.0), select(across - OPPOSED * OPPOSED, u[1] * scale, 0.0)
+    rates = y * turning[0] - x * turning[1]
+    return ConstraintEquations.between(np.array([angle_to(u)]), rates[None], ([-FARTHEST], [upper]), (True,))
 
 
 def angle_to(u: Array) -> Any:
@@ -88,6 +108,10 @@ class Aligned(Constraint):
         Where it points, world frame; of any length but zero.
     either_way : bool
         Whether an axis along the opposite direction is as good.
+    upper : (...) array_like, optional
+        Half the opening of a cone about the direction, rad, in which the axis may be; 0 where it is left out.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -108,35 +132,51 @@ class Aligned(Constraint):
     axis: FloatArray
     direction: FloatArray
     either_way: bool
+    upper: FloatArray | None
 
-    def __init__(self, link: int | str, axis: npt.ArrayLike, direction: npt.ArrayLike, *, either_way: bool = False) -> None:
+    def __init__(
+        self,
+        link: int | str,
+        axis: npt.ArrayLike,
+        direction: npt.ArrayLike,
+        *,
+        either_way: bool = False,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
+    ) -> None:
         unit = shaped("axis", directions("axis", axis), 3)
         settle(self, link=link_given(link), axis=unit, direction=directions("direction", direction))
-        settle(self, either_way=flag("either_way", either_way))
+        settle(self, either_way=flag("either_way", either_way), upper=None if upper is None else angle_bound(upper))
+        settle(self, **importance(weight, priority))
 
     @property
     def numbers(self) -> FloatArray:
-        """The direction, as a unit vector (..., 3)."""
-        return self.direction
+        """The direction, as a unit vector (..., 3), and the bound where there is one (..., 4)."""
+        return self.direction if self.upper is None else with_bound(self.direction, self.upper)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What is not a number."""
-        return (Aligned, self.link, words(self.axis), self.either_way)
+        return (Aligned, self.link, words(self.axis), self.either_way, self.upper is None)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
         tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """Two equations: see `linkwise.solve.constraints.axis_alignment`."""
-        rotation, u = self._seen(view, p)
-        residual, rates = facing(u, rotation.T @ view.jacobian(self.link)[3:])
+        """Two equations, or one of a cone: see `linkwise.solve.constraints.axis_alignment`."""
+        rotation, u = self._seen(view, p[:3])
+        turning = rotation.T @ view.jacobian(self.link)[3:]
+        if self.upper is not None:
+            return cone(u, turning, p[3])
+        residual, rates = facing(u, turning)
         return ConstraintEquations(residual, rates, (True, True))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """No distance; the square of the angle."""
-        angle = angle_to(self._seen(view, p)[1])
+        """No distance; the square of the angle, or of what of it is too much."""
+        angle = angle_to(self._seen(view, p[:3])[1])
+        angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
         return 0.0, angle * angle
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array]:
@@ -173,6 +213,10 @@ class LookAt(Constraint):
         Where the link looks, in its frame; of any length but zero.
     point : (3,) array_like
         From where, in its frame, m: the eye.
+    upper : (...) array_like, optional
+        Half the opening of the field of view, rad, in which the target may be; 0 where it is left out.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -195,6 +239,7 @@ class LookAt(Constraint):
     target: FloatArray
     axis: FloatArray
     point: FloatArray
+    upper: FloatArray | None
 
     def __init__(
         self,
@@ -202,40 +247,49 @@ class LookAt(Constraint):
         target: npt.ArrayLike,
         axis: npt.ArrayLike = (0.0, 0.0, 1.0),
         point: npt.ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
     ) -> None:
         unit, eye = shaped("axis", directions("axis", axis), 3), shaped("point", points("point", point), 3)
         settle(self, link=link_given(link), target=points("target", target), axis=unit, point=eye)
+        settle(self, upper=None if upper is None else angle_bound(upper), **importance(weight, priority))
 
     @property
     def numbers(self) -> FloatArray:
-        """The target (..., 3)."""
-        return self.target
+        """The target (..., 3), and the bound where there is one (..., 4)."""
+        return self.target if self.upper is None else with_bound(self.target, self.upper)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What is not a number."""
-        return (LookAt, self.link, words(self.axis), words(self.point))
+        return (LookAt, self.link, words(self.axis), words(self.point), self.upper is None)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there."""
         tree.frame(self.link)
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """Two equations: see `linkwise.solve.constraints.axis_alignment`.
+        """Two equations, or one of a cone: see `linkwise.solve.constraints.axis_alignment`.
 
         The line of sight u, of length r, turns against the link by -(w + u x v / r) where the link turns by w and its eye
         moves by v.
         """
-        rotation, eye, u, r = self._seen(view, p)
+        rotation, eye, u, r = self._seen(view, p[:3])
         jac = view.jacobian(self.link)
         turning = rotation.T @ jac[3:]
         moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
-        residual, rates = facing(u, turning - _crossed(moving, u) * (1.0 / r))
+        turning = turning - _crossed(moving, u) * (1.0 / r)
+        if self.upper is not None:
+            return cone(u, turning, p[3])
+        residual, rates = facing(u, turning)
         return ConstraintEquations(residual, rates, (True, True))
 
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """No distance; the square of the angle."""
-        angle = angle_to(self._seen(view, p)[2])
+        """No distance; the square of the angle, or of what of it is too much."""
+        angle = angle_to(self._seen(view, p[:3])[2])
+        angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
         return 0.0, angle * angle
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distances
@@ -15,8 +16,15 @@ from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
-from linkwise.solve.validation import positive, settle
+from linkwise.solve.constraints.constraint import (
+    Configuration,
+    Constraint,
+    ConstraintEquations,
+    Interval,
+    importance,
+    squared,
+)
+from linkwise.solve.validation import FARTHEST, positive, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
 
@@ -43,6 +51,8 @@ class Clear(Constraint):
         Links that are not checked against each other: see `Mechanism.clearance`.
     seed : int
         Of the configurations that tell which pairs never or always touch.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -72,8 +82,16 @@ class Clear(Constraint):
     seed: int
 
     def __init__(
-        self, margin: float, obstacles: Obstacles = (), *, disabled: Iterable[Any] | None = None, seed: int = 0
+        self,
+        margin: float,
+        obstacles: Obstacles = (),
+        *,
+        disabled: Iterable[Any] | None = None,
+        seed: int = 0,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
     ) -> None:
+        settle(self, **importance(weight, priority))
         pairs = None if disabled is None else tuple(tuple(pair) if not isinstance(pair, str) else pair for pair in disabled)
         others = obstacle_set(obstacles)
         settle(self, margin=positive("margin", margin, zero=True), obstacles=others, disabled=pairs, seed=seed)
@@ -127,6 +145,19 @@ class Clear(Constraint):
         parts = [part for pair in distances(shapes, self.obstacles.kinds, view.q, _rows(p)) for part in pair]
         short = [p[0] - part[0] for part in parts]
         return squared(np.array([select(value, value, 0.0) for value in short])), 0.0
+
+    def interval(self, view: Configuration, p: Array) -> Interval:
+        """How far each pair is from the margin, and what changes that."""
+        shapes = collision_shapes(view.tree, self.disabled, self.seed)
+        rates, low = [], []
+        for (i, j), parts in zip(self._ends(shapes), distances(shapes, self.obstacles.kinds, view.q, _rows(p)), strict=True):
+            for distance, apart, between, first, second in parts:
+                force = apart * select(between - NO_DIRECTION, 1.0 / greatest(between, SMALLEST), 0.0)
+                ends = [(i, first, -force), (j, second, force)]
+                row = [_rates(view, link, pull, cross(point, pull)) for link, point, pull in ends if link is not None]
+                rates.append(sum(row, np.zeros(view.tree.nv)))
+                low.append(p[0] - distance)
+        return Interval(np.array(rates), np.array(low), np.full(len(low), FARTHEST), (False,) * len(low))
 
     def satisfied(self, mechanism: Tree, q: FloatArray) -> Any:
         """Whether configurations (..., nq) are clear by the margin."""

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.solve.validation import FARTHEST
+from linkwise.spatial.scalar import Array, FloatArray, select
+from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
 
 
 class Configuration:
@@ -44,6 +48,26 @@ class Configuration:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """What a range lets a step do, ``low <= rates @ dq <= high``: it holds where ``low <= 0 <= high``.
+
+    Attributes
+    ----------
+    rates : ndarray (k, nv)
+        The derivative of the values that have bounds.
+    low, high : ndarray (k,)
+        The bounds less the values, m or rad; infinite where there are none.
+    angles : tuple of bool
+        Which are angles, (k,).
+    """
+
+    rates: Array
+    low: Array
+    high: Array
+    angles: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class ConstraintEquations:
     """Equations of a constraint at one configuration.
 
@@ -58,17 +82,29 @@ class ConstraintEquations:
         Which residuals are angles, (m,).
     exact : ndarray (m, nv), optional
         Minus the derivative of the residual, where `rates` is that of another one.
+    interval : Interval, optional
+        Of a range, whose residuals and rates are zero where it holds: how far from its bounds it is.
     """
 
     residual: Array
     rates: Array
     angles: tuple[bool, ...]
     exact: Array | None = None
+    interval: Interval | None = None
+
+    @classmethod
+    def between(cls, values: Array, rates: Array, bounds: tuple[Any, Any], angles: tuple[bool, ...]) -> ConstraintEquations:
+        """Those of values (k,), with their derivative (k, nv), that are to stay between bounds (k,)."""
+        low, high = (np.asarray(bound) - np.asarray(values) for bound in bounds)
+        lacking = [select(a, a, select(-b, b, 0.0)) for a, b in zip(low, high, strict=True)]
+        active = [select(a, 1.0, select(-b, 1.0, 0.0)) for a, b in zip(low, high, strict=True)]
+        masked = np.asarray(rates) * np.array(active, dtype=object)[:, None]
+        return cls(np.array(lacking, dtype=object), masked, angles, interval=Interval(rates, low, high, angles))
 
     def times(self, gain: Any) -> ConstraintEquations:
         """The same equations times a scalar."""
         exact = None if self.exact is None else self.exact * gain
-        return ConstraintEquations(self.residual * gain, self.rates * gain, self.angles, exact)
+        return ConstraintEquations(self.residual * gain, self.rates * gain, self.angles, exact, self.interval)
 
 
 class Constraint(ABC):
@@ -76,7 +112,18 @@ class Constraint(ABC):
 
     A subclass says its equations over scalars. `numbers` are what may differ from task to task; `key` is everything else, so
     that tasks of one kind share their compiled solver.
+
+    Attributes
+    ----------
+    weight : ndarray (...) or None
+        Of the square of what it lacks, beside the other constraints of its priority; 1 where there is none.
+    priority : int or None
+        Its level: 0 must hold; 1, 2, ... are met as well as the levels before leave. Where there is none 0, or 1 for what
+        has a weight.
     """
+
+    weight: FloatArray | None = None
+    priority: int | None = None
 
     @property
     @abstractmethod
@@ -96,9 +143,27 @@ class Constraint(ABC):
     def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
         """How far from holding: the squares of a distance (m2) and of an angle (rad2)."""
 
+    def interval(self, view: Configuration, p: Array) -> Interval | None:
+        """Of a range: how far it is from its bounds."""
+        return self.equations(view, p).interval
+
     @abstractmethod
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless it can be asked of this mechanism."""
+
+    @property
+    def level(self) -> int:
+        """The priority."""
+        return (0 if self.weight is None else 1) if self.priority is None else self.priority
+
+    @property
+    def task(self) -> FloatArray:
+        """The numbers of the task, and the weight where there is one (..., p) or (..., p + 1)."""
+        if self.weight is None:
+            return self.numbers
+        batch = common_batch(numbers=self.numbers.shape[:-1], weight=self.weight.shape)
+        parts = (self.numbers, self.weight[..., None])
+        return np.concatenate([np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1)
 
     def kind(self) -> Constraint:
         """The same constraint for the compiled solver to keep: a subclass may leave out the numbers of a large batch."""
@@ -112,3 +177,62 @@ class Constraint(ABC):
 def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""
     return np.asarray(values) @ np.asarray(values) if len(values) else 0.0
+
+
+def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
+    """The fields weight and priority of a constraint, checked.
+
+    Raises
+    ------
+    ArgumentError
+        For a weight below zero, or a priority that is no whole number >= 0.
+    """
+    values = None if weight is None else numbers("weight", weight, "numbers (...) >= 0")
+    if values is not None and ((values < 0.0) | (values > FARTHEST)).any():
+        raise ArgumentError(f"weight is {shown(weight)}; expected numbers (...) from 0 to {FARTHEST:g}")
+    return {"weight": values, "priority": None if priority is None else whole("priority", priority, 0)}
+
+
+def range_bounds(lower: npt.ArrayLike | None, upper: npt.ArrayLike | None, size: int | None = None) -> FloatArray:
+    """Bounds (..., 2), or (..., 2 size) of vectors: the lower ones, then the upper ones; infinite where there are none.
+
+    Raises
+    ------
+    ArgumentError
+        Where both are left out, or the lower is above the upper.
+    """
+    if lower is None and upper is None:
+        raise ArgumentError("lower and upper are left out; expected one of them at least")
+    ends = []
+    for field, value, default in (("lower", lower, -np.inf), ("upper", upper, np.inf)):
+        end = numbers(field, default if value is None else value, "numbers, also infinite ones", finite=False)
+        if np.isnan(end).any() or (np.isfinite(end) & (np.abs(end) > FARTHEST)).any():
+            raise ArgumentError(f"{field} is {shown(value)}; expected numbers up to {FARTHEST:g}, or infinite ones")
+        if size is not None and value is not None and end.shape[-1:] != (size,):
+            raise ArgumentError(f"{field} has the shape {end.shape}; expected (..., {size})")
+        ends.append(end[..., None] if size is None else np.broadcast_to(end, (*end.shape[:-1], size)))
+    batch = common_batch(lower=ends[0].shape[:-1], upper=ends[1].shape[:-1])
+    low, high = (np.broadcast_to(end, (*batch, end.shape[-1])) for end in ends)
+    refuse_member(np.any(low > high, axis=-1), "lower", low, f"no more than upper, {shown(high.tolist())}")
+    return np.concatenate([low, high], axis=-1)
+
+
+def outside(value: Any, lower: Any, upper: Any) -> Any:
+    """How far a scalar is beyond its bounds."""
+    return select(lower - value, lower - value, select(value - upper, value - upper, 0.0))
+
+
+def angle_bound(upper: npt.ArrayLike) -> FloatArray:
+    """The greatest angle (...), rad, from 0 to pi."""
+    values = numbers("upper", upper, "angles (...) from 0 to pi, rad")
+    if ((values < 0.0) | (values > np.pi)).any():
+        raise ArgumentError(f"upper is {shown(upper)}; expected angles from 0 to pi, rad")
+    return values
+
+
+def with_bound(values: FloatArray, bound: FloatArray) -> FloatArray:
+    """Numbers (..., p) and a bound (...) behind them (..., p + 1)."""
+    batch = common_batch(numbers=values.shape[:-1], upper=bound.shape)
+    return np.concatenate(
+        [np.broadcast_to(values, (*batch, values.shape[-1])), np.broadcast_to(bound, batch)[..., None]], -1
+    )

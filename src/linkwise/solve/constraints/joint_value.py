@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations
+from linkwise.solve.constraints.constraint import (
+    Configuration,
+    Constraint,
+    ConstraintEquations,
+    importance,
+    outside,
+    range_bounds,
+    squared,
+)
 from linkwise.solve.validation import FARTHEST, joint_given, joint_index, settle
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import common_batch, numbers
@@ -44,15 +52,19 @@ class JointEquation(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coordinate(JointEquation):
-    """A joint coordinate has a value: the value itself, not one a whole turn away.
+    """A joint coordinate has a value, or one in a range: the value itself, not one a whole turn away.
 
     Parameters
     ----------
     joint : int or str
         Which: a name of `Mechanism.names`, or an index among them. A joint that follows another by its description has no
         coordinate of its own.
-    value : (...) array_like
+    value : (...) array_like, optional
         rad, or m where the joint slides. A value outside the joint's limits is never reached.
+    lower, upper : (...) array_like, optional
+        The range, in the place of a value; infinite where it is open.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -71,22 +83,35 @@ class Coordinate(JointEquation):
 
     joint: int | str
     value: FloatArray
+    bounds: FloatArray | None
 
-    def __init__(self, joint: int | str, value: npt.ArrayLike) -> None:
-        values = numbers("value", value, "numbers (...), rad or m")
+    def __init__(
+        self,
+        joint: int | str,
+        value: npt.ArrayLike | None = None,
+        *,
+        lower: npt.ArrayLike | None = None,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
+    ) -> None:
+        if (value is None) == (lower is None and upper is None):
+            raise ArgumentError("value, and lower and upper exclude each other; expected a value or a range")
+        settle(self, bounds=None if value is not None else range_bounds(lower, upper), **importance(weight, priority))
+        values = numbers("value", 0.0 if value is None else value, "numbers (...), rad or m")
         if np.abs(values).max(initial=0.0) > FARTHEST:
             raise ArgumentError(f"value reaches {np.abs(values).max():g}; expected values up to {FARTHEST:g}")
         settle(self, joint=joint_given("joint", joint), value=values)
 
     @property
     def numbers(self) -> FloatArray:
-        """The value (..., 1)."""
-        return self.value[..., None]
+        """The value (..., 1), or the bounds (..., 2)."""
+        return self.value[..., None] if self.bounds is None else self.bounds
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What is not a number."""
-        return (Coordinate, self.joint)
+        return (Coordinate, self.joint, self.bounds is None)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the joint is there."""
@@ -96,8 +121,17 @@ class Coordinate(JointEquation):
         """The joint: its whole turns count."""
         return (joint_index(tree, "joint", self.joint),)
 
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """What the coordinate lacks."""
+        part = super().equations(view, p)
+        if self.bounds is None:
+            return part
+        value = view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
+        return ConstraintEquations.between(np.array([value]), part.rates, (p[:1], p[1:]), part.angles)
+
     def _left(self, view: Configuration, p: Array) -> Any:
-        return p[0] - view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
+        value = view.q[view.tree.nq - view.tree.n + self.counted(view.tree)[0]]
+        return p[0] - value if self.bounds is None else outside(value, p[0], p[1])
 
     def _slopes(self, p: Array) -> tuple[Any, ...]:
         return (1.0,)
@@ -122,6 +156,8 @@ class Follows(JointEquation):
         rad or m of the joint per rad or m of the leader.
     offset : (...) array_like
         The joint's coordinate where the leader's is zero, rad or m.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -143,7 +179,17 @@ class Follows(JointEquation):
     ratio: FloatArray
     offset: FloatArray
 
-    def __init__(self, joint: int | str, leader: int | str, ratio: npt.ArrayLike = 1.0, offset: npt.ArrayLike = 0.0) -> None:
+    def __init__(
+        self,
+        joint: int | str,
+        leader: int | str,
+        ratio: npt.ArrayLike = 1.0,
+        offset: npt.ArrayLike = 0.0,
+        *,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
+    ) -> None:
+        settle(self, **importance(weight, priority))
         fields = {"ratio": numbers("ratio", ratio, "numbers (...)"), "offset": numbers("offset", offset, "numbers (...)")}
         for field, value in fields.items():
             if np.abs(value).max(initial=0.0) > FARTHEST:
@@ -180,3 +226,150 @@ class Follows(JointEquation):
 
     def __repr__(self) -> str:
         return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"
+
+
+class JointRows(Constraint):
+    """Equations of several joint coordinates, one each."""
+
+    def joints(self, tree: Tree) -> list[int]:
+        """Which."""
+        return list(range(tree.n))
+
+    def counted(self, tree: Tree) -> tuple[int, ...]:
+        """Their whole turns count."""
+        return tuple(self.joints(tree))
+
+    def _rows(self, tree: Tree) -> tuple[Array, tuple[bool, ...]]:
+        """What steps do to them (k, nv), and which are angles."""
+        joints = self.joints(tree)
+        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not tree.is_length[k] for k in joints)
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The squares of what slides lack, and of what turns lack."""
+        part = self.equations(view, p)
+        pairs = list(zip(part.residual, part.angles, strict=True))
+        far, turned = (squared(np.array([value for value, angle in pairs if angle is kind])) for kind in (False, True))
+        return far, turned
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posture(JointRows):
+    """All joint coordinates are near those of a posture.
+
+    Parameters
+    ----------
+    q : (..., n) or (..., nq) array_like
+        The posture, rad or m; of a floating base only the joints count.
+    weight, priority
+        See `Constraint`; a weight of 1 by default.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import Position, robots
+    >>> arm = robots.planar_3r()
+    >>> near = arm.solve([Position("tool", [1.5, 1.0, 0.0], mask=[1, 1, 0]), Posture([0.0, 0.5, 0.5])])
+    >>> near.success, near.q.round(3).tolist()
+    (True, [-0.474, 0.988, 1.321])
+    """
+
+    q: FloatArray
+
+    def __init__(self, q: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
+        values = numbers("q", q, "joint coordinates (..., n), rad or m")
+        if not values.ndim or np.abs(values).max(initial=0.0) > FARTHEST:
+            raise ArgumentError(f"q is {shown(q)}; expected joint coordinates (..., n), rad or m")
+        settle(self, q=values, **importance(weight, priority))
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The coordinates (..., n) or (..., nq)."""
+        return self.q
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Posture, self.q.shape[-1])
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless there are as many joint coordinates."""
+        if self.q.shape[-1] not in (tree.n, tree.nq):
+            raise ArgumentError(f"Posture: q has the shape {self.q.shape}; expected (..., {tree.n}) or (..., {tree.nq})")
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """What each coordinate lacks."""
+        tree = view.tree
+        rates, angles = self._rows(tree)
+        return ConstraintEquations(np.asarray(p)[len(p) - tree.n :] - view.q[tree.nq - tree.n :], rates, angles)
+
+    def __repr__(self) -> str:
+        return f"Posture({self.q.shape[:-1]} tasks)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitMargin(JointRows):
+    """All joints that have two limits stay away from them by a share of their range.
+
+    Parameters
+    ----------
+    share : (...) array_like
+        From 0 to 0.5, the middle of the range.
+    weight, priority
+        See `Constraint`; a weight of 1 by default.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import Pose, robots
+    >>> arm = robots.panda()
+    >>> q0 = [0.1, -0.5, 0.2, -2.9, 0.3, 1.6, 0.7]
+    >>> solution = arm.solve([Pose("tool", arm.forward_kinematics(q0)), LimitMargin(0.1)], q0=q0)
+    >>> solution.holds.tolist(), round(float(solution.q[3]), 2)
+    ([True, False], -2.78)
+    """
+
+    share: FloatArray
+
+    def __init__(self, share: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
+        values = numbers("share", share, "numbers (...) from 0 to 0.5")
+        if ((values < 0.0) | (values > 0.5)).any():
+            raise ArgumentError(f"share is {shown(share)}; expected numbers (...) from 0 to 0.5")
+        settle(self, share=values, **importance(weight, priority))
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The share (..., 1)."""
+        return self.share[..., None]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (LimitMargin,)
+
+    def joints(self, tree: Tree) -> list[int]:
+        """Those with two limits."""
+        return [int(k) for k in np.flatnonzero(np.isfinite(tree.q_min) & np.isfinite(tree.q_max))]
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless a joint has two limits."""
+        if not self.joints(tree):
+            raise ArgumentError(f"LimitMargin: no joint of {tree.name!r} has two limits; expected one at least")
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """How much too near to a limit each is."""
+        tree, joints = view.tree, self.joints(view.tree)
+        rates, angles = self._rows(tree)
+        low, high = tree.q_min[joints], tree.q_max[joints]
+        keep = p[0] * (high - low)
+        return ConstraintEquations.between(view.q[tree.nq - tree.n :][joints], rates, (low + keep, high - keep), angles)
+
+    def __repr__(self) -> str:
+        return f"LimitMargin({self.share.shape} tasks)"

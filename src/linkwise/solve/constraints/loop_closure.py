@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.kinematics.loop_constraints import half_sine, loop_seen
 from linkwise.model.loop import Loop
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.axis_alignment import angle_to, facing
-from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, importance, squared
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 
@@ -28,6 +29,8 @@ class Closed(Constraint):
     ----------
     loop : Loop, str or int
         The loop: any on links of the mechanism; or one of the mechanism's own by name, or by index from 0.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -48,7 +51,8 @@ class Closed(Constraint):
 
     loop: Loop | str | int
 
-    def __init__(self, loop: Loop | str | int) -> None:
+    def __init__(self, loop: Loop | str | int, *, weight: npt.ArrayLike | None = None, priority: int | None = None) -> None:
+        settle(self, **importance(weight, priority))
         known = isinstance(loop, (Loop, str, int, np.integer)) and not isinstance(loop, (bool, np.bool_))
         if not known:
             raise ArgumentError(f"loop is {shown(loop)}; expected a Loop, or the name or index of one of the mechanism")

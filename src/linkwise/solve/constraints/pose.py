@@ -14,7 +14,17 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
-from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
+from linkwise.solve.constraints.constraint import (
+    Configuration,
+    Constraint,
+    ConstraintEquations,
+    angle_bound,
+    importance,
+    outside,
+    range_bounds,
+    squared,
+    with_bound,
+)
 from linkwise.solve.validation import FARTHEST, points, settle, words
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
@@ -47,6 +57,8 @@ class Pose(Constraint):
         In whose axes the mask is meant: the world's, or those of the frame that is brought to the pose.
     at : (4, 4) array_like, optional
         T_link_frame: another frame on the link, to be brought to the pose in the place of the link's own.
+    weight, priority
+        See `Constraint`.
 
     Raises
     ------
@@ -74,9 +86,12 @@ class Pose(Constraint):
         frame: str = "world",
         *,
         at: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
     ) -> None:
         check_frame(frame)
         settle(self, link=link, T=exact_poses(T), mask=mask_of(mask), frame=frame, at=None if at is None else _frame(at))
+        settle(self, **importance(weight, priority))
 
     @property
     def numbers(self) -> FloatArray:
@@ -129,12 +144,16 @@ class Pose(Constraint):
         if not counts[3:].any():
             return distance, 0.0
         if counts[3:].all():
-            gap = (self._reached(view)[:3, :3] - _target(p)[:3, :3]).ravel()
-            angle = 2.0 * atan2(root(squared(gap)) * (0.5 / np.sqrt(2.0)), w)
+            angle = self._angle(view, p, w)
             return distance, angle * angle
         sine = 0.5 * root(squared(turn))
         ratio = select(sine, atan2(sine, w) / greatest(sine, 1e-300), 1.0)
         return distance, select(4.0 * w * w - HALF_TURN, squared(turn[counts[3:]] * ratio), np.pi**2)
+
+    def _angle(self, view: Configuration, p: Array, w: Any) -> Any:
+        """The angle of the whole turn that is left, whose half has the cosine w."""
+        gap = (self._reached(view)[:3, :3] - _target(p)[:3, :3]).ravel()
+        return 2.0 * atan2(root(squared(gap)) * (0.5 / np.sqrt(2.0)), w)
 
     def _reached(self, view: Configuration) -> Array:
         """The pose (4, 4) of the frame that is to come to T."""
@@ -159,45 +178,99 @@ class Pose(Constraint):
 
 
 class Position(Pose):
-    """The origin of a link's frame, or the tool's, or another point of it, stands at the point p (..., 3), m, world frame.
+    """A point of a link, or the tool's origin, stands at the point p, or within a box.
 
     Parameters
     ----------
     link : int or str
         Whose frame: -1 the tool.
-    p : (..., 3) array_like
-        The point.
+    p : (..., 3) array_like, optional
+        Where, world frame, m; left out for a box.
     mask : (3,) array_like, optional
         1 for what counts of x, y, z.
     point : (3,) array_like, optional
         The point of the link, in its frame, m; its origin where it is left out.
+    lower, upper : (..., 3) array_like, optional
+        The box, world frame, m, infinite where it is open: in the place of p.
+    weight, priority
+        See `Constraint`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
 
     Examples
     --------
     >>> Position("tool", [1.0, 0.5, 0.0], mask=[1, 1, 0], point=[0.0, 0.0, 0.1]).mask
     (True, True, False, False, False, False)
+    >>> from linkwise import robots
+    >>> arm = robots.planar_3r()
+    >>> box = Position("tool", lower=[1.0, 0.5, -np.inf], upper=[1.5, 0.7, np.inf])
+    >>> arm.solve([box, Position("tool", [0.0, 0.0, 0.0], weight=1.0)]).levels.round(6).tolist()
+    [0.0, 0.745356]
     """
+
+    box: FloatArray | None
 
     def __init__(
         self,
         link: int | str,
-        p: npt.ArrayLike,
+        p: npt.ArrayLike | None = None,
         mask: npt.ArrayLike | None = None,
         *,
         point: npt.ArrayLike | None = None,
+        lower: npt.ArrayLike | None = None,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
     ) -> None:
-        wanted = points("p", p)
+        if (p is None) == (lower is None and upper is None) or (p is None and mask is not None):
+            raise ArgumentError("p, with a mask, and lower and upper exclude each other; expected a point or a box")
+        settle(self, box=None if p is not None else range_bounds(lower, upper, 3))
+        wanted = points("p", np.zeros(3) if p is None else p)
         poses = np.tile(np.eye(4), (*wanted.shape[:-1], 1, 1))
         poses[..., :3, 3] = wanted
         at = None
         if point is not None:
             at = np.eye(4)
             at[:3, 3] = shaped("point", points("point", point), 3)
-        super().__init__(link, poses, mask=[*_part("mask", mask, "x, y, z"), 0, 0, 0], at=at)
+        which = [*_part("mask", mask, "x, y, z"), 0, 0, 0]
+        super().__init__(link, poses, mask=which, at=at, weight=weight, priority=priority)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The pose (..., 16), or the box (..., 6)."""
+        return super().numbers if self.box is None else self.box
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return super().key if self.box is None else (*super().key, "box")
+
+    def kind(self) -> Position:
+        """The same for one task."""
+        constraint = copy(super().kind())
+        object.__setattr__(constraint, "box", None if self.box is None else np.zeros(6))
+        return constraint  # type: ignore[return-value]  # (a copy of this)
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """The way that is left, or that into the box."""
+        if self.box is None:
+            return super().equations(view, p)
+        rates = super().equations(view, np.eye(4).ravel()).rates
+        return ConstraintEquations.between(self._reached(view)[:3, 3], rates, (p[:3], p[3:]), (False,) * 3)
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of the distance from the point, or from the box."""
+        if self.box is None:
+            return super().errors(view, p)
+        here = self._reached(view)[:3, 3]
+        return squared(np.array([outside(x, a, b) for x, a, b in zip(here, p[:3], p[3:], strict=True)])), 0.0
 
 
 class Orientation(Pose):
-    """A link's frame, or the tool's, is turned as R (..., 3, 3) says, world frame.
+    """A link's frame, or the tool's, is turned as R (..., 3, 3) says, world frame, or by an angle from there at most.
 
     Parameters
     ----------
@@ -209,6 +282,15 @@ class Orientation(Pose):
         1 for what counts of the turns about x, y, z.
     frame : {"world", "body"}
         In whose axes the mask is meant.
+    upper : (...) array_like, optional
+        How far it may be turned from R, about any axis, rad.
+    weight, priority
+        See `Constraint`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
 
     Examples
     --------
@@ -219,7 +301,19 @@ class Orientation(Pose):
     (True, True)
     """
 
-    def __init__(self, link: int | str, R: npt.ArrayLike, mask: npt.ArrayLike | None = None, frame: str = "world") -> None:
+    upper: FloatArray | None
+
+    def __init__(
+        self,
+        link: int | str,
+        R: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        frame: str = "world",
+        *,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        priority: int | None = None,
+    ) -> None:
         turn = shaped("R", R, ..., 3, 3, expected="rotations (..., 3, 3)")
         defect = np.abs(np.swapaxes(turn, -1, -2) @ turn - np.eye(3)).max(axis=(-2, -1), initial=0.0)
         wrong = (defect > RIGID) | (np.linalg.det(turn) <= 0)
@@ -228,7 +322,44 @@ class Orientation(Pose):
             raise ArgumentError(f"R is {shown(first.tolist())}; expected rotations: orthonormal, right-handed")
         poses = np.tile(np.eye(4), (*turn.shape[:-2], 1, 1))
         poses[..., :3, :3] = turn
-        super().__init__(link, poses, mask=[0, 0, 0, *_part("mask", mask, "about x, y, z")], frame=frame)
+        which = [0, 0, 0, *_part("mask", mask, "about x, y, z")]
+        settle(self, upper=None if upper is None else angle_bound(upper))
+        if upper is not None and not all(which[3:]):
+            raise ArgumentError(f"mask is {shown(mask)}; expected none beside upper, which bounds the whole turn")
+        super().__init__(link, poses, mask=which, frame=frame, weight=weight, priority=priority)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The pose, and the angle where there is one (..., 16) or (..., 17)."""
+        return super().numbers if self.upper is None else with_bound(super().numbers, self.upper)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return super().key if self.upper is None else (*super().key, "cone")
+
+    def kind(self) -> Orientation:
+        """The same for one task."""
+        constraint = copy(super().kind())
+        object.__setattr__(constraint, "upper", None if self.upper is None else np.zeros(()))
+        return constraint  # type: ignore[return-value]  # (a copy of this)
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """The turn that is left, or what of its angle is too much."""
+        if self.upper is None:
+            return super().equations(view, p)
+        part = super().equations(view, p[:16])
+        half = 0.5 * root(squared(part.residual))
+        axis = part.residual * (0.5 / greatest(half, 1e-300))
+        angle = 2.0 * atan2(half, self._left(view, p[:16])[2])
+        return ConstraintEquations.between(np.array([angle]), -(axis @ part.rates)[None], ([-FARTHEST], p[16:]), (True,))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of the angle, or of what of it is too much."""
+        if self.upper is None:
+            return super().errors(view, p)
+        excess = outside(self._angle(view, p[:16], self._left(view, p[:16])[2]), -FARTHEST, p[16])
+        return 0.0, excess * excess
 
 
 def exact_poses(T: npt.ArrayLike) -> FloatArray:

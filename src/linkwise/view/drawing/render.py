@@ -128,6 +128,7 @@ def draw(
     shares = look_at(axes, layouts, np.concatenate([path, np.array(around).reshape(-1, 4)[:, :3]]))
     if into is None:
         trim(picture, axes, shares)
+        picture.set_layout_engine("none")  # (all places are set: a layout would be looked for by drawing everything twice)
     axes.apply_aspect()
     if len(mechanism.links) <= CROWD if names is None else names:
         labels.write(axes, scene)

@@ -115,11 +115,13 @@ def lay_out(tree: Tree, q: Any = None) -> SceneLayout:
         Where q is not nq finite numbers.
     """
     joints, moved, rods = [], [], []
+    axes = [np.atleast_2d(link.axis)[0] for link in tree.links]
+    turns = rotation_between((0.0, 0.0, 1.0), np.reshape(np.array(axes, dtype=float), (-1, 3)))
     for k, (link, parent) in enumerate(zip(tree.links, tree.parents, strict=True)):
         acts, back = np.array(link.before, dtype=float), inverse(np.array(link.after, dtype=float))
         rods.append(Rod(parent, np.array([np.zeros(3), acts[:3, 3]])))
         rods.append(Rod(k, np.array([back[:3, 3], *_corner(link, back), np.zeros(3)])))
-        acts[:3, :3] = acts[:3, :3] @ rotation_between((0.0, 0.0, 1.0), np.atleast_2d(link.axis)[0])
+        acts[:3, :3] = acts[:3, :3] @ turns[k]
         joints.append(acts)
         moved.append(back[:3, 3])
     for loop in tree.loops:

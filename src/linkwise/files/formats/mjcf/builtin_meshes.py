@@ -41,7 +41,7 @@ def builtin_mesh(name: str, params: list[float]) -> Triangles:
         for value, (_, least, most, whole) in zip(params, ranges, strict=True)
     )
     if not within:
-        expected = ", ".join(f"{what} from {least:g} to {most:g}" for what, least, most, _ in ranges)
+        expected = ", ".join(f"{quantity} from {least:g} to {most:g}" for quantity, least, most, _ in ranges)
         raise MeshError(f"builtin {name} has params {params}; expected {expected}")
     return build(*(int(value) if whole else value for value, (*_, whole) in zip(params, ranges, strict=True)))
 

@@ -10,7 +10,16 @@ from typing import Any
 
 from linkwise.kernel.backend import Backend, CompiledKernel, Lazy, backend
 from linkwise.kernel.backends import numpy as numpy_lowering
-from linkwise.kernel.backends.llvm import iteration, loaders, path_motion, reachability, rollout, sequence, xla_handler
+from linkwise.kernel.backends.llvm import (
+    iteration,
+    loaders,
+    path_motion,
+    path_speeds,
+    reachability,
+    rollout,
+    sequence,
+    xla_handler,
+)
 from linkwise.kernel.backends.llvm.fastcall import has_entry
 from linkwise.kernel.backends.llvm.loading import entry_with_pool, load
 from linkwise.kernel.backends.llvm.lowering import entry_in_loop
@@ -66,13 +75,23 @@ class Llvm(Backend):
         """Both passes of all paths in one call, limits in vector lanes."""
         return reachability.compiled()
 
-    def path_speeds(self, rows: Tape, caps: Tape) -> Callable[..., Any]:
+    def path_speeds(self, rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any]:
         """Lines of limits and both passes of all paths in one call, joints in vector lanes."""
-        return path_motion.speeds(rows, caps)
+        return path_speeds.speeds(rows, caps, efforts)
+
+    def path_samples(self) -> Callable[..., Any]:
+        """All places of all paths in one call, joints in vector lanes."""
+        return path_speeds.samples()
 
     def path_motion(self, tape: Tape) -> Callable[..., Any]:
         """All instants of all paths in one call, joints in vector lanes."""
         return path_motion.motion(tape)
+
+    def launcher(self, program: Any) -> Any:
+        """PTX, from the same lowering."""
+        from linkwise.kernel.backends.nvptx.launch import launcher_of
+
+        return launcher_of(program)
 
     def xla_handler(self, ufunc: Any, tape: Tape, dtype: str, version: tuple[int, int]) -> tuple[int, Any] | None:
         """The inner loop of the gufunc, called by XLA."""

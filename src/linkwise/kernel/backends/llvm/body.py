@@ -54,10 +54,12 @@ class Plan:
         How many such places there are.
     together : int
         Blocks of configurations that are computed together.
+    divided : bool
+        Whether long arithmetic is cut into parts.
     """
 
-    def __init__(self, tape: Tape, *, has_fma: bool) -> None:
-        self.tape = tape
+    def __init__(self, tape: Tape, *, has_fma: bool, divided: bool = True) -> None:
+        self.tape, self.divided = tape, divided
         self.product_of: dict[int, int] = {}
         self.absorbed: set[int] = set()
         if has_fma:
@@ -145,7 +147,7 @@ class Plan:
         steps = [step for step in self._steps() if step not in self.absorbed]
         sizes = [self._length(step) for step in steps]
         total = sum(sizes)
-        count = max(1, -(-total // (PART if self.together == 1 else LARGE_PART)))
+        count = max(1, -(-total // (PART if self.together == 1 else LARGE_PART))) if self.divided else 1
         parts: list[list[Step]] = [[] for _ in range(count)]
         passed = 0
         for step, size in zip(steps, sizes, strict=True):
@@ -237,11 +239,15 @@ def blocks(tape: Tape, t: Text, plan: Plan) -> str:
     return "\n".join([*functions, _function(t, f"blocks_{t.tag}", ("in", "out", "space"), ", i64 %count")])
 
 
-def _part(tape: Tape, t: Text, plan: Plan, number: int) -> str:
-    t.lines.clear()
-    t.start("entry")
+def write_part(tape: Tape, t: Text, plan: Plan, number: int) -> None:
+    """Begin a function with a part of the arithmetic, to its end."""
+    t.begin()
     t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
     _Writer(tape, t, plan).write(number)
+
+
+def _part(tape: Tape, t: Text, plan: Plan, number: int) -> str:
+    write_part(tape, t, plan, number)
     return _function(t, f"part{number}_{t.tag}", ("in", "out", "space"))
 
 

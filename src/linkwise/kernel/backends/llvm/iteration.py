@@ -70,8 +70,9 @@ def _lanes(program: IterationProgram, t: Text) -> list[str]:
     zeros = f"@zeros = internal constant [{sizes['aux']} x double] zeroinitializer"
     align = max(64, t.vector_size)
     width, whole = t.width, (1 << t.width) - 1
+    loop = _one_by_one(t) if width == 1 else f"{_side_by_side(width)}{_abreast(width, whole)}\n{_refill(width, whole)}"
     main = f"""
-define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
+define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data{t.share}) #0 {{
 entry:
   %in = alloca [{state + row_length - 1} x {t.vector}], align {align}
   %out = alloca [{row_length} x {t.vector}], align {align}
@@ -81,16 +82,11 @@ entry:
   %starts.at = getelementptr i64, ptr %dimensions, i64 3
   %starts = load i64, ptr %starts.at
   %attempts = add i64 %starts, 1
-  %none = icmp sle i64 %count, 0
+  %none = icmp sle i64 %count, {t.first}
   br i1 %none, label %end, label %choose
 choose:
   call void @constants(ptr %out)
-  %few = icmp slt i64 %count, {width}
-  %several = icmp sgt i64 %starts, 0
-  %abreast = and i1 %few, %several
-  br i1 %abreast, label %task, label %fill
-{_abreast(width, whole)}
-{_refill(width, whole)}end:
+{loop}end:
   ret void
 }}
 """
@@ -146,6 +142,43 @@ entry:
   %both = or i64 %over.word, %high
   ret i64 %both
 }}
+"""
+
+
+def _one_by_one(t: Text) -> str:
+    """One lane: every `step`-th task from the first on, one start after the other."""
+    return f"""  br label %task
+task:
+  %j = phi i64 [ {t.first}, %choose ], [ %j1, %write ]
+  br label %start
+start:
+  %attempt = phi i64 [ 0, %task ], [ %attempt1, %tried ]
+  call void @begin(ptr %args, ptr %steps, ptr %in, i64 0, i64 %j, i64 %attempt)
+  br label %run
+run:
+  %both = call i64 @advance(ptr %in, ptr %out)
+  %quiet = icmp eq i64 %both, 0
+  br i1 %quiet, label %run, label %tried
+tried:
+  %solved = icmp ugt i64 %both, 1
+  %attempt1 = add i64 %attempt, 1
+  %spent = icmp uge i64 %attempt1, %attempts
+  %final = or i1 %solved, %spent
+  br i1 %final, label %write, label %start
+write:
+  call void @finish(ptr %args, ptr %steps, ptr %out, i64 0, i64 %j)
+  %j1 = add i64 %j, {t.step}
+  %more.task = icmp ult i64 %j1, %count
+  br i1 %more.task, label %task, label %end
+"""
+
+
+def _side_by_side(width: int) -> str:
+    """Whether lanes take the starts of one task, or tasks."""
+    return f"""  %few = icmp slt i64 %count, {width}
+  %several = icmp sgt i64 %starts, 0
+  %abreast = and i1 %few, %several
+  br i1 %abreast, label %task, label %fill
 """
 
 

@@ -100,9 +100,9 @@ def entry_in_loop(tape: Tape) -> bool:
     return has_entry(tape) and is_large(tape)
 
 
-def module(parts: Sequence[str]) -> str:
-    """LLVM text of a module: what all share, the parts, and the intrinsics that they call."""
-    whole = "\n".join([_SHARED, *parts])
+def module(parts: Sequence[str], *, table: bool = True) -> str:
+    """LLVM text of a module: what all share, the table ``runtime`` if it has one, the parts, the intrinsics they call."""
+    whole = "\n".join([_TABLE * table + _SHARED, *parts])
     intrinsics = sorted(set(re.findall(r"@llvm\.[\w.]+", whole)))
     return "\n".join([whole, *map(_declaration, intrinsics)])
 
@@ -128,13 +128,17 @@ _PLAIN_INTRINSICS = {
     "@llvm.x86.sse.ldmxcsr": ("void", "ptr"),
     "@llvm.aarch64.get.fpcr": ("i64", ""),
     "@llvm.aarch64.set.fpcr": ("void", "i64"),
+    "@llvm.nvvm.read.ptx.sreg.tid.x": ("i32", ""),
+    "@llvm.nvvm.read.ptx.sreg.ntid.x": ("i32", ""),
+    "@llvm.nvvm.read.ptx.sreg.ctaid.x": ("i32", ""),
+    "@llvm.nvvm.read.ptx.sreg.nctaid.x": ("i32", ""),
 }
 
-_SHARED = f"""
-@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer
-attributes #0 = {{ nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }}
-!0 = !{{!"branch_weights", i32 1, i32 2000}}
-!1 = !{{!"branch_weights", i32 2000, i32 1}}
+_TABLE = f"\n@runtime = dso_local global [{len(RUNTIME)} x ptr] zeroinitializer"
+_SHARED = """
+attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+!0 = !{!"branch_weights", i32 1, i32 2000}
+!1 = !{!"branch_weights", i32 2000, i32 1}
 """
 
 

@@ -1,30 +1,18 @@
-"""Speeds along paths of polynomials, and the motion at instants, each a loop over paths: joints stand in vector lanes."""
+"""The motion along paths of polynomials at instants, a loop over paths: joints stand in vector lanes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.llvm import reachability
-from linkwise.kernel.backends.llvm.body import body
-from linkwise.kernel.backends.llvm.loading import load_made
-from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.rollout import PartText
+from linkwise.kernel.backends.llvm.path_speeds import lane_body, lane_text, load_lanes, loop_gufunc
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.gufunc import Face
 from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "1"
-
-SPEEDS = Face(
-    "path_speeds",
-    {"lines": ("n", "b", 3, LANES), "most": ("m",), "rate": ("n",), "ends": (2,), "slopes": ("p", "d", "w"),
-     "weights": ("n", "d", "d"), "piece": ("n",), "limits": ("l", "w")},
-    {"sets": ("m", 3), "cap": ("m",)},
-)  # fmt: skip
+LOWERING = "4"
 
 MOTION = Face(
     "path_motion",
@@ -34,111 +22,14 @@ MOTION = Face(
 )  # fmt: skip
 
 
-def speeds(rows: Tape, caps: Tape) -> Callable[..., Any]:
-    """The passes over lines that one tape makes, and another one the greatest x at both ends; see `path_programs`."""
-    fill = "  call void @fill(" + ", ".join(f"ptr %{name}" for name in FILLED) + ", i64 %n, i64 %blocks)"
-    parts = [_body(rows, "rows"), _body(caps, "caps"), _fill(), *reachability.parts((*SPEEDS.inputs, *SPEEDS.outputs), fill)]
-    return _gufunc(SPEEDS, parts, f"{rows.digest} {caps.digest}")
-
-
 def motion(tape: Tape) -> Callable[..., Any]:
     """Position, velocity and acceleration at instants, by a tape for one joint; see `path_programs`."""
-    return _gufunc(MOTION, [_body(tape, "motion"), _motion()], tape.digest)
-
-
-def _gufunc(face: Face, parts: list[str], digest: str) -> Callable[..., Any]:
-    key = machine_key(f"{face.name} {LOWERING} {reachability.LOWERING} {digest}", "float64")
-    code = load_made(key, lambda: llvm.compiled(llvm.module(parts)))
-    memory = Memory(face, [("float64", LOOP(code.address("loop_double")))], "")
-    memory.held.append(code)
-    gufunc: Callable[..., Any] = make(memory, len(face.inputs), len(face.outputs))
-    return gufunc
-
-
-def _text(part: str) -> PartText:
-    text = PartText("double", LANES, llvm.host().has_fma)
-    text.part = part
-    return text
-
-
-def _body(tape: Tape, part: str) -> str:
-    return body(tape, _text(part))
-
-
-FILLED = ("lines", "most", "rate", "slopes", "weights", "piece", "limits", "cap")
-
-
-def _near(t: Text, base: str, index: str) -> str:
-    """Emit: load a vector of numbers in an array, from some number on."""
-    return t.emit(f"load {t.vector}, ptr {t.at('double', base, index)}, align 8")
-
-
-def _less(t: Text, x: str, y: str) -> str:
-    return t.choose(t.emit(f"fcmp olt {t.vector} {x}, {y}"), x, y)
-
-
-def _fill() -> str:
-    """``@fill``: of each interval the Bernstein coefficients of slopes, the lines from those, and the caps at the nodes."""
-    t = _text("fill")
-    t.begin()
-    for name, count in (("in", 8), ("caps", 2), ("near", 1), ("far", 1), ("carry", 1)):
-        t.do(f"%{name} = alloca [{count} x {t.vector}], align 64")
-    t.do("%groups = udiv i64 %blocks, 5")
-    t.do(f"%width = mul i64 %groups, {LANES}")
-    t.do("%skip = mul i64 %width, 5")
-    t.put(t.number(float("inf")), "%carry", 0)
-    with t.loop("interval", "%n") as k:
-        rate = t.load("double", "%rate", k)
-        t.put(t.broadcast(t.emit(f"fadd double {rate}, {rate}")), "%in", 5)
-        number = t.load("double", "%piece", k)
-        first = t.emit(f"mul i64 {t.emit(f'fptoui double {number} to i64')}, %skip")
-        matrix = t.at("double", "%weights", t.emit(f"mul i64 {k}, 25"))
-        for name in ("near", "far"):
-            t.put(t.number(float("inf")), f"%{name}", 0)
-        begin = t.emit(f"mul i64 {k}, %groups")
-        with t.loop("group", "%groups") as group:
-            lane = t.emit(f"mul i64 {group}, {LANES}")
-            at = t.emit(f"add i64 {first}, {lane}")
-            values = []
-            for _ in range(5):
-                values.append(_near(t, "%slopes", at))
-                at = t.emit(f"add i64 {at}, %width")
-            for row in range(5):
-                total = t.op("fmul", t.broadcast(t.load("double", matrix, 5 * row)), values[0])
-                for column in range(1, 5):
-                    total = t.fma(t.broadcast(t.load("double", matrix, 5 * row + column)), values[column], total)
-                t.put(total, "%in", row)
-            t.put(_near(t, "%limits", lane), "%in", 6)
-            t.put(_near(t, "%limits", t.emit(f"add i64 %width, {lane}")), "%in", 7)
-            place = t.at(t.vector, "%lines", t.emit(f"mul i64 {t.emit(f'add i64 {begin}, {group}')}, 15"))
-            t.do(f"call void @body_{_text('rows').tag}(ptr %in, ptr {place})")
-            t.do(f"call void @body_{_text('caps').tag}(ptr %in, ptr %caps)")
-            for side, name in enumerate(("%near", "%far")):
-                t.put(_less(t, t.get("%caps", side), t.get(name, 0)), name, 0)
-        _store_cap(t, _less(t, t.get("%carry", 0), t.get("%near", 0)), k)
-        t.put(t.get("%far", 0), "%carry", 0)
-    _store_cap(t, t.get("%carry", 0), "%n")
-    t.do("ret void")
-    arguments = ", ".join([f"ptr %{name}" for name in FILLED] + ["i64 %n", "i64 %blocks"])
-    return t.function(f"define internal void @fill({arguments})")
-
-
-def _store_cap(t: Text, value: str, node: str) -> None:
-    """Emit: the least of all lanes, and of what is allowed at a node at most, is its cap."""
-    half = LANES // 2
-    while half:
-        mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
-        value = _less(t, value, t.emit(f"shufflevector {t.vector} {value}, {t.vector} poison, {mask}"))
-        half //= 2
-    number, most = t.emit(f"extractelement {t.vector} {value}, i32 0"), t.load("double", "%most", node)
-    less = t.emit(f"fcmp olt double {number}, {most}")
-    least = t.emit(f"select i1 {less}, double {number}, double {most}")
-    t.do(f"store double {least}, ptr {t.at('double', '%cap', node)}, align 8")
+    return loop_gufunc(MOTION, [lane_body(tape, "motion"), _motion()], f"{LOWERING} {tape.digest}")
 
 
 def _motion() -> str:
     """The loop over paths and instants: an interval is looked for from that of the instant before on."""
-    t = _text("main")
+    t = lane_text("main")
     t.begin()
     t.do(f"%in = alloca [10 x {t.vector}], align 64")
     t.do(f"%out = alloca [3 x {t.vector}], align 64")
@@ -234,9 +125,9 @@ def _instant(t: Text, base: dict[str, str], time: str, stop: str, rests: str) ->
         lane = t.emit(f"mul i64 {group}, {LANES}")
         at = t.emit(f"add i64 {first}, {lane}")
         for k in range(6):
-            t.put(_near(t, base["ends"], at), "%in", k)
+            t.put(load_lanes(t, base["ends"], at), "%in", k)
             at = t.emit(f"add i64 {at}, %width")
-        t.do(f"call void @body_{_text('motion').tag}(ptr %in, ptr %out)")
+        t.do(f"call void @body_{lane_text('motion').tag}(ptr %in, ptr %out)")
         left = t.emit(f"sub i64 %joints, {lane}")
         few = t.emit(f"icmp ult i64 {left}, {LANES}")
         most = t.emit(f"select i1 {few}, i64 {left}, i64 {LANES}")

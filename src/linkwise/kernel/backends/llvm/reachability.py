@@ -9,14 +9,16 @@ from typing import Any
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
-from linkwise.kernel.backends.llvm.text import scalar
+from linkwise.kernel.backends.llvm.text import Text, scalar
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "1"
+LOWERING = "3"
 
 VECTOR = f"<{LANES} x double>"
+#: The bounds of u, and what order makes one of two lines the tighter one.
+SIDES = (("low", "ogt"), ("high", "olt"))
 NAN = "0x7FF8000000000000"
 
 FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
@@ -32,9 +34,12 @@ def compiled() -> Callable[..., Any]:
     return gufunc
 
 
-def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "") -> list[str]:
-    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path."""
-    return [_bounds(), _search("downward"), _search("upward"), _main(names, before)]
+def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "", held: bool = False) -> list[str]:
+    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path.
+
+    With `held` an argument of that name is not 0 for intervals whose limits allow u = 0 at x = 0.
+    """
+    return [_bounds(), _values(), _search("downward"), _search("upward"), _main(names, before, held)]
 
 
 def _bounds() -> str:
@@ -96,6 +101,41 @@ done:
   ret void
 }}
 """
+
+
+def _values() -> str:
+    """Least upper and greatest lower bound of u at x alone."""
+    t = Text("double", LANES, llvm.host().has_fma)
+    t.begin()
+    rate, x = t.broadcast("%rate"), t.broadcast("%x")
+    gaps = [t.emit(f"fsub double {t.load('double', '%next', k)}, %x") for k in range(2)]
+    sides = [(name, order, t.op("fmul", t.broadcast(gap), rate)) for (name, order), gap in zip(SIDES, gaps, strict=True)]
+    t.do("br label %test")
+    t.start("test")
+    t.do("%k = phi i64 [ 0, %entry ], [ %k1, %act ]")
+    for name, _, first in sides:
+        t.do(f"%{name} = phi {VECTOR} [ {first}, %entry ], [ %{name}.better, %act ]")
+    t.do("%more = icmp ult i64 %k, %blocks")
+    t.do("br i1 %more, label %act, label %done")
+    t.start("act")
+    block = t.at(VECTOR, "%lines", t.emit("mul i64 %k, 3"))
+    slope, *starts = (t.emit(f"load {VECTOR}, ptr {t.at(VECTOR, block, row)}, align 8") for row in range(3))
+    for (name, order, _), start in zip(sides, starts, strict=True):
+        value = t.fma(slope, x, start)
+        test = t.emit(f"fcmp {order} {VECTOR} {value}, %{name}")
+        t.do(f"%{name}.better = select <{LANES} x i1> {test}, {VECTOR} {value}, {VECTOR} %{name}")
+    t.do("%k1 = add i64 %k, 1")
+    t.do("br label %test")
+    t.start("done")
+    for k, (side, order, _) in enumerate(sides):
+        best, half = f"%{side}", LANES // 2
+        while half:
+            mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
+            other = t.emit(f"shufflevector {VECTOR} {best}, {VECTOR} poison, {mask}")
+            best, half = t.choose(t.emit(f"fcmp {order} {VECTOR} {best}, {other}"), best, other), half // 2
+        t.do(f"store double {t.emit(f'extractelement {VECTOR} {best}, i32 0')}, ptr {t.at('double', '%out', k)}")
+    t.do("ret void")
+    return t.function("define internal void @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %out)")
 
 
 def _spread(source: str, target: str) -> str:
@@ -182,7 +222,14 @@ empty:
 """
 
 
-def _main(names: Sequence[str], before: str) -> str:
+def _main(names: Sequence[str], before: str, held: bool) -> str:
+    skip = """  %held.at = getelementptr double, ptr %held, i64 %i1
+  %held.here = load double, ptr %held.at
+  %stands = fcmp une double %held.here, 0.0
+  %next.low.here = load double, ptr %next
+  %next.rests = fcmp oeq double %next.low.here, 0.0
+  %no.search = and i1 %stands, %next.rests
+  br i1 %no.search, label %back.low, label %back.search"""
     rows = "\n".join(
         f"  %{name}.arg = getelementptr ptr, ptr %args, i64 {k}\n  %{name}.data = load ptr, ptr %{name}.arg\n"
         f"  %{name}.step.at = getelementptr i64, ptr %steps, i64 {k}\n  %{name}.step = load i64, ptr %{name}.step.at"
@@ -244,7 +291,12 @@ back.high:
   %cap.at = getelementptr double, ptr %cap, i64 %i1
   %cap.here = load double, ptr %cap.at
   %high = call double @downward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double %cap.here, ptr %space)
-  %low = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
+{skip if held else "  br label %back.search"}
+back.search:
+  %low.found = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
+  br label %back.low
+back.low:
+  %low = phi double [ %low.found, %back.search ]{", [ 0.0, %back.high ]" if held else ""}
   %low.less = fcmp olt double %low, %high
   %low.kept = select i1 %low.less, double %low, double %high
   store double %low.kept, ptr %here
@@ -253,8 +305,8 @@ back.high:
 back.done:
   br label %back
 forth:
-  %f = phi i64 [ 0, %back ], [ %f1, %forth.act ]
-  %x = phi double [ %x.first, %back ], [ %x.next, %forth.act ]
+  %f = phi i64 [ 0, %back ], [ %f1, %forth.move ]
+  %x = phi double [ %x.first, %back ], [ %x.next, %forth.move ]
   %f.row = mul i64 %f, 3
   %f.here = getelementptr double, ptr %sets, i64 %f.row
   %x.at = getelementptr double, ptr %f.here, i64 2
@@ -267,14 +319,22 @@ forth.act:
   %f.lines = getelementptr double, ptr %lines, i64 %f.lines.skip
   %f.rate.at = getelementptr double, ptr %rate, i64 %f
   %f.rate = load double, ptr %f.rate.at
+  call void @values(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x, ptr %space)
+  %f.low.least = load double, ptr %space
+  %f.high.at = getelementptr double, ptr %space, i64 1
+  %f.high.most = load double, ptr %f.high.at
+  %f.room = fcmp ole double %f.low.least, %f.high.most
+  br i1 %f.room, label %forth.move, label %forth.flatter
+forth.flatter:
   call void @bounds(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x, ptr %space)
 {_loaded("f.")}
-  %f.room = fcmp ole double %f.low, %f.high
   %f.low.steep = call double @llvm.fabs.f64(double %f.low.slope)
   %f.high.steep = call double @llvm.fabs.f64(double %f.high.slope)
   %f.flat = fcmp olt double %f.high.steep, %f.low.steep
   %f.flatter = select i1 %f.flat, double %f.high, double %f.low
-  %u = select i1 %f.room, double %f.high, double %f.flatter
+  br label %forth.move
+forth.move:
+  %u = phi double [ %f.high.most, %forth.act ], [ %f.flatter, %forth.flatter ]
   %x.change = fdiv double %u, %f.rate
   %x.free = fadd double %x, %x.change
   %next.least = load double, ptr %f.next

@@ -40,17 +40,6 @@ STAGE = ("advance", "weight", "delay")
 PORT = ("data", "row", "time", "last")
 
 
-class PartText(Text):
-    """Text of one of several bodies in a module: its name is part of the tag of its functions."""
-
-    part: str = ""
-
-    @property
-    def tag(self) -> str:
-        """The suffix of its functions: ``double8_law``."""
-        return f"{super().tag}_{self.part}"
-
-
 @dataclass(frozen=True)
 class Space:
     """Where things stand in the work space, counted in vectors."""
@@ -76,31 +65,31 @@ def rollout(program: RolloutProgram, make: Text) -> list[str]:
     return _Rollout(program, make).parts()
 
 
+def words(program: RolloutProgram) -> int:
+    """How long the table is."""
+    return len(HEAD) + len(STAGE) * len(program.coefficients) + len(PORT) * (2 + len(program.reads) + 4)
+
+
 class _Rollout:
     def __init__(self, program: RolloutProgram, like: Text) -> None:
         self.program, self.like = program, like
         self.space = Space.of(program)
-        self.t = self._text("main")
+        self.t = like.another("main")
         self.whole = program.nq + program.nv
         self.reads = program.reads
         self.writes = {"q": program.nq, "qd": program.nv, "qdd": program.nv, "tau": program.nv}
-
-    def _text(self, part: str) -> PartText:
-        text = PartText(self.like.scalar, self.like.width, self.like.has_fma)
-        text.part = part
-        return text
 
     def parts(self) -> list[str]:
         program = self.program
         parts = []
         for part, tape in program.tapes.items():
-            parts.append(body(tape, self._text(part)))
+            parts.append(body(tape, self.like.another(part)))
         parts.append(moving(self.t))
         sizes = {"q0": program.nq, "qd0": program.nv} | {name: size for name, (size, _) in self.reads.items()}
-        parts += [port(self._text("read"), name, size, inward=True) for name, size in sizes.items()]
-        parts += [port(self._text("write"), name, size, inward=False) for name, size in self.writes.items()]
+        parts += [port(self.like.another("read"), name, size, inward=True) for name, size in sizes.items()]
+        parts += [port(self.like.another("write"), name, size, inward=False) for name, size in self.writes.items()]
         self._main()
-        head = "define void @rollout(ptr %table) #0 {\nentry:\n"
+        head = f"define void @rollout(ptr %table{self.t.share}) #0 {{\nentry:\n"
         return [*parts, head + "\n".join(self.t.lines) + "\n}\n"]
 
     # ── small things ──────────────────────────────────────────────────────────────────────────────
@@ -123,7 +112,7 @@ class _Rollout:
         self.t.put(self.t.broadcast(number), "%work", index)
 
     def _body(self, part: str, inputs: int, outputs: int) -> None:
-        self.t.do(f"call void @body_{self._text(part).tag}(ptr {self._at(inputs)}, ptr {self._at(outputs)})")
+        self.t.do(f"call void @body_{self.like.another(part).tag}(ptr {self._at(inputs)}, ptr {self._at(outputs)})")
 
     def _transfer(self, name: str, at: int, instant: str, *, inward: bool) -> None:
         ports = ["q0", "qd0", *self.reads] if inward else list(self.writes)
@@ -137,7 +126,11 @@ class _Rollout:
 
     def _main(self) -> None:
         t = self.t
-        for k, name in enumerate(HEAD):
+        head: tuple[str, ...] = HEAD
+        if t.share:  # (each thread has a work space of its own)
+            t.do(f"%work = alloca [{self.space.size} x {t.vector}], align 16")
+            head = HEAD[:-1]
+        for k, name in enumerate(head):
             kind = {"start": "double", "step": "double", "work": "ptr"}.get(name, "i64")
             t.do(f"%{name}.at = getelementptr i64, ptr %table, i64 {k}")
             t.do(f"%{name} = load {kind}, ptr %{name}.at")
@@ -147,7 +140,7 @@ class _Rollout:
         t.do("br label %block")
         before = t.block
         t.start("block")
-        t.do(f"%begin = phi i64 [ 0, %{before} ], [ %begin.next, %over ]")
+        t.do(f"%begin = phi i64 [ {t.first}, %{before} ], [ %begin.next, %over ]")
         t.do("%left = sub i64 %count, %begin")
         t.do("%more = icmp sgt i64 %left, 0")
         t.do("br i1 %more, label %load, label %end")
@@ -171,7 +164,7 @@ class _Rollout:
         t.do("%k.next = add i64 %k, 1")
         t.do("br label %instant")
         t.start("over")
-        t.do(f"%begin.next = add i64 %begin, {t.width}")
+        t.do(f"%begin.next = add i64 %begin, {t.step}")
         t.do("br label %block")
         t.start("end")
         t.do("ret void")
@@ -280,10 +273,9 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
                     here = slice(first // record, None)
                     out = [array[rows, here] for array in (recorded.q, recorded.qd, recorded.qdd, recorded.tau)]
                     read = [array if len(array) == 1 else array[rows] for array in inputs]
-                    words = [len(now[0]), min(along, steps - first), first, record, _bits(start), _bits(step), align]
-                    words += [_bits(number) for stage in program.scaled(step) for number in stage]
-                    words += [word for array in (*now, *read, *out) for word in _port(array)]
-                    table = np.array(words, dtype=np.int64)
+                    ports = [_port(array) for array in (*now, *read, *out)]
+                    head = (len(now[0]), min(along, steps - first), first, record, bits(start), bits(step), align)
+                    table = table_of(program, head, step, ports)
                     function(table.ctypes.data)
                     now = (out[0][:, along // record :], out[1][:, along // record :])
                     yield
@@ -298,6 +290,14 @@ def compiled(program: RolloutProgram) -> Callable[..., Recorded]:
 def object_code(program: RolloutProgram) -> bytes:
     """Compile a program to an object file."""
     return llvm.compiled(llvm.module(rollout(program, llvm.host().text("double"))))
+
+
+def table_of(
+    program: RolloutProgram, head: Sequence[int], step: float, ports: Sequence[Sequence[int]]
+) -> npt.NDArray[np.int64]:
+    """The table that the machine code reads: the numbers of `HEAD`, those of the stages, those of the arrays."""
+    stages = [bits(number) for stage in program.scaled(step) for number in stage]
+    return np.array([*head, *stages, *(word for port in ports for word in port)], dtype=np.int64)
 
 
 def _work_space(program: RolloutProgram) -> tuple[FloatArray, int]:
@@ -318,6 +318,6 @@ def _port(array: FloatArray) -> tuple[int, int, int, int]:
     return int(array.ctypes.data), row, array.strides[1], array.shape[1] - 1
 
 
-def _bits(number: float) -> int:
+def bits(number: float) -> int:
     """The bits of a float64 as an integer."""
     return int(np.float64(number).view(np.int64))

@@ -56,6 +56,9 @@ def each_in_turn(t: Text, count: int, act: Callable[[str, int], None]) -> None:
 
 def rows_in(t: Text, rows: list[str], buffer: str, size: int) -> None:
     """Transpose rows to lanes, two columns at a time: pieces of two elements, even rows and odd rows, interleaved."""
+    if t.width == 1:
+        broadcast_row(t, rows[0], buffer, size)
+        return
     pair = f"<2 x {t.scalar}>"
     for column in range(0, size, 2):
         if column + 1 == size:
@@ -79,6 +82,9 @@ def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
 
 def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns | None = None) -> None:
     """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
+    if t.width == 1:
+        first_lane(t, rows[0], buffer, size)
+        return
     length = group_length(t)
     whole = size // length * length
 

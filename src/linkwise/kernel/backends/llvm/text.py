@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 #: What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading.
 RUNTIME = (
@@ -44,11 +44,20 @@ class Text:
         Lanes of a vector.
     has_fma : bool
         Whether the host fuses a multiplication and an addition.
+    part : str
+        Which of several bodies in a module it is: its name is part of the tag of its functions.
     """
+
+    #: The first row that a function computes.
+    first: ClassVar[str] = "0"
+
+    #: What a function over rows takes beside its arguments.
+    share: ClassVar[str] = ""
 
     scalar: str
     width: int
     has_fma: bool
+    part: str = ""
     lines: list[str] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=lambda: {"names": 0, "block": "entry"})
 
@@ -73,8 +82,17 @@ class Text:
 
     @property
     def tag(self) -> str:
-        """The suffix of functions for these vectors: ``double8``."""
-        return f"{self.scalar}{self.width}"
+        """The suffix of functions for these vectors: ``double8``, ``double8_law``."""
+        return f"{self.scalar}{self.width}{'_' * bool(self.part)}{self.part}"
+
+    @property
+    def step(self) -> str:
+        """Rows from one block that a function computes to the next."""
+        return str(self.width)
+
+    def another(self, part: str) -> Text:
+        """An empty function body for the same vectors, of another part."""
+        return replace(self, part=part, lines=[], state={"names": 0, "block": "entry"})
 
     @property
     def suffix(self) -> str:

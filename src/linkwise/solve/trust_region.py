@@ -1,7 +1,7 @@
-"""Trust-region minimisation within joint limits and along closed loops.
+"""Trust-region minimisation along the motions that are allowed.
 
 Newton's method with a trust region along the motions that are allowed (J. Nocedal, S. J. Wright, *Numerical Optimization*,
-2006, section 4.1). The curvature is taken from differences of values on the closed loops themselves, so that it holds where
+2006, section 4.1). The curvature is that of the allowed positions themselves, so that it holds where
 what is aimed at is out of reach, and where a linkage turns back; a direction that curves downwards is gone down (Y. N.
 Dauphin and others, "Identifying and attacking the saddle point problem in high-dimensional non-convex optimization", 2014,
 for taking the absolute values). Small curvatures are raised to the slope (D.-H. Li, M. Fukushima, L. Qi, N. Yamashita,
@@ -13,15 +13,11 @@ drive the joints far for nothing. Every step lowers the value, so the way never 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleMotions, FeasibleSet
 from linkwise.spatial.scalar import FloatArray
 
 
@@ -41,86 +37,36 @@ class Aim(ABC):
         """The derivative along the velocities (nv,), at a position (nq,)."""
 
 
-@dataclass(frozen=True, eq=False)
-class PoseAim(Aim):
-    """A pose of a frame: |p - pt|^2 / (2 s^2) + w^2 (1 - cos(t)), with t the angle that is missing.
+class Motions(Protocol):
+    """The motions that are allowed at a position, to first order."""
 
-    Written with the columns of the rotations, 1 - cos(t) = |R - Rt|^2 / 4, it is smooth at every angle and exact at small
-    ones.
-
-    Attributes
-    ----------
-    pose, rates : callable
-        q to the pose (4, 4) of the frame, and to its Jacobian (6, nv), world axes.
-    target : ndarray (4, 4)
-        The pose wanted.
-    weight : float
-        w^2.
-    size : float
-        s, m.
-    """
-
-    pose: Callable[[FloatArray], Any]
-    rates: Callable[[FloatArray], Any]
-    target: FloatArray
-    weight: float
-    size: float
-
-    def values(self, q: FloatArray) -> FloatArray:
-        """How far positions (k, nq) are from the pose (k,)."""
-        gap = self.pose(q)[..., :3, :] - self.target[:3]
-        apart, turned = gap[..., 3], gap[..., :3]
-        far = np.einsum("...i,...i->...", apart, apart) / (2.0 * self.size**2)
-        return np.asarray(far + 0.25 * self.weight * np.einsum("...ij,...ij->...", turned, turned))
-
-    def slope(self, q: FloatArray) -> FloatArray:
-        """The derivative along the velocities (nv,)."""
-        here, rates = self.pose(q), self.rates(q)
-        gradient = rates[:3].T @ (here[:3, 3] - self.target[:3, 3]) / self.size**2
-        if self.weight:
-            turn = here[:3, :3] @ self.target[:3, :3].T
-            moment = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-            gradient = gradient + 0.5 * self.weight * (rates[3:].T @ moment)
-        return np.asarray(gradient)
+    @property
+    def basis(self) -> FloatArray:
+        """Orthonormal (nv, m), in units in which lengths and angles compare."""
 
 
-@dataclass(frozen=True, eq=False)
-class CoordinateAim(Aim):
-    """A value of one coordinate: (q_k - v)^2 / (2 u^2).
+class FeasibleRegion(Protocol):
+    """The positions that are allowed, and the ways between them."""
 
-    Attributes
-    ----------
-    index : int
-        Of the coordinate in q.
-    velocity : int
-        Of its velocity in qd.
-    velocities : int
-        How many there are, nv.
-    target : float
-        The value wanted, rad or m.
-    unit : float
-        What lengths are divided by.
-    """
+    @property
+    def units(self) -> FloatArray:
+        """What motions (nv,) are divided by."""
 
-    index: int
-    velocity: int
-    velocities: int
-    target: float
-    unit: float
+    def tangent(self, q: FloatArray) -> Any:
+        """The `Motions` at an allowed position q (nq,)."""
 
-    def values(self, q: FloatArray) -> FloatArray:
-        """How far positions (k, nq) are from it (k,)."""
-        return np.asarray(0.5 * ((q[..., self.index] - self.target) / self.unit) ** 2)
+    def room(self, q: FloatArray, tangent: Any) -> tuple[FloatArray, FloatArray]:
+        """Rows (k, m) and bounds (k,) of the steps along the basis that are allowed: rows @ step <= bounds."""
 
-    def slope(self, q: FloatArray) -> FloatArray:
-        """The derivative along the velocities (nv,)."""
-        gradient = np.zeros(self.velocities)
-        gradient[self.velocity] = (q[self.index] - self.target) / self.unit**2
-        return gradient
+    def held(self, q: FloatArray, tangent: Any, resting: npt.NDArray[np.intp]) -> Any:
+        """Those of the motions during which bounds of `room`, given by their rows, are kept."""
 
+    def moved(self, q: FloatArray, tangent: Any, step: FloatArray) -> FloatArray | None:
+        """The allowed position (nq,) next to a step (m,) along the basis; None where there is none."""
 
-#: How far beside a position values are taken for the curvature: truncation goes with its square, rounding against it.
-ASIDE = 3e-4
+    def curvature(self, aim: Aim, q: FloatArray, value: float, tangent: Any) -> FloatArray:
+        """The second derivative (m, m) of the value along the basis."""
+
 
 #: Of a step, rad or lengths that compare.
 LONGEST = 0.3
@@ -147,12 +93,14 @@ STIFF = 1.0
 IDLE = 0.1
 
 
-def descend(allowed: FeasibleSet, aim: Aim, q: FloatArray, *, rounds: int, done: float) -> tuple[FloatArray, int]:
+def descend(
+    allowed: FeasibleRegion, aim: Aim, q: FloatArray, *, rounds: int, done: float, longest: float = LONGEST
+) -> tuple[FloatArray, int]:
     """Go down from an allowed position q (nq,); return where it ends, and how many steps it took.
 
     Parameters
     ----------
-    allowed : FeasibleSet
+    allowed : FeasibleRegion
         Where it may go.
     aim : Aim
         What to come near to.
@@ -162,16 +110,18 @@ def descend(allowed: FeasibleSet, aim: Aim, q: FloatArray, *, rounds: int, done:
         Steps at most.
     done : float
         The value at which nothing is left to do.
+    longest : float
+        Of the steps.
     """
-    value, radius, taken = aim.value(q), LONGEST, 0
+    value, radius, taken = aim.value(q), longest, 0
     while taken < rounds and value > done and radius > SHORTEST:
         taken += 1
         slope = aim.slope(q) * allowed.units
-        tangent = _free(allowed, q, slope)
+        tangent = free_motions(allowed, q, slope)
         if not tangent.basis.shape[1]:
             break
         down = tangent.basis.T @ slope
-        curve, ways = np.linalg.eigh(_curvature(allowed, aim, q, value, tangent))
+        curve, ways = np.linalg.eigh(allowed.curvature(aim, q, value, tangent))
         step = _step(ways, curve, ways.T @ down, value, radius, *allowed.room(q, tangent))
         length = float(np.linalg.norm(step))
         if length <= SHORTEST:
@@ -183,50 +133,22 @@ def descend(allowed: FeasibleSet, aim: Aim, q: FloatArray, *, rounds: int, done:
             radius = 0.25 * length
             continue
         gained = value - reached
-        radius = min(2.0 * radius, LONGEST) if gained > 0.5 * expected else max(0.5 * length, 10.0 * SHORTEST)
+        radius = min(2.0 * radius, longest) if gained > 0.5 * expected else max(0.5 * length, 10.0 * SHORTEST)
         q, value = trial, reached
         if length <= LAST:
             break
     return q, taken
 
 
-def _free(allowed: FeasibleSet, q: FloatArray, slope: FloatArray) -> FeasibleMotions:
+def free_motions(allowed: FeasibleRegion, q: FloatArray, slope: FloatArray) -> Any:
     """The motions at q in which the joints rest that stand at a limit and are pressed against it on the way down."""
     tangent = allowed.tangent(q)
     rows, room = allowed.room(q, tangent)
     at = np.flatnonzero(room <= AT_LIMIT)
     if not at.size:
         return tangent
-    pressed = _pushed_back(rows[at], -(rows[at] @ (tangent.basis.T @ slope)))
+    pressed = pushed_back(rows[at], -(rows[at] @ (tangent.basis.T @ slope)))
     return allowed.held(q, tangent, at[pressed > 0.0]) if (pressed > 0.0).any() else tangent
-
-
-def _curvature(allowed: FeasibleSet, aim: Aim, q: FloatArray, value: float, tangent: FeasibleMotions) -> FloatArray:
-    """The second derivative (m, m) of the value along the basis, from second differences."""
-    count = tangent.basis.shape[1]
-    differences = aim.values(allowed.beside(q, tangent, _offsets(count))) - value
-    both = differences[: len(differences) // 2] + differences[len(differences) // 2 :]
-    diagonal = both[:count]
-    hessian = np.diag(diagonal)
-    rows, columns = _pairs(count)
-    hessian[rows, columns] = hessian[columns, rows] = 0.5 * (both[count:] - diagonal[rows] - diagonal[columns])
-    return hessian / ASIDE**2
-
-
-@cache
-def _pairs(count: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    return np.triu_indices(count, 1)
-
-
-@cache
-def _offsets(count: int) -> FloatArray:
-    """Steps along each direction, and along each pair of them, forwards, then backwards."""
-    rows, columns = _pairs(count)
-    eye = np.eye(count)
-    steps = ASIDE * np.concatenate([eye, eye[rows] + eye[columns]])
-    both = np.concatenate([steps, -steps])
-    both.flags.writeable = False
-    return both
 
 
 def _step(
@@ -262,10 +184,10 @@ def _within(ways: FloatArray, bent: FloatArray, down: FloatArray, rows: FloatArr
     if not (over > 0.0).any():
         return np.asarray(free)
     along = rows @ ways
-    return np.asarray(free - ways @ ((_pushed_back(along / np.sqrt(bent), over) @ along) / bent))
+    return np.asarray(free - ways @ ((pushed_back(along / np.sqrt(bent), over) @ along) / bent))
 
 
-def _pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
+def pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
     """How strongly each limit (k,) pushes back so that none is passed: the least that does, none pulls.
 
     Multipliers y >= 0 of the least |x|^2 with rows @ x >= over: y minimises |rows.T @ y|^2 / 2 - over @ y (C. L. Lawson,
@@ -274,7 +196,7 @@ def _pushed_back(rows: FloatArray, over: FloatArray) -> FloatArray:
     multipliers = np.zeros(len(over))
     chosen = np.zeros(len(over), dtype=bool)
     square = rows @ rows.T
-    small = 1e-13 * (1.0 + float(np.abs(over).max()))
+    small = 1e-13 * (1.0 + max(0.0, float(over.max(initial=0.0))))  # (the least may be minus infinity)
     for _ in range(3 * len(over)):
         lacking = np.where(chosen, -np.inf, over - square @ multipliers)
         if not lacking.max() > small:

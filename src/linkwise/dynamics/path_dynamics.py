@@ -1,0 +1,64 @@
+"""Dynamics along a path: what of the efforts is proportional to acceleration, to squared speed, and to neither."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.algorithm import algorithm
+from linkwise.dynamics.inverse_dynamics import inverse_dynamics
+from linkwise.model.tree import Tree
+from linkwise.spatial.scalar import Array, blank
+
+
+@algorithm(
+    inputs={"q": "nq", "dq": "nv", "ddq": "nv"},
+    outputs={"inertial": "nv", "velocity": "nv", "static": "nv"},
+    open_only=True,
+)
+def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
+    """Return a, b and c (nv,) of efforts a d2s/dt2 + b (ds/dt)^2 + c along a path q(s), friction and dampers apart.
+
+    With the derivatives q' and q'' by s, a = M q', b = M q'' + C(q, q') q', and c holds the mechanism at rest, its springs
+    counted (J. E. Bobrow, S. Dubowsky, J. S. Gibson, "Time-optimal control of robotic manipulators along specified paths",
+    International Journal of Robotics Research 4(3), 1985, eq. 8).
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> a, b, c = arm.kernel("path_dynamics")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4])
+    >>> qdd = np.array([1.0, 2.0]) * 0.7 + np.array([0.3, 0.4]) * 1.5**2
+    >>> efforts = arm.inverse_dynamics([0.0, 0.5], [1.5, 3.0], qdd)
+    >>> bool(np.abs(a * 0.7 + b * 1.5**2 + c - efforts).max() < 1e-13)
+    True
+    """
+    free, still = tree.without_friction(), blank(tree.nv)
+    bodies = free.replace(gravity=(0.0, 0.0, 0.0), springs=())
+    inertial, velocity = inverse_dynamics(bodies, q, still, dq), inverse_dynamics(bodies, q, dq, ddq)
+    return np.asarray(inertial), np.asarray(velocity), np.asarray(inverse_dynamics(free, q, still, still))
+
+
+@algorithm(
+    inputs={"q": "nq", "dq": "nv", "ddq": "nv", "acceleration": "", "speed": "", "tau_max": "nv"},
+    outputs={"share": "nv"},
+    open_only=True,
+)
+def path_effort_shares(
+    tree: Tree, q: Array, dq: Array, ddq: Array, acceleration: Array, speed: Array, tau_max: Array
+) -> Array:
+    """Return the shares (nv,) of the limits tau_max (nv,) that efforts take, moving along a path q(s).
+
+    Acceleration is d2s/dt2, speed ds/dt; friction counts.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> shares = arm.kernel("path_effort_shares")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], 0.7, 1.5, [50.0, 10.0])
+    >>> efforts = arm.inverse_dynamics([0.0, 0.5], [1.5, 3.0], [0.7 + 0.3 * 1.5**2, 1.4 + 0.4 * 1.5**2])
+    >>> bool(np.abs(shares - abs(efforts) / [50.0, 10.0]).max() < 1e-14)
+    True
+    """
+    u, rate = acceleration.item(), speed.item()
+    tau = inverse_dynamics(tree, q, dq * rate, dq * u + ddq * (rate * rate))
+    return np.array([abs(value / limit) for value, limit in zip(tau, tau_max, strict=True)])

@@ -1,0 +1,107 @@
+"""Solutions of many poses, one after the other, and how loops are closed at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.inverse_kinematics.closed_form import loop_closing
+from linkwise.inverse_kinematics.closed_form.tapes import NO_SETTINGS
+from linkwise.spatial.scalar import FloatArray
+
+Mask = npt.NDArray[np.bool_]
+
+#: What is closed to this is a solution (rad, shares of the arm's size), and two that differ by less than SAME (rad) are one.
+OPEN, SAME = 1e-9, 1e-6
+
+#: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
+#: open by rounding alone.
+APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
+
+#: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
+UNDAMPED_STEPS, RANK = 14, 1e-11
+
+#: What a step starts from that is open by less than this is closed to rounding after it.
+NEARLY = 1e-8
+
+
+class Answers(NamedTuple):
+    """Solutions of poses.
+
+    Attributes
+    ----------
+    pose : ndarray (M,)
+        Of which pose each is, in rising order.
+    angles : ndarray (M, 6)
+        What the exponentials of the chain take, rad, of joints that slide in shares of the arm's size.
+    proven : ndarray (N,)
+        Whether these are all solutions of a pose: each root of its determinant that may be on the circle is alone, and is
+        the hidden angle of a solution.
+    """
+
+    pose: npt.NDArray[np.intp]
+    angles: FloatArray
+    proven: Mask
+
+
+def closed_loops(
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...] = loop_closing.ALL_TURN, held: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Joints (M, 6) that close loops (M, 6, 3, 4), and how far these are open; one that is `held` stays."""
+    rows = loop_closing.closing_iteration(slides, held)(loop.reshape(-1, 72), q, q[:0], NO_SETTINGS)
+    return rows[:, :6], rows[:, 7]
+
+
+def closed_to_rounding(
+    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...], period: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
+    best, least = q.copy(), np.full(len(q), np.inf)
+    q = q.copy()
+    for _ in range(UNDAMPED_STEPS):
+        gap, rates, opened = loop_closing.kernels(slides)["opening"](loop, q)
+        better = opened < least
+        best[better], least[better] = q[better], opened[better]
+        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
+        q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
+    return wrapped(best, period), least
+
+
+def pairs_of_poses(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """The pairs of rows that are of the same pose, of poses (M,) in rising order."""
+    for back in range(1, len(pose)):
+        later = np.flatnonzero(pose[back:] == pose[:-back]) + back
+        if not later.size:
+            return
+        yield later, later - back
+
+
+def distinct(
+    pose: npt.NDArray[np.intp],
+    angles: FloatArray,
+    doubtful: Mask | None = None,
+    period: FloatArray | None = None,
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
+    if doubtful is not None and not doubtful.any():
+        return pose, angles  # (in rising order: others are behind them where a pose is doubtful)
+    order = np.argsort(pose, kind="stable")
+    pose, angles = pose[order], angles[order]
+    keep = np.ones(len(pose), dtype=bool)
+    first = np.flatnonzero(np.r_[True, pose[1:] != pose[:-1]]) if len(pose) else np.zeros(0, dtype=np.intp)
+    place = np.arange(len(pose)) - np.repeat(first, np.diff(np.r_[first, len(pose)]))
+    rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
+    for back in range(1, int(place[rows].max(initial=0)) + 1):
+        later = rows[place[rows] >= back]
+        same = np.abs(wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
+        keep[later[same & keep[later - back]]] = False
+    return pose[keep], angles[keep]
+
+
+def wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
+    """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
+    turns = np.rint(angles * (0.5 / np.pi))
+    return np.asarray(angles - (2.0 * np.pi if period is None else period) * turns)

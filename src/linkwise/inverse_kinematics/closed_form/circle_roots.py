@@ -1,0 +1,216 @@
+"""Roots of trigonometric polynomials that lie on the unit circle, and discs that hold the true ones.
+
+A real trigonometric polynomial of degree d in an angle t is z^-d times a polynomial of degree 2 d in z = exp(i t), whose
+roots lie on the circle or in pairs z, 1 / conj(z). Its coefficients come from samples, which measure their error too.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.tapes import NO_SETTINGS, iteration
+from linkwise.kernel.iteration import Descent
+from linkwise.spatial.scalar import Array, FloatArray, least, root, select
+from linkwise.spatial.vector import inner
+
+
+def coefficients(samples: Array, degree: int) -> tuple[Array, Array]:
+    """A polynomial from its samples: complex orders 0 to its degree (degree + 1, 2), the greatest of size 1; its error."""
+    count = len(samples)
+    t = 2.0 * math.pi * np.arange(count) / count
+    orders = range(count // 2 + 1)
+    c = [[inner(samples, np.cos(k * t)) * (1.0 / count), inner(samples, np.sin(k * t)) * (-1.0 / count)] for k in orders]
+    largest: Any = c[0][0] * c[0][0]
+    for re, im in c[1 : degree + 1]:
+        square = re * re + im * im
+        largest = select(square - largest, square, largest)
+    beyond = sum((re * re + im * im for re, im in c[degree + 2 :]), c[degree + 1][0] ** 2 + c[degree + 1][1] ** 2)
+    scale = 1.0 / root(largest)
+    return np.array(c[: degree + 1], dtype=object) * scale, np.asarray(root(beyond) * scale)
+
+
+def _polynomial(c: Array, z: Array) -> tuple[Array, Array, Any]:
+    """Value and derivative at z within the circle of p(z) = sum c_k z^(k + d); beyond it, of the reversed one at 1 / z.
+
+    Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (2 d r - y r') y) and the square of |z|.
+    """
+    size = z[0] * z[0] + z[1] * z[1]
+    far = size - 1.0
+    inverse = 1.0 / size
+    y = np.array([select(far, z[0] * inverse, z[0]), select(far, -z[1] * inverse, z[1])], dtype=object)
+    rows = [np.array([c[k][0], -c[k][1]], dtype=object) for k in range(len(c) - 1, 0, -1)] + list(c)  # (orders -d to d)
+    p: Array = np.zeros(2, dtype=object)
+    d: Array = np.zeros(2, dtype=object)
+    degree = len(rows) - 1
+    for k in range(degree + 1):
+        # c_-k is the conjugate of c_k: the reversed polynomial has the conjugate coefficients
+        im = select(far, -rows[degree - k][1], rows[degree - k][1])
+        d = _product(d, y) + p
+        p = _product(p, y) + np.array([rows[degree - k][0], im], dtype=object)
+    outer = _product(degree * p - _product(y, d), y)
+    return p, np.array([select(far, a, b) for a, b in zip(outer, d, strict=True)], dtype=object), size
+
+
+def _product(a: Array, b: Array) -> Array:
+    return np.array([a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]], dtype=object)
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    scale = 1.0 / (b[0] * b[0] + b[1] * b[1])
+    return np.asarray(_product(a, np.array([b[0], -b[1]], dtype=object)) * scale)
+
+
+def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
+    """One step of Ehrlich and Aberth for all roots (2 d, 2) of a polynomial (d + 1, 2); the longest step, in shares.
+
+    O. Aberth, "Iteration methods for finding all zeros of a polynomial simultaneously" (Math. Comp. 27, 1973).
+    """
+    count = len(roots)
+    sums = np.zeros((count, 2), dtype=object)
+    for i in range(count):
+        for j in range(i):
+            away = roots[i] - roots[j]
+            square = away[0] * away[0] + away[1] * away[1]
+            scale = select(square, 1.0 / square, 0.0)
+            away = np.array([away[0] * scale, -away[1] * scale], dtype=object)
+            sums[i], sums[j] = sums[i] + away, sums[j] - away
+    moved, longest = roots.copy(), 0.0
+    for i in range(count):
+        p, d, size = _polynomial(c, roots[i])
+        step = _quotient(p, d - _product(p, sums[i]))
+        share = (step[0] * step[0] + step[1] * step[1]) * (1.0 / size)
+        held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root is far from the origin)
+        usable = select(1.0 + share, held, 0.0)
+        moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
+        share = select(1.0 + share, share, 0.0)
+        longest = select(share - longest, share, longest)
+    return moved, np.asarray(root(longest))
+
+
+def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
+    """Discs about approximate roots within which the true ones are; each that is alone holds one of them.
+
+    The roots of a real determinant lie on the circle, or in pairs z, 1 / conj(z). So a disc near the circle that is apart
+    from all others, and whose image in the circle is, holds a root on the circle or none.
+
+    B. T. Smith, "Error bounds for zeros of a polynomial based upon Gerschgorin's theorems" (J. ACM 17, 1970), with
+    coefficients that are known to an error.
+
+    Returns
+    -------
+    radii : (2 d,)
+        Their radii.
+    room : (2 d,)
+        How far a disc and its image are from the other discs, all of 2.5 times their radii; below zero where they meet.
+    """
+    leading = root(c[-1][0] * c[-1][0] + c[-1][1] * c[-1][1])
+    squares = [inner(z, z) for z in roots]
+    count = len(roots)
+    gaps = [[root(inner(a - b, a - b)) if i != j else 0.0 for j, b in enumerate(roots)] for i, a in enumerate(roots)]
+    radii: list[Any] = []
+    for i, square in enumerate(squares):
+        p, _, _ = _polynomial(c, roots[i])
+        size = root(square)
+        share = select(square - 1.0, 1.0 / size, 1.0)  # (the reversed polynomial is p(z) / z^(2 d))
+        value = root(inner(p, p)) + (count + 1) * error
+        product = leading
+        for j in range(count):
+            if j != i:
+                product = product * (gaps[i][j] * share)
+        radii.append(select(square - 1.0, size, 1.0) * (count * value / product))
+    margins = []
+    for i, square in enumerate(squares):
+        margin: Any = 0.1 - radii[i]
+        image = roots[i] * (1.0 / square)
+        for j in range(count):
+            if j != i:
+                apart = least(gaps[i][j], root(inner(image - roots[j], image - roots[j])))
+                far = apart - 2.5 * (radii[i] + radii[j])
+                margin = select(margin - far, far, margin)
+        margins.append(margin)
+    return np.array(radii, dtype=object), np.array(margins, dtype=object)
+
+
+#: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
+SAFETY, ROUNDING = 10.0, 1e-14
+
+#: Roots this near to the circle (in the logarithm of their size) are tried as solutions.
+NEAR_CIRCLE = 0.05
+
+#: A solution may lie this far from its root, rad, beside the radius of the root's disc.
+STRAY = 1e-6
+
+#: What `classified` says of a root.
+OFF_CIRCLE, BESIDE_CIRCLE, CROWDED, ALONE = 0.0, 1.0, 2.0, 3.0
+
+
+def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]:
+    """What roots (2 d, 2) of a polynomial with coefficients of a measured error are.
+
+    Returns
+    -------
+    radii : (2 d,)
+        Of their discs, see `root_discs`.
+    circle : (2 d, 2)
+        The points of the circle next to them.
+    kind : (2 d,)
+        `ALONE` and `CROWDED` where the disc meets the circle, `BESIDE_CIRCLE` where the root is only near it.
+    """
+    radii, room = root_discs(c, roots, SAFETY * error + ROUNDING)
+    circle, kinds = [], []
+    for z, radius, margin in zip(roots, radii, room, strict=True):
+        size = root(inner(z, z))
+        circle.append(z * (1.0 / size))
+        beside = select(
+            math.exp(NEAR_CIRCLE) - size, select(size - math.exp(-NEAR_CIRCLE), BESIDE_CIRCLE, OFF_CIRCLE), OFF_CIRCLE
+        )
+        # (what is no number is on the circle, and not alone)
+        kinds.append(select(abs(size - 1.0) - 2.0 * radius, beside, select(margin - 2.5 * STRAY, ALONE, CROWDED)))
+    return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
+
+
+#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest.
+ROOT_STEPS, AT_REST = 52, 1e-10
+
+
+def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:
+    """`aberth_step` as a step: of coefficients, the first roots, no settings, the roots, and how many steps there were."""
+    moved, longest = aberth_step(parameters.reshape(-1, 2), q.reshape(-1, 2))
+    count = aux[0] + 1.0
+    ended = select(AT_REST - longest[()], 1.0, select(count - (ROOT_STEPS - 0.5), 1.0, 0.0))
+    return moved.ravel(), np.array([count], dtype=object), np.asarray(ended)
+
+
+def roots_of(c: FloatArray) -> FloatArray:
+    """The roots (N, 2 d, 2) of polynomials (N, d + 1, 2)."""
+    degree, starts = c.shape[1] - 1, _starts(c.shape[1] - 1)
+    begun = np.broadcast_to(starts, (len(c), len(starts)))
+    if len(c) > 1:
+        rows = root_iteration(degree)(c.reshape(len(c), -1), begun, begun[:0], NO_SETTINGS)
+    else:
+        rows = _one_root_iteration(degree)(c.reshape(1, -1), begun, begun[:0], NO_SETTINGS)
+    return rows[:, : len(starts)].reshape(-1, 2 * degree, 2)
+
+
+@cache
+def _starts(degree: int) -> FloatArray:
+    """The points (4 d,) from which roots are looked for."""
+    k = np.arange(2 * degree)
+    angles, sizes = np.pi * k / degree + 0.4, np.where(k % 2, 1.2, 0.75)
+    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)]).ravel()
+
+
+@cache
+def root_iteration(degree: int) -> Descent:
+    """`root_step` for polynomials of a degree, in a compiled loop."""
+    return iteration(__name__, root_step, 2 * (degree + 1), 4 * degree, 1, f"root_step_{degree}")
+
+
+@cache
+def _one_root_iteration(degree: int) -> Any:
+    """The same for one polynomial, as a gufunc: of fewer lanes divisions take less time."""
+    return Descent(root_iteration(degree).program, lanes=2).ufunc

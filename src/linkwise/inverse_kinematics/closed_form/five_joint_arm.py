@@ -1,0 +1,89 @@
+"""All positions of five joints of any geometry: those of six joints, one of them virtual, at which that one is at zero.
+
+A pose that five joints reach is reached by six too, with a revolute joint beyond the last that stays at zero; all solutions
+of six joints, at most 16, hold those of five. Where none of them has the virtual joint near zero, the pose is out of reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from linkwise.inverse_kinematics.closed_form.answers import Answers, closed_loops, distinct
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
+from linkwise.spatial.scalar import FloatArray
+
+#: Virtual axes that are compared, and how many of them are kept: the others are asked where the first proves nothing.
+AXES, KEPT = 4, 3
+
+#: A solution whose virtual joint is this near to zero, rad, may be one of five joints.
+NEAR_ZERO = 1e-3
+
+#: A solution of five joints leaves the loop open by less, rad and shares of the arm's size; a forward pass decides.
+NEARLY = 1e-7
+
+
+class FiveJointArm:
+    """Five joints of any geometry, of which one at most slides.
+
+    Parameters
+    ----------
+    chain : AxisChain
+        Their axes.
+
+    Attributes
+    ----------
+    arms : list of GeneralArm
+        With a virtual sixth axis each, the best first, by trial.
+    """
+
+    offset_wrist = None
+
+    def __init__(self, chain: AxisChain) -> None:
+        self.chain = chain
+        rng = np.random.default_rng(5)
+        arms = [GeneralArm(_with_axis(chain, rng.normal(size=3), rng.normal(size=3))) for _ in range(AXES)]
+        self.arms = sorted(arms, key=lambda arm: -arm.score)[:KEPT]
+
+    def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
+        """As `GeneralArm.solve`: all solutions for poses (N, 4, 4) of the frame."""
+        proven = np.zeros(len(poses), dtype=bool)
+        pose, angles = np.zeros(0, dtype=np.intp), np.zeros((0, 5))
+        left, doubtful = np.arange(len(poses)), np.ones(len(poses), dtype=bool)
+        for arm in (*self.arms, None):
+            answers, sound = (arm or self.arms[0]).solve(poses[left], checked=checked, thorough=arm is None)
+            if not sound:
+                return Answers(pose, angles, proven), False
+            proven[left] = answers.proven
+            doubtful = ~proven if arm is self.arms[0] else doubtful
+            at, q = self._held(arm or self.arms[0], poses[left], answers)
+            pose, angles = np.concatenate([pose, left[at]]), np.concatenate([angles, q])
+            left = left[~answers.proven]
+            if not left.size:
+                break
+        order = np.argsort(pose, kind="stable")
+        return Answers(*distinct(pose[order], angles[order], doubtful, self.arms[0].period[:5]), proven), True
+
+    def _held(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
+        """Of which pose and where (M, 5) solutions of six joints are with the virtual one at zero."""
+        near = np.flatnonzero(np.abs(answers.angles[:, 5]) < NEAR_ZERO)
+        pose, q = answers.pose[near], answers.angles[near].copy()
+        q[:, 5] = 0.0
+        q, opened = closed_loops(arm.loops(poses[pose]), q, arm.chain.translates, held=5)
+        good = opened < NEARLY
+        return pose[good], q[good, :5]
+
+
+def _with_axis(chain: AxisChain, axis: FloatArray, point: FloatArray) -> AxisChain:
+    """The chain with a revolute joint beyond the last, its axis about half an arm's size away."""
+    return replace(
+        chain,
+        axes=np.vstack([chain.axes, axis / np.linalg.norm(axis)]),
+        points=np.vstack([chain.points, chain.points[-1] + 0.3 * chain.size * point]),
+        translates=(*chain.translates, False),
+        coordinates=(*chain.coordinates, -1),
+        ratios=np.append(chain.ratios, 1.0),
+        shifts=np.append(chain.shifts, 0.0),
+    )

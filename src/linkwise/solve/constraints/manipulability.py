@@ -1,0 +1,102 @@
+"""A frame must stay away from singular positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError, shown
+from linkwise.kinematics.manipulability import volume_and_slope
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, importance, outside
+from linkwise.solve.lengths import characteristic_length
+from linkwise.solve.validation import FARTHEST, link_given, settle
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import numbers, rows_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Manipulability(Constraint):
+    """The manipulability of a frame is as great as a value, or greater.
+
+    It is the product of the singular values of the Jacobian's rows that count, linear ones divided by the characteristic
+    length (T. Yoshikawa, 1985; see `linkwise.solve.lengths.characteristic_length`). A value that is out of reach makes it as
+    great as can be.
+
+    Parameters
+    ----------
+    link : int or str
+        Whose frame: -1 the tool, else as in `Mechanism.forward_kinematics`.
+    lower : (...) array_like
+        The least value, >= 0.
+    mask : (6,) array_like, optional
+        1 for the rows that count: x, y, z, rotation about x, y, z. All by default.
+    weight, priority
+        See `Constraint`; a weight of 1 by default.
+
+    Raises
+    ------
+    ArgumentError
+        Naming what is wrong.
+
+    Examples
+    --------
+    >>> from linkwise import Position, robots
+    >>> arm, q0 = robots.planar_3r(), [0.1, 1.0, -0.9]
+    >>> hold = Position("tool", arm.forward_kinematics(q0)[:3, 3], mask=[1, 1, 0])
+    >>> solution = arm.solve([hold, Manipulability("tool", 10.0, mask=[1, 1, 0, 0, 0, 0])], q0=q0)
+    >>> solution.success, solution.q.round(2).tolist()
+    (True, [0.94, -0.4, -0.69])
+    """
+
+    link: int | str
+    lower: FloatArray
+    rows: tuple[int, ...]
+
+    def __init__(
+        self,
+        link: int | str,
+        lower: npt.ArrayLike,
+        mask: npt.ArrayLike | None = None,
+        *,
+        weight: npt.ArrayLike | None = 1.0,
+        priority: int | None = None,
+    ) -> None:
+        values = numbers("lower", lower, "numbers (...) >= 0")
+        if ((values < 0.0) | (values > FARTHEST)).any():
+            raise ArgumentError(f"lower is {shown(lower)}; expected numbers (...) >= 0")
+        settle(self, link=link_given(link), lower=values, rows=tuple(rows_of(mask)), **importance(weight, priority))
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The least value (..., 1)."""
+        return self.lower[..., None]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is not a number."""
+        return (Manipulability, self.link, self.rows)
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the link is there, on a fixed base."""
+        tree.frame(self.link)
+        if tree.floating:
+            raise ArgumentError(f"Manipulability: {tree.name!r} has a floating base; expected a fixed one")
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """What it lacks."""
+        length = characteristic_length(view.tree, self.link)
+        value, slope = volume_and_slope(view.tree, self.link, self.rows, length, view.q)
+        return ConstraintEquations.between(np.array([value]), slope[None], (p, [FARTHEST]), (True,))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """The square of what it lacks, which has no unit, in the place of an angle."""
+        value = volume_and_slope(view.tree, self.link, self.rows, characteristic_length(view.tree, self.link), view.q)[0]
+        lacking = outside(value, p[0], FARTHEST)
+        return 0.0, lacking * lacking
+
+    def __repr__(self) -> str:
+        return f"Manipulability(link={self.link!r}, {self.lower.shape} tasks)"

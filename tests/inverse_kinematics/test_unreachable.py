@@ -1,0 +1,99 @@
+"""Targets out of reach: what is proven, and what is only likely."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise.inverse_kinematics import closed_form
+
+#: Joint coordinates whose poses are within the reach.
+INSIDE = {"puma560": [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], "ur5": [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]}
+
+
+def pushed_out(arm: lw.Mechanism, q: list[float], factor: float = 3.0) -> np.ndarray:
+    """The pose at q, its place so many times as far from the base."""
+    T = np.array(arm.forward_kinematics(q))
+    T[:3, 3] *= factor
+    return T
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_closed_form_proves_that_a_target_is_out_of_reach(name: str) -> None:
+    arm = lw.robots.load(name)
+    T = np.stack([arm.forward_kinematics(INSIDE[name]), pushed_out(arm, INSIDE[name])])
+    one = arm.inverse_kinematics(T[1])
+    assert (one.success, one.reason, one.proven) == (False, "unreachable", True)
+    assert "proven" in one.explain()
+    both = arm.inverse_kinematics(T)
+    assert both.success.tolist() == [True, False]
+    assert both.reason.tolist() == ["converged", "unreachable"]
+    assert both.proven.tolist() == [False, True]
+    assert "proven" in both.explain(1)
+    assert arm.all_inverse_kinematics(T).unreachable.tolist() == [False, True]
+
+
+def test_a_closed_form_proves_that_limits_stand_in_the_way() -> None:
+    arm = lw.robots.load("ur5")
+    narrow = arm.replace(links=[link.replace(limits=(-0.1, 0.1)) for link in arm.links])
+    T = arm.forward_kinematics([0.0, -0.8, 1.0, 0.3, 0.5, 0.2])
+    solution = narrow.inverse_kinematics(T)
+    assert (solution.success, solution.reason, solution.proven) == (False, "limit", True)
+    assert narrow.all_inverse_kinematics(T).unreachable
+    assert not narrow.all_inverse_kinematics(T, limits=False).unreachable
+
+
+def test_where_nothing_is_proven() -> None:
+    """Without a closed form `inverse_kinematics` looks from many starts only; `all_inverse_kinematics` eliminates."""
+    arm = lw.robots.load("gen3_lite")
+    T = pushed_out(arm, [0.1, 0.5, -0.4, 0.3, 0.8, 0.2])
+    solution = arm.inverse_kinematics(T)
+    assert (solution.reason, solution.proven) == ("unreachable", False)
+    assert "most likely" in solution.explain()
+    assert arm.all_inverse_kinematics(T).unreachable
+    assert not arm.all_inverse_kinematics(T, method="numeric", starts=5).unreachable
+
+
+def test_solutions_that_are_left_out_do_not_make_a_pose_unreachable() -> None:
+    arm = lw.robots.load("ur5")
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(INSIDE["ur5"]))
+    none = solutions.where(np.zeros(len(solutions), dtype=bool))
+    assert none.count == 0
+    assert none.complete
+    assert not none.unreachable
+
+
+def test_on_both_sides_of_the_boundary() -> None:
+    """The last place along a ray with a solution, to 1e-15 m: a pose counts as reached up to 1e-9 m beyond."""
+    arm = lw.robots.load("puma560")
+    T = np.array(arm.forward_kinematics(INSIDE["puma560"]))
+    ray = T[:3, 3] / np.linalg.norm(T[:3, 3])
+    form = closed_form(arm)
+
+    def at(distances: np.ndarray) -> lw.inverse_kinematics.Solutions:
+        poses = np.tile(T, (len(distances), 1, 1))
+        poses[:, :3, 3] = np.outer(distances, ray)
+        return form.all(poses, limits=False)
+
+    low, high = 0.3, 3.0
+    while high - low > 1e-14:
+        grid = np.linspace(low, high, 33)
+        last = int(np.flatnonzero(at(grid).count)[-1])
+        low, high = grid[last], grid[last + 1]
+    beside = at(low + np.array([-1e-3, -1e-6, 1e-8, 1e-6, 1e-3]))
+    print(low, beside.count, beside.complete)
+    assert beside.count.tolist() == [8, 8, 0, 0, 0]
+    assert beside.unreachable.tolist() == [False, False, True, True, True]
+
+
+def test_numeric_solutions_differ_by_more_than_whole_turns() -> None:
+    arm = lw.robots.load("ur5")
+    T = arm.forward_kinematics([math.pi, -0.8, 1.0, 0.3, 0.5, 0.2])
+    wide = arm.replace(links=[link.replace(limits=(-2.0 * math.pi, 2.0 * math.pi)) for link in arm.links])
+    numeric = wide.all_inverse_kinematics(T, method="numeric", starts=60)
+    turns = np.remainder(numeric.q[:, None] - numeric.q + math.pi, 2.0 * math.pi) - math.pi
+    assert (np.abs(turns).max(axis=-1) + np.eye(len(numeric))).min() > 1e-6
+    assert len(numeric) <= len(wide.all_inverse_kinematics(T))
