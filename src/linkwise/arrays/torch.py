@@ -135,13 +135,13 @@ def _plain_arrays(args: Sequence[Any]) -> list[Any] | None:
     differentiated = torch.is_grad_enabled()
     arrays = []
     for arg in args:
-        if type(arg) not in _PLAIN or arg.dtype not in NUMBERS:
+        if type(arg) not in _PLAIN or arg.dtype not in NUMBERS or arg.device.type != "cpu":
             return None
         if differentiated and arg.requires_grad:
             return None
         try:
             arrays.append((arg.detach() if arg.requires_grad else arg).numpy())
-        except (TypeError, RuntimeError):  # (on a device, sparse, or with a sign that is still to be applied)
+        except (TypeError, RuntimeError):  # (sparse, or with a sign that is still to be applied)
             return None
     return arrays
 
@@ -150,7 +150,12 @@ def _alike(ranks: Sequence[tuple[int, Shape]], args: Sequence[Any]) -> bool:
     """Whether the arguments are tensors of one type and batch shape, as they are to be."""
     batch = dtype = None
     for (rank, core), arg in zip(ranks, args, strict=False):
-        if type(arg) not in _PLAIN or arg.dtype not in NUMBERS or not arg.is_cpu or arg.layout is not torch.strided:
+        if (
+            type(arg) not in _PLAIN
+            or arg.dtype not in NUMBERS
+            or arg.device.type != "cpu"
+            or arg.layout is not torch.strided
+        ):
             return False
         shape = arg.shape
         split = len(shape) - rank
