@@ -3,7 +3,7 @@
 The first chain is a PUMA 560 with a pose to follow, its velocity given, joint limits, and greatest speed, acceleration and
 deceleration of every link's end and every joint; then the same while greatest speeds hold it back all the time, and while
 the target is out of reach. The others are a four-bar and a Stewart platform driven through their loops, with greatest
-speeds.
+speeds, and a Panda without limits that follows a place, the second time clear of itself and of ten spheres.
 
 Every chain goes through the same cycles several times: a machine that does other things too delays some cycle in each run,
 the chain itself would delay the same one in all, so the least time of each cycle is the chain's own. How much the machine
@@ -26,6 +26,7 @@ from collections.abc import Callable
 import numpy as np
 from timing import pin_to_one_core
 
+import linkwise as lw
 from linkwise import control, robots
 from linkwise.control import Chain, DrivenJoint, MovingPosition
 
@@ -67,6 +68,25 @@ def linkage(mech: object, links: list[str], amplitude: float) -> tuple[Chain, Ca
             value[...] = middle + amplitude * np.sin(0.01 * k + place)
 
     return chain, move
+
+
+def among_spheres(*constraints: lw.Clear) -> tuple[Chain, Callable[[int], None]]:
+    """A Panda whose tool goes round a circle, and what moves its target."""
+    panda, start = robots.panda(), [0.0, 0.3, 0.0, -2.0, 0.0, 2.2, 0.8]
+    middle = panda.forward_kinematics(start)[:3, 3]
+    chain = Chain(panda, [MovingPosition("target", "tool", middle), *constraints], q0=start)
+    position, turn = chain.ports.view("target.position"), 0.01
+
+    def move(k: int) -> None:
+        position[:] = middle + 0.02 * np.array([np.sin(turn * k), np.cos(turn * k), 0.0])
+
+    return chain, move
+
+
+def spheres(count: int) -> lw.Clear:
+    """Obstacles in a row, from which the arm stays clear without being held back."""
+    places = [(0.9, 0.1 * k - 0.5, 0.9) for k in range(count)]
+    return lw.Clear(0.005, [lw.Shape("world", "sphere", 0.05, origin=place) for place in places])
 
 
 def limit(chain: Chain, fastest: float) -> None:
@@ -237,6 +257,8 @@ def main() -> None:
         ("the same, held back", *arm(fastest=0.05)),
         ("the same, out of reach", *arm(away=1.0)),
         ("four-bar", *linkage(robots.four_bar(), ["crank"], 0.3)),
+        ("Panda, a place", *among_spheres()),
+        ("the same, clear of 10 spheres", *among_spheres(spheres(10))),
         ("Stewart platform", *linkage(robots.stewart(), [f"leg{k}" for k in range(1, 7)], 0.02)),
     ]
     for name, chain, move in chains:

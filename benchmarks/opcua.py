@@ -1,13 +1,14 @@
-"""A six-joint chain at 1 kHz, alone, served, read by a client at 100 Hz, and under attack: how many cycles were late.
+"""A six-joint chain at 1 kHz, alone, served, read at 100 Hz, under attack, shown in a page: how many cycles were late.
 
     python benchmarks/opcua.py [seconds of each case]
 
 The client and the attackers are processes of their own on the same machine. The client reads 40 ports at once, a hundred
 times a second, and writes the target ten times a second. The attackers open 10,000 connections, hold as many as the server
 lets them, and send wrong passwords, writes without a name and bytes that are no messages for as long as it lasts. A cycle is
-late that begins more than 0.1 ms after its deadline. What the machine does by itself shows in the first case, and stands
-against the others. Each case runs at ordinary priority and, where the user may have it, at a real-time one: without it the
-attackers, who here share the processors with the cycle, take their part of them.
+late that begins more than 0.1 ms after its deadline. The page takes all that it is sent, without a browser that draws it.
+What `take` and `publish` add to a cycle is printed for each case. What the machine does by itself shows in the first case,
+and stands against the others. Each case runs at ordinary priority and, where the user may have it, at a real-time one:
+without it the attackers, who here share the processors with the cycle, take their part of them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from linkwise import control, robots
 from linkwise.errors import ArgumentError
-from linkwise.server import Server, Timing, add_user, new_user, run
+from linkwise.server import Server, Service, Timing, add_user, new_user, run
+from linkwise.view.live import LiveView
 
 PERIOD, PORTS, RATE, CONNECTIONS, PRIORITY = 1e-3, 40, 100, 10_000, 50
 PASSWORD = "correct horse"
+CAMERA = {
+    "type": "ViewerCameraMessage", "wxyz": [1.0, 0.0, 0.0, 0.0], "position": [1.0, 0.5, 0.0], "fov": 0.8, "near": 0.1,
+    "far": 100.0, "image_height": 600, "image_width": 800, "look_at": [0.0, 0.0, 0.0], "up_direction": [0.0, 0.0, 1.0],
+}  # fmt: skip
 
 
 def a_chain() -> control.Chain:
@@ -105,6 +112,21 @@ async def attack(address: str, duration: float) -> dict[str, int]:
     return {"knocked": knocked, "refused": refused}
 
 
+def watch(address: str, duration: float) -> dict[str, float]:
+    """Take what a page is sent."""
+    import msgspec
+    import viser
+    from websockets.sync.client import connect
+
+    subprotocol: Any = f"viser-v{viser.__version__}"
+    count, size, ends = 0, 0, time.monotonic() + duration
+    with connect(address.replace("http", "ws"), subprotocols=[subprotocol], max_size=None, compression=None) as page:
+        page.send(msgspec.msgpack.encode(CAMERA))
+        while time.monotonic() < ends:
+            count, size = count + 1, size + len(page.recv())
+    return {"messages": count, "megabytes": round(size / 1e6, 1)}
+
+
 def beside(what: str, address: str, names: list[str], duration: float) -> subprocess.Popen[str]:
     """Run this file in another process."""
     return subprocess.Popen(
@@ -124,30 +146,56 @@ def told(name: str, timing: Timing) -> None:
     )
 
 
-def case(name: str, duration: float, priority: int | None, *others: str, served: bool = True) -> None:
+def case(
+    name: str, duration: float, priority: int | None, *others: str, served: bool = True, viewed: bool = False
+) -> Timing:
     """Run a chain with others beside it."""
     chain, cycles = a_chain(), round(duration / PERIOD)
     chain.step(PERIOD)
-    if not served:
-        told(name, run(chain, PERIOD, cycles=cycles, priority=priority))
-        return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         users = Path(folder) / "users"
         add_user(users, new_user("anna", PASSWORD))
-        with Server(chain.ports, port=0, users=users) as server:
-            work = {"before": server.take, "after": server.publish, "priority": priority}
-            names = ["chain.cycle", *(port for port in chain.ports if port != "chain.cycle")][:PORTS]
-            at_work = {"client": lambda: server.counts["accepted"] > 2, "attack": lambda: server.counts["turned_away"] > 0}
-            processes = {}
-            for what in others:  # (the client is there before the attack begins)
-                processes[what] = beside(what, server.address, names, duration + 3.0)
-                run(chain, PERIOD, stop=at_work[what], **work)
-            told(name, run(chain, PERIOD, cycles=cycles, **work))
-            run(chain, PERIOD, stop=lambda: all(process.poll() is not None for process in processes.values()), **work)
-            for what, process in processes.items():
-                print(f"{'':32} {what}: {process.communicate()[0].strip() or 'failed'}")
-            if others:
-                print(f"{'':32} server: {server.counts}, {server.state}")
+        services: list[Service] = []
+        if served:
+            services.append(stack.enter_context(Server(chain.ports, port=0, users=users, chain=chain)))
+        if viewed:
+            services.append(stack.enter_context(LiveView(chain, port=0, users=users)))
+
+        def before() -> None:
+            for service in services:
+                service.take()
+
+        def after() -> None:
+            for service in services:
+                service.publish()
+
+        work: dict[str, Any] = (
+            {"before": before, "after": after, "priority": priority} if services else {"priority": priority}
+        )
+        names = ["chain.cycle", *(port for port in chain.ports if port != "chain.cycle")][:PORTS]
+        counts = {"client": ("accepted", 2), "attack": ("turned_away", 0), "page": ("connections", 0)}
+        processes = {}
+        for what in others:  # (the client is there before the attack begins)
+            service = services[-1] if what == "page" else services[0]
+            word, least = counts[what]
+            processes[what] = beside(what, service.address, names, duration + 3.0)
+            run(
+                chain, PERIOD, stop=lambda counted=(service, word, least): counted[0].counts[counted[1]] > counted[2], **work
+            )
+        timing = run(chain, PERIOD, cycles=cycles, **work)
+        told(name, timing)
+        run(chain, PERIOD, stop=lambda: all(process.poll() is not None for process in processes.values()), **work)
+        for what, process in processes.items():
+            print(f"{'':32} {what}: {process.communicate()[0].strip() or 'failed'}")
+        for service in services if others else ():
+            print(f"{'':32} {type(service).__name__}: {service.counts}, {service.state}")
+        if services:
+            begun = time.perf_counter()
+            for _ in range(10_000):
+                before()
+                after()
+            print(f"{'':32} take and publish: {(time.perf_counter() - begun) * 100:.2f} us a cycle")
+    return timing
 
 
 def main() -> None:
@@ -162,12 +210,22 @@ def main() -> None:
         case("served, nobody there", duration, priority)
         case("client reads 40 ports at 100 Hz", duration, priority, "client")
         case("the same under attack", duration, priority, "client", "attack")
-        case("alone again", duration, priority, served=False)
+        alone = case("alone again", duration, priority, served=False)
+        watched = case("shown in a page", duration, priority, "page", served=False, viewed=True)
+        both = case("the same and a client", duration, priority, "client", "page", viewed=True)
+        for label, timing in (("shown", watched), ("shown, with a client", both)):
+            ratios = [getattr(timing.lateness, key) / getattr(alone.lateness, key) for key in ("median", "p99", "p999")]
+            print(
+                f"{label}, beside alone: began after {' '.join(f'{ratio:.2f}' for ratio in ratios)} (median, 99 %, 99.9 %)"
+            )
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 5:
         what, address, names, duration = sys.argv[1:]
+        if what == "page":
+            print(json.dumps(watch(address, float(duration))))
+            sys.exit()
         work = client(address, json.loads(names), float(duration)) if what == "client" else attack(address, float(duration))
         print(json.dumps(asyncio.run(work)))
     else:

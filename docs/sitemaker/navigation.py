@@ -14,6 +14,7 @@ GROUPS = {
         "how-to/assemblies",
         "how-to/linearize",
         "how-to/control-loop",
+        "how-to/watch-a-crane",
         "how-to/*",
     ),
     "Notebooks": ("notebooks/first_arm", "notebooks/four_bar", "notebooks/*"),

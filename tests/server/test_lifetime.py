@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("asyncua")
 
-from linkwise.server import Server, server
+from linkwise.server import Server, service
 from support.served_chain import AChain, alive, until
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -57,7 +57,7 @@ def test_a_server_that_stands_still_is_told_and_none_is_left_behind_by_a_cycle_t
 
 
 def test_the_cycle_goes_on_without_a_server_that_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_BEGIN", """print('{"port": 4840}')""")  # (says that it serves, and is gone)
+    monkeypatch.setattr(service, "_BEGIN", """print('{"port": 4840}')""")  # (says that it serves, and is gone)
     chain = AChain()
     with Server(chain.ports, port=0) as gone:
         assert until(lambda: gone.state == "ended")

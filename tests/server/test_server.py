@@ -14,7 +14,7 @@ pytest.importorskip("asyncua")
 from asyncua import ua
 
 from linkwise.errors import ArgumentError, FileError, MissingExtraError
-from linkwise.server import Server, ServerError, server
+from linkwise.server import Server, ServerError, service
 from linkwise.server.opcua.nodes import SPACE
 from support.served_chain import INPUTS, OUTPUTS, PASSWORD, AChain, Running, client, node, read, until, write
 
@@ -229,7 +229,7 @@ def test_a_port_that_is_taken_or_a_host_that_is_not_here_is_told(served: Running
     ],
 )
 def test_why_a_server_did_not_begin_is_told(begin: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_BEGIN", begin)
+    monkeypatch.setattr(service, "_BEGIN", begin)
     with pytest.raises(ServerError, match=f"no server at 127.0.0.1:0: {told}"):
         Server(AChain().ports, port=0)
 

@@ -131,8 +131,8 @@ def test_both_sides_see_the_same_memory() -> None:
 
 
 def test_parts_of_the_memory_do_not_overlap() -> None:
-    for values, width in ((1, 1), (473, 9), (8, 3)):
-        layout = MemoryLayout(values, width, entries=5)
+    for values, width, watched in ((1, 1, 0), (473, 9, 7), (8, 3, 1)):
+        layout = MemoryLayout(values, width, entries=5, watched=watched)
         taken = np.zeros(layout.words, dtype=int)
         taken[: memory.COUNTERS] += 1
         for k in range(memory.SLOTS):
@@ -144,4 +144,7 @@ def test_parts_of_the_memory_do_not_overlap() -> None:
             assert memory.ENTRY_HEAD + width <= layout.entry
             taken[begin : begin + layout.entry] += 1
         taken[layout.outcomes : layout.outcomes + layout.entries] += 1
+        if watched:  # (in a cache line of their own)
+            taken[layout.outcomes + layout.entries : layout.watches] += 1
+            taken[layout.watches : layout.watches + watched] += 1
         assert (taken == 1).all()

@@ -9,7 +9,7 @@ pytest.importorskip("asyncua")
 
 from linkwise.control.port import Port
 from linkwise.control.ports import Ports
-from linkwise.server.server import Watchdog
+from linkwise.server.watchdog import Watchdog
 from support.served_chain import PASSWORD, Running, client, until, write
 
 PORTS = (

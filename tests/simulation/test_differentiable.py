@@ -71,6 +71,22 @@ def test_a_law_of_the_library_between_the_stages(library: Library) -> None:
         assert np.abs(np.asarray(motion.q) - wanted.q).max() < 1e-14
 
 
+def test_a_traced_law(library: Library) -> None:
+    """A `Feedback` is a kernel; what changes with time is refused."""
+    arm, law = robots.planar_2r(), lw.Feedback(lambda t, q, qd, kp: -kp * q - t * qd, kp=[3.0, 2.0])
+    wanted = lw.simulate(arm, Q0, torque=law, t=TIME)
+
+    def last(law: lw.Feedback) -> Any:
+        return lambda q: lw.simulate(arm, q, torque=law, t=TIME).q[-1]
+
+    table = np.asarray(library.jacrev(last(law))(library.array(Q0[0])))
+    beside = [[lw.simulate(arm, Q0[0] + s * e, torque=law, t=TIME).q[-1] for s in (1, -1)] for e in 1e-5 * np.eye(2)]
+    assert np.abs(table - np.array([(a - b) / 2e-5 for a, b in beside]).T).max() < 1e-9
+    assert np.abs(np.asarray(lw.simulate(arm, library.array(Q0), torque=law, t=TIME).q) - wanted.q).max() < 1e-14
+    with pytest.raises(ArgumentError, match=r"kp of .* is sampled"):
+        library.jacrev(last(law.replace(kp=lw.Sampled(np.ones((4, 2))))))(library.array(Q0[0]))
+
+
 def test_a_floating_base_starts_with_a_unit_quaternion(library: Library) -> None:
     body = craft()
     q = body.neutral.copy()

@@ -164,3 +164,18 @@ def test_it_can_be_pickled(make: object) -> None:
 def test_a_simulation_that_went_wrong_can_be_held() -> None:
     record = Trajectory([0.0, 1.0], *np.full((3, 2, 1), np.nan))
     assert np.isnan(record.at(0.5)[0]).all()
+
+
+def test_any_motion_tells_its_least_clearance() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+    arm, ball = lw.robots.planar_2r().with_shapes(rods), lw.Shape("world", "sphere", 0.1, origin=(2.3, 0, 0), name="ball")
+    planned = lw.trajectory.quintic([-1.0, 0.0], [1.0, 0.0], 2.0)
+    later = lw.Trajectory(planned.t + 5.0, planned.q, planned.qd, planned.qdd)
+    near = later.clearance([ball], mechanism=arm)
+    assert near.pair == ("link2", "ball")
+    assert near.distance == pytest.approx(0.15, abs=1e-12)  # straight at the ball, half way: 2.3 - 2 - 0.1 - 0.05
+    assert near.time == pytest.approx(6.0, abs=1e-12)
+    with pytest.raises(ArgumentError, match="has no mechanism"):
+        later.clearance([ball])
+    with pytest.raises(ArgumentError, match="no collision shapes"):
+        later.clearance([ball], mechanism=lw.robots.planar_2r())

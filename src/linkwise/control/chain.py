@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from linkwise.control import chain_file, state
 from linkwise.control.constraints import ChainConstraint, Mistakes, known
-from linkwise.control.cycle.kernels import parts_of
+from linkwise.control.cycle.kernels import CycleKernels, parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
 from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, beginning, usual_routes
+from linkwise.control.keep_clear import KeepClear, require_clear
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
 from linkwise.control.ports import Ports
@@ -23,6 +24,7 @@ from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.assembly import separated
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray, is_number
 from linkwise.spatial.validation import numbers
 
@@ -44,9 +46,10 @@ class Chain:
     mechanism : Mechanism or sequence of DHLink
         Links and joints; its loops are closed in every cycle. The start of the chain is its base. A list of `RevoluteLink`,
         `PrismaticLink` and `FixedLink` is made one, and its own theta, d and greatest speeds are the first values.
-    constraints : ChainConstraint or sequence of ChainConstraint, optional
+    constraints : ChainConstraint, Clear, or sequence of these, optional
         What must hold: `FixedPosition`, `FixedRotation`, `MovingPosition`, `Velocity`, `LoopClosure`,
-        `DrivenJoint`.
+        `DrivenJoint`; and `linkwise.Clear`, which stops the chain before its shapes touch each other, or obstacles that
+        stand in the frame of its start.
     q0 : (nq,) array_like, optional
         Joint values at the beginning; zero, or the nearest value within the limits. Loops of the mechanism are closed from
         there.
@@ -95,7 +98,7 @@ class Chain:
     def __init__(
         self,
         mechanism: Mechanism | Sequence[DHLink],
-        constraints: ChainConstraint | Sequence[ChainConstraint] = (),
+        constraints: ChainConstraint | Clear | Sequence[ChainConstraint | Clear] = (),
         *,
         q0: npt.ArrayLike | None = None,
         angles: str = "xyz",
@@ -107,7 +110,8 @@ class Chain:
         reference: str | Path | None = None,
     ) -> None:
         mistakes, first_values = Mistakes(), dict(ports or {})
-        self.constraints = (constraints,) if isinstance(constraints, ChainConstraint) else tuple(constraints)
+        listed = (constraints,) if isinstance(constraints, (ChainConstraint, Clear)) else tuple(constraints)
+        self.constraints = tuple(KeepClear(clear=one) if isinstance(one, Clear) else one for one in listed)
         sound = _sound(self.constraints, mistakes)
         self.angles = str(mistakes.take(known, angles))
         if not isinstance(mechanism, Tree):
@@ -136,7 +140,9 @@ class Chain:
         self.layout = cast("Layout", layout)
         self.ports: Ports = self.layout.ports
         parts = parts_of(mechanism, self.constraints, self.angles)
-        self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0)
+        self._keeping = next((one for one in self.constraints if isinstance(one, KeepClear)), None)
+        self._require_clear(parts)
+        self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0, self._keeping)
         self._joints = JointValues(self.layout)
         self._unsolved, self._time = (self.ports.view(f"chain.{port}") for port in ("unsolved", "time"))
         self._recorders: tuple[Recorder, ...] = ()
@@ -177,6 +183,7 @@ class Chain:
         """
         if q0 is not None:
             self.q0 = _beginning(self.mechanism, q0)
+            self._require_clear(self._cycle.parts)
         for at in self.layout.variables:
             if at.value in self.ports.routes:
                 self.ports.values[self.ports.slice_of(at.value)] = self.q0[at.q]
@@ -307,6 +314,11 @@ class Chain:
         from linkwise.control import chain_file
 
         chain_file.write(self.description(), path)
+
+    def _require_clear(self, parts: CycleKernels) -> None:
+        """Refuse to begin where it is not clear."""
+        if self._keeping is not None and parts.clear is not None and self._keeping.enabled:
+            require_clear(self._keeping, parts.clear, self.q0)
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -453,8 +465,16 @@ def description_of(
         Of the chain; that of its mechanism where it is left out.
     period, reference
         See `ChainDescription`.
+
+    Raises
+    ------
+    ArgumentError
+        Where it keeps clear of shapes: a file has none.
     """
     ports = chain.ports
+    keeping = [constraint.name for constraint in chain.constraints if isinstance(constraint, KeepClear)]
+    if keeping:
+        raise ArgumentError(f"constraint {keeping[0]!r}: a file of a chain has no obstacles; build such a chain in Python")
     usual = usual_routes(chain.layout)
     routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
     fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports

@@ -1,4 +1,4 @@
-"""Settings that the process of the server receives when it starts."""
+"""Settings that the process of a server receives when it starts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from linkwise.control.port import Port
 from linkwise.server.authentication import User
 from linkwise.server.shared_memory import MemoryLayout
+from linkwise.server.watches import WatchedValue
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """All that the server needs to know.
+    """What every server needs to know.
 
     Attributes
     ----------
@@ -21,6 +22,8 @@ class ServerSettings:
         The inputs that are fed by other ports.
     layout, handle
         Of the shared memory.
+    watches : tuple of WatchedValue
+        What is counted there.
     name : str
         Of the chain.
     host, port : str, int
@@ -33,10 +36,8 @@ class ServerSettings:
         The most at a time.
     users : tuple of User
         Who may come in by name.
-    certificate, key : str
-        Files; empty for none.
-    encrypted : bool
-        Whether only encrypted channels are served.
+    audit : str
+        File of who wrote what; empty for none.
     parent : int
         The process of the cycle.
     """
@@ -45,6 +46,7 @@ class ServerSettings:
     routed: tuple[str, ...]
     layout: MemoryLayout
     handle: int | str
+    watches: tuple[WatchedValue, ...]
     name: str
     host: str
     port: int
@@ -52,7 +54,25 @@ class ServerSettings:
     stale: float
     connections: int
     users: tuple[User, ...]
+    audit: str
+    parent: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndpointSettings(ServerSettings):
+    """Those of OPC UA.
+
+    Attributes
+    ----------
+    certificate, key : str
+        Files; empty for none.
+    encrypted : bool
+        Whether only encrypted channels are served.
+    commands : bool
+        Whether there are methods to reset, save and restore.
+    """
+
     certificate: str
     key: str
     encrypted: bool
-    parent: int
+    commands: bool

@@ -6,7 +6,9 @@ x86-64 kind do not, a checksum over number and values has the last word. A reade
 
 One process posts, the other takes; neither waits for the other. The outcome of an entry is reported after the cycle that
 took it has published its values: a client whose write was accepted finds its effect there. An entry that the cycle does not
-take in time is void, so that a cycle that stood still does not act on commands of long ago.
+take in time is void, so that a cycle that stood still does not act on commands of long ago. The cycle leaves the numbers
+that an input had before in the entry that changed them. Cycles in which an output had a value that is watched for are
+counted, so that none is missed by a reader that looks less often.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
@@ -53,11 +58,14 @@ class MemoryLayout:
         Numbers of its largest input.
     entries : int
         How many writes may wait.
+    watched : int
+        How many outputs are watched for a value.
     """
 
     values: int
     width: int
     entries: int = 256
+    watched: int = 0
 
     @property
     def board(self) -> int:
@@ -87,7 +95,12 @@ class MemoryLayout:
     @property
     def words(self) -> int:
         """How many there are."""
-        return self.outcomes + self.entries
+        return self.watches + self.watched if self.watched else self.outcomes + self.entries
+
+    @property
+    def watches(self) -> int:
+        """Where the counts of watched values begin."""
+        return -(-(self.outcomes + self.entries) // 8) * 8
 
 
 class SharedMemory:
@@ -159,6 +172,12 @@ class Slots:
         self.numbers = [memory.numbers[begin + SLOT_HEAD : begin + SLOT_HEAD + layout.values] for begin in begins]
 
 
+def watch_counts(memory: SharedMemory) -> npt.NDArray[np.int64]:
+    """The counts (w,) of cycles in which what is watched for was so: of the newest snapshot, or later."""
+    begin = memory.layout.watches
+    return np.frombuffer(memory.words[begin : begin + memory.layout.watched], dtype=np.int64)
+
+
 class Publisher:
     """The side of the cycle.
 
@@ -170,11 +189,21 @@ class Publisher:
         The vector that is put up each time.
     summed : bool
         Whether with a checksum.
+    watches : sequence of (int, float)
+        Places among the values, and what each is watched for.
     """
 
-    def __init__(self, memory: SharedMemory, values: FloatArray, summed: bool = not ORDERED) -> None:
+    def __init__(
+        self,
+        memory: SharedMemory,
+        values: FloatArray,
+        summed: bool = not ORDERED,
+        watches: Sequence[tuple[int, float]] = (),
+    ) -> None:
         slots = Slots(memory)
         self._head = slots.head
+        self._all, self._watched = values, np.array([place for place, _ in watches], dtype=np.intp)
+        self._wanted, self._counts = np.array([value for _, value in watches]), watch_counts(memory)
         self._places = tuple(zip(slots.heads, slots.stamps, slots.numbers, strict=True))
         self._values = values.data
         self._bytes = self._values.cast("B")
@@ -182,6 +211,8 @@ class Publisher:
 
     def publish(self) -> None:
         """Put the values up as they are now."""
+        if len(self._watched) and self._count:  # (what is put up first is of no cycle)
+            self._counts += self._all[self._watched] == self._wanted
         self._count = count = self._count + 1
         head, stamp, numbers = self._places[count % SLOTS]
         head[FIRST] = count
@@ -265,6 +296,14 @@ class Outcome(IntEnum):
     broken = 4
 
 
+class ChainCommand(IntEnum):
+    """What a client may ask of a chain beside writing to it; stands in an entry in the place of an input."""
+
+    reset = -1
+    save = -2
+    restore = -3
+
+
 #: The word that counts each outcome that is final, by its number.
 _COUNTED = (0, ACCEPTED, REFUSED, EXPIRED, BROKEN)
 
@@ -314,6 +353,12 @@ class Sender:
         known, code = divmod(self._mail.outcomes[ticket % self._mail.entries], _CODES)
         return Outcome(code) if known == ticket else Outcome.waiting
 
+    def numbers(self, ticket: int) -> list[float] | None:
+        """The numbers of the entry of a ticket, after an accepted write those that the input had before; None where lost."""
+        place = ticket % self._mail.entries
+        numbers = list(self._mail.numbers[place])
+        return numbers if self._mail.heads[place][TICKET] == ticket else None
+
 
 class Receiver:
     """The side of the cycle.
@@ -323,7 +368,8 @@ class Receiver:
     memory : SharedMemory
         Where from.
     accept : callable
-        Given the place of an input and its numbers, as a memoryview; whether it takes them.
+        Given the place of an input, or a `ChainCommand`, and its numbers, as a memoryview, in which it may leave others;
+        whether it takes them.
     lifetime : float
         How long an entry stays good, s.
     most : int

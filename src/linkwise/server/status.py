@@ -13,7 +13,7 @@ from typing import TextIO
 
 from linkwise.server.log import LOG, LimitedLog
 from linkwise.server.scheduler import Counts
-from linkwise.server.server import Server, State
+from linkwise.server.service import Service, State
 
 #: How often the line is renewed, s.
 EVERY = 0.5
@@ -47,7 +47,7 @@ class Status:
     """
 
     counts: Counts
-    server: Server | None
+    server: Service | None
     stream: TextIO
     reason: Callable[[], str] = str
     unsolved: int = 0

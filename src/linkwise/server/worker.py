@@ -1,10 +1,11 @@
-"""The process of the server: it starts, reports its address, and ends when the process of the cycle does."""
+"""The process of a server: it starts, reports its address, and ends when the process of the cycle does."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import gc
+import importlib
 import json
 import os
 import pickle
@@ -34,9 +35,8 @@ def main() -> None:
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")  # (where memory runs out, Linux ends this process and not that of the cycle)
     settings: ServerSettings = pickle.loads(bytes.fromhex(_line().decode()))  # (from the process that started this one)
-    from linkwise.server.opcua.serve import serve
-
-    asyncio.run(_served(serve, settings))
+    module, _, function = sys.argv[2].partition(":")
+    asyncio.run(_served(getattr(importlib.import_module(module), function), settings))
 
 
 async def _served(serve: object, settings: ServerSettings) -> None:

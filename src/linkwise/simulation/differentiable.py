@@ -16,7 +16,7 @@ from linkwise.kernel import Kernel
 from linkwise.model.tree import Tree
 from linkwise.simulation.integrators import program
 from linkwise.simulation.task import Task
-from linkwise.simulation.torque import torque_axes
+from linkwise.simulation.torque import Feedback, torque_axes
 from linkwise.spatial.scalar import FloatArray
 
 #: A torque for each rollout (B, nv) at a time, as arrays of the library: ``torque(t, q, qd)``.
@@ -63,7 +63,7 @@ def differentiable_states(
     if efforts is not None:
         efforts = _whole(library, efforts[..., rows, :], (*batch, steps + 1, nv), near)
         efforts = efforts.reshape(-1, steps + 1, nv).swapaxes(0, 1)
-    step = _step(library, task, torque if callable(torque) else None, efforts is None)
+    step = _step(library, task, _law(library, mech, torque, q), efforts is None)
     times = library.constant(np.asarray(task.every), near=q)
     _, outputs = library.scan(step, (q, qd), (times,) if efforts is None else (times, efforts))
     q, qd, qdd, tau = (x[:: task.record].swapaxes(0, 1) for x in outputs)
@@ -74,6 +74,20 @@ def mech_function(library: DifferentiableFramework, mech: Tree, name: str) -> Ca
     """A kernel of a mechanism as a function of a library's arrays."""
     kernel: Any = mech.kernel(name)  # type: ignore[attr-defined]
     return library.of_kernel(kernel)
+
+
+def _law(library: DifferentiableFramework, mech: Tree, torque: Any, near: Any) -> Law | None:
+    """What gives torques at a state, as a function of the library's arrays; None where they are known beforehand."""
+    if not isinstance(torque, Feedback):
+        return torque if callable(torque) else None
+    changing = next((name for name, value in torque.inputs.items() if value.rows > 1 or value.batch), None)
+    if changing is not None:
+        raise ArgumentError(
+            f"simulate: {changing} of {torque!r} is sampled; expected one value with arrays of {library.name}, or a function"
+        )
+    law = library.of_kernel(torque.kernel(mech))
+    parameters = [library.constant(value.values[0], near=near) for value in torque.inputs.values()]
+    return lambda t, q, qd: law(t, q, qd, *parameters)
 
 
 def _efforts(library: DifferentiableFramework, torque: Any, steps: int, nv: int, near: Any) -> tuple[Any, Any]:

@@ -44,8 +44,8 @@ AT_BOUND = 1e-9
 #: Steps of a level at most, their length, and the squares of the error at which nothing is left to do.
 ROUNDS, LONGEST, DONE = 200, 1.0, 1e-27
 
-#: A level is at rest where the slope is below this share of rates times residual.
-REST = 1e-6
+#: A level is at rest where the slope is below this share of rates times residual; settled, so that no descent is begun.
+REST, SETTLED = 1e-6, 1e-8
 
 
 class LevelSystem(CompiledProblem):
@@ -114,6 +114,18 @@ class LevelSystem(CompiledProblem):
             for c, end in zip(self.problem.constraints, ends, strict=True)
         ]
         return np.stack(columns, axis=-1)
+
+    def settled(self, tasks: FloatArray, q: FloatArray) -> npt.NDArray[np.bool_]:
+        """Whether tasks (N, P) of one level have no slope at q (N, nq), but against joint limits."""
+        table, n = np.asarray(self.table(tasks, q))[:, : len(self.owners)], self.problem.tree.n
+        gains = np.sqrt(self.weights(tasks))[:, self.owners]
+        residual, rates = table[..., 0] * gains, table[..., 3:] * gains[..., None] * self.units
+        slope = -np.einsum("ki,kij->kj", residual, rates)
+        joints, down = q[:, self.problem.base :], slope[:, len(self.units) - n :]
+        low, high = self.bounds.T
+        down[((joints <= low) & (down > 0.0)) | ((joints >= high) & (down < 0.0))] = 0.0
+        size = np.linalg.norm(residual, axis=1) * np.linalg.norm(rates, axis=(1, 2))
+        return np.asarray(np.linalg.norm(slope, axis=1) <= SETTLED * size)
 
     def stepped(self, q: FloatArray, motion: FloatArray) -> FloatArray:
         """Configurations (..., nq) after motions (..., nv)."""

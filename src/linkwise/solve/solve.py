@@ -211,9 +211,9 @@ def _solved_by_levels(
         rows = system.checked(tasks, ends, starts, tol)
     q, levels = np.array(rows.q), sorted(set(system.levels))
     resting = np.ones((len(tasks), len(levels)), dtype=bool)
-    for k, p in enumerate(tasks):
-        descent = LevelDescent(system, p)
-        q[k], at_rest, steps = descent.run(q[k], tol)
+    alone = len(levels) == 1  # (then the machine code has done all, as a rule)
+    for k in np.flatnonzero(~(rows.success | system.settled(tasks, q))) if alone else range(len(tasks)):
+        q[k], at_rest, steps = LevelDescent(system, tasks[k]).run(q[k], tol)
         q[k] = _near(system, q[k], starts[k])
         resting[k] = [at_rest[level] for level in levels]
         rows.iterations[k] += steps

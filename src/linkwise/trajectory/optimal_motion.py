@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import whole
+from linkwise.trajectory.least_clearance import LeastClearance
 from linkwise.trajectory.path_dynamics import CHECKED, PathDynamics, along, share_of
 from linkwise.trajectory.retimed import Retimed
 from linkwise.trajectory.smoothed import Smoothed
@@ -65,35 +65,6 @@ class Binding(NamedTuple):
     s0: float
     s1: float
     share: float
-
-
-class LeastClearance(NamedTuple):
-    """Where a motion comes nearest to an obstacle, or to the mechanism itself.
-
-    Attributes
-    ----------
-    distance : float
-        Signed, m; negative where the two overlap.
-    pair : tuple of (str, str)
-        Names of the two shapes.
-    time : float
-        When, s.
-
-    Examples
-    --------
-    >>> import linkwise as lw
-    >>> from linkwise.trajectory import MotionLimits, time_optimal
-    >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
-    >>> arm = lw.robots.planar_2r().with_shapes(rods)
-    >>> move = time_optimal([[0.0, 0.0], [1.0, 0.5]], arm, limits=MotionLimits(qd_max=1.0, qdd_max=2.0))
-    >>> least = move.clearance([lw.Shape("world", "sphere", 0.1, origin=(2.5, 0.0, 0.0), name="ball")])
-    >>> round(least.distance, 6), least.pair, round(least.time, 6)
-    (0.35, ('link2', 'ball'), 0.0)
-    """
-
-    distance: float
-    pair: tuple[str, str]
-    time: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,48 +161,6 @@ class OptimalMotion(Trajectory):
             ends = float(t[begin]), float(t[end]), float(s[begin]), float(s[end])
             parts.append(Binding(self.limit_names[which], *ends, share))
         return parts
-
-    def clearance(
-        self, obstacles: Any = (), *, mechanism: Any = None, samples: int = 1001, exact: bool = False
-    ) -> LeastClearance:
-        """Return the least of the distances between shapes at evenly spaced instants of the motion.
-
-        Parameters
-        ----------
-        obstacles : sequence of Shape
-            In the world.
-        mechanism : Mechanism, optional
-            With the shapes; that of the motion unless given.
-        samples : int
-            At how many instants. Nothing is said about what lies between two of them.
-        exact : bool
-            Measure the shapes themselves instead of capsules that contain them: see `Mechanism.clearance`.
-
-        Raises
-        ------
-        ArgumentError
-            For a batch, without a mechanism, and where no pair of shapes is looked at.
-
-        Examples
-        --------
-        >>> import linkwise as lw
-        >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
-        >>> arm = lw.robots.planar_2r().with_shapes(rods)
-        >>> ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
-        >>> move = lw.trajectory.time_optimal([[-1.0, 0.0], [1.0, 0.0]], arm, lw.trajectory.MotionLimits(qd_max=1.0))
-        >>> near = move.clearance([ball])
-        >>> near.pair, round(near.distance, 3), round(near.time, 2), round(move.duration, 2)
-        (('link2', 'ball'), 0.15, 1.0, 2.0)
-        """
-        tree = self.mechanism if mechanism is None else mechanism
-        if self.batch:
-            raise ArgumentError(f"clearance is of one motion, not of a batch of shape {self.batch}; take a member(...)")
-        if tree is None:
-            raise ArgumentError("this motion has no mechanism; clearance(obstacles, mechanism=...) takes one")
-        times = np.linspace(0.0, self.duration, whole("samples", samples, 2, "2 instants or more"))
-        result = tree.clearance(self.at(times)[0], obstacles, exact=exact)
-        nearest, k = result.nearest, int(np.argmin(result.least))
-        return LeastClearance(float(result.least[k]), (str(nearest[k][0]), str(nearest[k][1])), float(times[k]))
 
     def plot_binding(self, title: str = "") -> Any:
         """Draw the speed along the path and the share of each limit that is taken against time.

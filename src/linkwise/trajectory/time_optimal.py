@@ -36,6 +36,9 @@ TOLERANCE, ROUNDS = 1e-10, 25
 #: limits are tightened when it has nearly.
 SETTLED, NEARLY = 1e-8, 1e-4
 
+#: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
+MOST = 30
+
 #: Two nodes have no speed that are passed slower than this share of the greatest speed of the path.
 CRAWL = 1e-6
 
@@ -278,7 +281,7 @@ class _Problem:
             return True
         tree = self.mechanism
         assert tree is not None
-        if set(self.dynamics) != {"tau_max"} or tree.springs or not self.limits["tau_max"].all():
+        if set(self.dynamics) != {"tau_max"} or tree.springs or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
         return not has_friction(tree)
 

@@ -18,6 +18,8 @@ from linkwise.files.text import refused
 from linkwise.model.joints import make_joint
 from linkwise.model.tree import ManifoldJoint, floating_base, manifold_columns, manifold_joints
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import whole
+from linkwise.trajectory.least_clearance import LeastClearance, least_clearance
 from linkwise.trajectory.motion import Evaluator, Event, Motion, State, interpolant
 from linkwise.trajectory.validation import closed, instants, limited, record
 
@@ -403,6 +405,45 @@ class Trajectory(Motion):
         """
         records: dict[str, Any] = {"tau": tau, "kinetic": kinetic, "potential": potential, "poses": poses}
         return replace(self, **{field: values for field, values in records.items() if values is not None})
+
+    def clearance(
+        self, obstacles: Any = (), *, mechanism: Any = None, samples: int = 1001, exact: bool = False
+    ) -> LeastClearance:
+        """Return the least of the distances between shapes at evenly spaced instants of the motion.
+
+        Parameters
+        ----------
+        obstacles : sequence of Shape
+            In the world.
+        mechanism : Mechanism
+            With the shapes; a time-optimal motion knows its own.
+        samples : int
+            At how many instants. Nothing is said about what lies between two of them.
+        exact : bool
+            Measure the shapes themselves instead of capsules that contain them: see `Mechanism.clearance`.
+
+        Raises
+        ------
+        ArgumentError
+            For a batch, without a mechanism, and where no pair of shapes is looked at.
+
+        Examples
+        --------
+        >>> import linkwise as lw
+        >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+        >>> arm = lw.robots.planar_2r().with_shapes(rods)
+        >>> ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+        >>> near = lw.trajectory.quintic([-1.0, 0.0], [1.0, 0.0], 2.0).clearance([ball], mechanism=arm)
+        >>> near.pair, round(near.distance, 3), round(near.time, 2)
+        (('link2', 'ball'), 0.15, 1.0)
+        """
+        tree = getattr(self, "mechanism", None) if mechanism is None else mechanism
+        if self.batch:
+            raise ArgumentError(f"clearance is of one motion, not of a batch of shape {self.batch}; take a member(...)")
+        if tree is None:
+            raise ArgumentError("this motion has no mechanism; clearance(obstacles, mechanism=...) takes one")
+        times = np.linspace(self.t[0], self.t[-1], whole("samples", samples, 2, "2 instants or more"))
+        return least_clearance(tree, times, self.at(times)[0], obstacles, exact=exact)
 
     def plot(self, title: str = "") -> Any:
         """Draw position, speed, acceleration and, if recorded, effort and energy against time; nothing is shown or blocked.

@@ -8,9 +8,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,11 +20,14 @@ from linkwise.control import Chain, load
 from linkwise.control.recording import Recorder
 from linkwise.files.text import refused
 from linkwise.model.formatting.table import duration, plain
-from linkwise.server import Server, run
+from linkwise.server import Server, Service, run
 from linkwise.server.authentication import add_user, new_user
 from linkwise.server.log import LOG
 from linkwise.server.scheduler import Counts, Timing
 from linkwise.server.status import Status
+
+if TYPE_CHECKING:
+    from linkwise.view.live import LiveView
 
 #: Cycles a second where neither the file nor the user states a rate.
 RATE = 100.0
@@ -61,12 +64,21 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
     option(
         "--record", metavar="FILE", type=click.Path(dir_okay=False), help="Write all ports of the last cycles, .csv, .npz."
     ),
-    option("--no-opcua", is_flag=True, help="Only run it."),
+    option("--no-opcua", is_flag=True, help="Not over OPC UA."),
+    option(
+        "--view",
+        metavar="[PORT]",
+        type=click.IntRange(0, 65535),
+        is_flag=False,
+        flag_value=8080,
+        help="Show it in the browser as it runs, at this port of this machine; 8080 if none is said.",
+    ),
+    option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Append who wrote what, a JSON object a line."),
     option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run."),
     option("--list", "listed", is_flag=True, help="Print all ports first; with --time 0, only these."),
 )
 def serve(options: Options) -> Output | None:
-    """Run a chain at a fixed rate, and serve its ports over OPC UA.
+    """Run a chain at a fixed rate; serve its ports over OPC UA, and show it in the browser.
 
     Everybody on this machine may read, without a name; outputs, and inputs that other ports feed, are read-only for all.
     To write inputs a client needs the name and password of an operator:
@@ -80,10 +92,14 @@ def serve(options: Options) -> Output | None:
     self-signed. The server is a process of its own, which the cycle never waits for. Connections, logins and faults are
     logged to standard error.
 
+    With --view a page of the browser shows the chain as it runs, to this machine alone: anybody may watch, operators may
+    drag its targets after a log-in.
+
     \b
     Examples:
       linkwise serve crane.toml --rate 1000
       linkwise serve crane.toml --time 0 --list
+      linkwise serve crane.toml --view --users users.txt --audit audit.jsonl
       linkwise serve crane.toml --host 0.0.0.0
                      --certificates keys --users users.txt
     """  # noqa: D301  (\b keeps click from filling the lines)
@@ -127,16 +143,28 @@ def _run(chain: Chain, period: float, cycles: int | None, options: Options, port
     """Run, and print how it went; what is recorded is written last, also after an error."""
     recorder = _recorder(chain, options.record, cycles)
     unsolved = chain.ports.view("chain.unsolved")
-    with _written(recorder, options), _logged(), _server(chain, period, options) as server:
+    with (
+        _written(recorder, options),
+        _logged(),
+        _server(chain, period, options) as server,
+        _view(chain, period, options) as view,
+    ):
         for line in () if server is None else _where(server, options):
             say(line, err=options.as_json)
+        if view is not None:
+            say(f"shown at {view.address}", err=options.as_json)
+        services = [service for service in (server, view) if service is not None]
         counts = Counts()
         with Status(counts, server, sys.stderr, lambda: chain.reason) as status:
 
             def after() -> None:
                 status.unsolved += bool(unsolved)
-                if server is not None:
-                    server.publish()
+                for service in services:
+                    service.publish()
+
+            def before() -> None:
+                for service in services:
+                    service.take()
 
             def over() -> bool:
                 """Whether it lasts longer than allowed: no cycle makes up for a missed deadline."""
@@ -146,7 +174,7 @@ def _run(chain: Chain, period: float, cycles: int | None, options: Options, port
                 chain,
                 period,
                 cycles=cycles,
-                before=None if server is None else server.take,
+                before=before if services else None,
                 after=after,
                 stop=over,
                 priority=options.priority,
@@ -155,7 +183,9 @@ def _run(chain: Chain, period: float, cycles: int | None, options: Options, port
         data: dict[str, Any] = {**ports, **timing.as_dict(), "unsolved": status.unsolved}
         if server is not None:
             data["server"] = {"address": server.address, "state": server.state, **server.counts}
-        emit(Output(data, _summary(timing, status, server)), as_json=options.as_json)
+        if view is not None:
+            data["view"] = {"address": view.address, "state": view.state, **view.counts}
+        emit(Output(data, _summary(timing, status, services)), as_json=options.as_json)
 
 
 def _ports(chain: Chain) -> dict[str, Any]:
@@ -232,9 +262,22 @@ def _check_room(path: Path, size: int) -> None:
 def _server(chain: Chain, period: float, options: Options) -> contextlib.AbstractContextManager[Server | None]:
     if options.no_opcua:
         return contextlib.nullcontext()
-    same = ("host", "port", "users", "certificates", "publish", "hold_after")
+    same = ("host", "port", "users", "certificates", "publish", "hold_after", "audit")
     settings = {name: getattr(options, name) for name in same}
-    return Server(chain.ports, name=chain.name, stale=min(max(1.0, 3 * period), 3600.0), **settings)
+    return Server(chain.ports, chain=chain, name=chain.name, stale=_stale(period), **settings)
+
+
+def _view(chain: Chain, period: float, options: Options) -> contextlib.AbstractContextManager[LiveView | None]:
+    if options.view is None:
+        return contextlib.nullcontext()
+    from linkwise.view.live import LiveView
+
+    return LiveView(chain, port=options.view, users=options.users, audit=options.audit, stale=_stale(period))
+
+
+def _stale(period: float) -> float:
+    """After so many seconds without a cycle the values are old."""
+    return min(max(1.0, 3 * period), 3600.0)
 
 
 def _where(server: Server, options: Options) -> Iterator[str]:
@@ -248,7 +291,7 @@ def _where(server: Server, options: Options) -> Iterator[str]:
         yield f"certificate in {options.certificates}, SHA-256 {server.fingerprint}"
 
 
-def _summary(timing: Timing, status: Status, server: Server | None) -> Iterator[str]:
+def _summary(timing: Timing, status: Status, services: Sequence[Service]) -> Iterator[str]:
     yield (
         f"{timing.cycles:,} cycles, one each {duration(timing.period)}; {timing.late:,} late, {timing.overruns:,} deadlines"
         f" missed, {status.unsolved:,} unsolved"
@@ -260,11 +303,12 @@ def _summary(timing: Timing, status: Status, server: Server | None) -> Iterator[
     for name, spread in (("began after the deadline", timing.lateness), ("step", timing.step)):
         median, nearly_all, worst = map(duration, (spread.median, spread.p999, spread.worst))
         yield f"{name}: median {median}, 99.9 % {nearly_all}, worst {worst}"
-    if server is not None:
-        counts = server.counts
+    for service in services:
+        counts = service.counts
         late = counts["expired"] + counts["broken"]
-        line = f"writes of clients: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
+        who = "clients" if isinstance(service, Server) else "pages"
+        line = f"writes of {who}: {counts['accepted']:,} accepted, {counts['refused'] + counts['denied']:,} refused"
         line += f", {late:,} too late" if late else ""
         yield line + (f"; {counts['turned_away']:,} connections turned away" if counts["turned_away"] else "")
-        if server.last_refusal:
-            yield f"the last one refused by a port: {server.last_refusal}"
+        if service.last_refusal:
+            yield f"the last one refused by a port: {service.last_refusal}"

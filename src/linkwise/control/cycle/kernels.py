@@ -23,6 +23,7 @@ from linkwise.control.cycle.setpoints import (
     common,
     cones,
 )
+from linkwise.control.keep_clear import KeepClear
 from linkwise.control.limits import Pace
 from linkwise.control.limits.stop_feasibility import length
 from linkwise.control.tangent import block_count, blocks, difference, integrate
@@ -375,6 +376,8 @@ class CycleKernels:
         self.report = CycleOutputs(self.layout, self.problem, self.targets)
         meeting = [constraint.pair(tree) for constraint in constraints if isinstance(constraint, LoopClosure)]
         self.pace = Pace(tree, self.report.links, closures=meeting)
+        keeping = [constraint for constraint in constraints if isinstance(constraint, KeepClear)]
+        self.clear = keeping[0].limits(tree) if keeping else None
         n, nv, parameters, inputs = tree.nq, tree.nv, self.problem.parameters, self.layout.inputs
         flags = 4 + len(self.targets.velocities)
         self.n, self.nv, self.row, self.parameters = n, nv, n + STATUS + 1, parameters
@@ -427,7 +430,8 @@ class CycleKernels:
     def digest(self) -> str:
         """The same for the same mechanism with constraints of the same kinds, in any process."""
         tapes = [part.tape.digest for part in (self.preparing, self.looking, self.reporting, self.slowing)]
-        return hashlib.sha256(repr([*tapes, self.tracking.program.digest]).encode()).hexdigest()
+        clear = [] if self.clear is None else [self.clear.digest]
+        return hashlib.sha256(repr([*tapes, self.tracking.program.digest, *clear]).encode()).hexdigest()
 
     def _trace_branch(self) -> None:
         """What keeps the branch of motion where there are loops."""

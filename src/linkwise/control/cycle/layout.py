@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.control.constraints import ChainConstraint, LoopClosure, Mistakes
 from linkwise.control.cycle.joint_ports import joint_variables, link_name, single_joints
+from linkwise.control.keep_clear import KeepClear
 from linkwise.control.port import Kind, Port
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, choices, shown
@@ -247,6 +248,8 @@ class Layout:
                 first = q0[self.tree.nq - self.tree.n + self._joint(constraint)] if number is None else number
                 words = f"{quantity} at which the joint of {constraint.link} is held, or moved"
                 yield _port(f"{name}.{quantity}", unit if quantity == "value" else f"{unit}/s", words, float(first))
+            if isinstance(constraint, KeepClear):
+                yield _port(f"{name}.margin", "m", "how far shapes stay apart", constraint.clear.margin, least=0.0)
             for quantity, value in constraint.vectors.items():
                 unit, words = _WORDS[quantity]
                 yield _port(f"{name}.{quantity}", unit, f"{words} of the end of {constraint.link}, in the world", value)
@@ -298,6 +301,9 @@ class Layout:
                 yield _out(f"{end}.calculated_velocity.{method}", "m/s", f"velocity of the end, {said}", (3,))
                 yield _out(f"{end}.calculated_angular_velocity.{method}", "rad/s", f"its angular velocity, {said}", (3,))
         for constraint in self.constraints:
+            if isinstance(constraint, KeepClear):  # (side by side: the cycle writes both)
+                yield _out(f"{constraint.name}.distance", "m", "least distance of shapes at the solved values")
+                yield _out(f"{constraint.name}.limited", "", "whether it holds the chain back", kind="bool")
             if constraint.place:
                 yield _out(f"{constraint.name}.distance", "m", "how far from holding")
             if constraint.turn:

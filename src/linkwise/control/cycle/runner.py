@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.control.cycle.kernels import CycleKernels
 from linkwise.control.cycle.setpoints import STARTS
+from linkwise.control.keep_clear import KeepClear
 from linkwise.kernel.sequence import Copy, If, KernelCall, Sequence, Step
 from linkwise.spatial.scalar import FloatArray
 
@@ -30,10 +31,19 @@ class Cycle:
         Where the inputs (I,) are read, and the outputs (O,) go: views of the values of the chain's ports.
     q0 : ndarray (nq,)
         Where the chain begins, at rest; within the limits, its loops closed.
+    keeping : KeepClear, optional
+        That it keeps clear, and of what.
     """
 
-    def __init__(self, parts: CycleKernels, inputs: FloatArray, outputs: FloatArray, q0: FloatArray) -> None:
-        self.parts = parts
+    def __init__(
+        self,
+        parts: CycleKernels,
+        inputs: FloatArray,
+        outputs: FloatArray,
+        q0: FloatArray,
+        keeping: KeepClear | None = None,
+    ) -> None:
+        self.parts, self._keeping = parts, keeping
         n, nv, pace, layout = parts.n, parts.nv, parts.pace, parts.layout
         # What is kept for the next cycle, side by side, so that a state is a copy of it: the good inputs, what the report
         # remembers, both goals, what the pace carries for both, both outputs, the length of the cycle, how far starts were
@@ -65,6 +75,7 @@ class Cycle:
             np.empty(nv),
             np.empty(1),
         )
+        self._held = np.zeros((2, 1))  # above zero where contact holds back what is solved, and what is predicted
         self._steps, self._stand = self._sequences()
         self.reset(q0)
 
@@ -74,7 +85,7 @@ class Cycle:
         An input that is no number is replaced as `Layout.stand_ins` says.
         """
         parts = self.parts
-        self.memory[:] = 0.0
+        self.memory[:], self._held[:] = 0.0, 0.0
         self.before[:] = parts.layout.cleaned(self.inputs, parts.layout.stand_ins(q0))[0]
         self.last[:] = self.at[:] = q0
         if parts.branch.exists:
@@ -110,7 +121,8 @@ class Cycle:
         )  # fmt: skip
         prepare = KernelCall(parts.preparing, (self.inputs, self.before, self.last, self.at), prepared)
         report = KernelCall(parts.reporting, reported, (self.outputs, self.next_report_memory, self.taken))
-        standing = Sequence([prepare, Copy(self.later_parameters, self.parameters), report])
+        clearing, clear_report = self._clear()
+        standing = Sequence([prepare, Copy(self.later_parameters, self.parameters), report, *clear_report])
         cycle = Sequence(
             [
                 prepare,
@@ -134,8 +146,9 @@ class Cycle:
                     ),
                 ),
                 *self._ahead(bounds),
-                *parts.pace.steps(self.pace_in, self.pace_out),
+                *clearing,
                 report,
+                *clear_report,
                 *self._slow(bounds),
                 *self._behind(),
             ]
@@ -249,6 +262,78 @@ class Cycle:
         rows = [{"goal": self.goal[:n], "q": self.at[0], "carry": self.carry[0]}]
         rows += [{"goal": self.next_goal[:n], "q": self.at[1], "carry": self.carry[1]}]
         return [Copy(self.pace_in[k, places[name]], part) for k in range(2) for name, part in {**both, **rows[k]}.items()]
+
+    def _clear(self) -> tuple[list[Step], list[Step]]:
+        """Both answers within the limits, as near to contact as may be; and what is reported of that."""
+        parts, n, keeping = self.parts, self.parts.n, self._keeping
+        paced = parts.pace.steps(self.pace_in, self.pace_out)
+        if parts.clear is None or keeping is None:
+            return list(paced), []
+        clear, places, reach = parts.clear, parts.pace.input_parts, parts.pace.output_parts
+        rows = keeping.clear.obstacles.rows.ravel()
+        obstacles = (rows,) if len(rows) else ()
+        q, goal, low, high, ahead = np.empty((5, 2, n))
+        before, after, gained = np.empty((3, 2, 1))
+        binds = self._held
+        toward, away = np.empty((2, 2, 3 * n))
+        away_in, away_out = np.zeros_like(self.pace_in), np.empty_like(self.pace_out)
+        switch, one = np.zeros(2), np.ones(1)
+        names, parted = ("goal", "low", "high"), (goal, low, high)
+
+        def bounded(target: FloatArray, source: FloatArray) -> list[Step]:
+            return [
+                Copy(target[k, places[name]], source[k, i * n : (i + 1) * n])
+                for k in range(2)
+                for i, name in enumerate(names)
+            ]
+
+        fetched: list[Step] = [Copy(q, self.at)]
+        fetched += [
+            Copy(part[k], self.pace_in[k, places[name]]) for k in range(2) for name, part in zip(names, parted, strict=True)
+        ]
+        for place, name in enumerate(("margin", "enabled")):
+            fetched.append(
+                Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{keeping.name}.{name}")])
+            )
+        measure = KernelCall(clear.distance, (q, *obstacles), (before.reshape(2),))
+        bound = KernelCall(clear.bounding, (q, goal, low, high, before, switch), (toward, away, binds))
+        taken = [If(gained[k], (Copy(self.pace_out[k], away_out[k]),)) for k in range(2)]
+        escape: tuple[Step, ...] = (
+            Copy(away_in, self.pace_in),
+            *bounded(away_in, away),
+            *parts.pace.steps(away_in, away_out),
+            *(Copy(ahead[k], away_out[k, reach["q"]]) for k in range(2)),
+            KernelCall(clear.distance, (ahead, *obstacles), (after.reshape(2),)),
+            KernelCall(clear.accepting, (before, after), (gained,)),
+            *(If(binds[k], (taken[k], Copy(self.pace_out[k, reach["limited"]], one))) for k in range(2)),
+        )
+        away_if = If(binds[0], escape, (If(binds[1], escape),))
+        beyond, output, rest = np.empty((2, 1)), np.empty((2, n)), parts.pace.rest(self.at[0])
+        stand = [
+            (
+                Copy(self.pace_out[k, reach["q"]], q[k]),
+                Copy(self.pace_out[k, reach["carry"]], rest),
+                Copy(self.pace_out[k, reach["limited"]], one),
+                Copy(self.pace_out[k, reach["kept"]], np.zeros(1)),
+                Copy(binds[k], one),
+            )
+            for k in range(2)
+        ]
+        checked: list[Step] = [
+            *(Copy(output[k], self.pace_out[k, reach["q"]]) for k in range(2)),
+            KernelCall(clear.checking, (q, output, before, switch), (beyond,)),
+            *(If(beyond[k], stand[k]) for k in range(2)),
+        ]
+        place = parts.layout.ports.slice_of(f"{keeping.name}.distance").start - parts.layout.inputs
+        solved, distance = np.empty(n), np.empty(1)
+        reported: list[Step] = [
+            Copy(solved, self.pace_out[0, reach["q"]]),
+            KernelCall(clear.distance, (solved, *obstacles), (distance[0:1].reshape(()),)),
+            Copy(self.outputs[place : place + 1], distance),
+            Copy(self.outputs[place + 1 : place + 2], np.zeros(1)),
+            *(If(binds[k], (Copy(self.outputs[place + 1 : place + 2], one),)) for k in range(2)),
+        ]
+        return [*fetched, measure, bound, *bounded(self.pace_in, toward), *paced, away_if, *checked], reported
 
     def _behind(self) -> list[Copy]:
         """What is kept for the next cycle."""

@@ -46,7 +46,7 @@ REFUSALS = 3
 
 _TYPES = (b"HEL", b"OPN", b"MSG", b"CLO")
 _SERVED = """
-GetEndpoints FindServers CloseSecureChannel CreateSession ActivateSession CloseSession Read Write Browse
+GetEndpoints FindServers CloseSecureChannel CreateSession ActivateSession CloseSession Read Write Call Browse
 TranslateBrowsePathsToNodeIds RegisterNodes UnregisterNodes CreateSubscription ModifySubscription DeleteSubscriptions
 CreateMonitoredItems ModifyMonitoredItems DeleteMonitoredItems SetMonitoringMode SetPublishingMode Publish Republish
 """

@@ -10,7 +10,8 @@ import numpy as np
 from asyncua import Server, ua
 
 from linkwise.control.ports import Ports
-from linkwise.server.shared_memory import Snapshots
+from linkwise.server.shared_memory import ChainCommand, Snapshots
+from linkwise.spatial.scalar import FloatArray
 
 #: The code and the name of each unit that has them.
 CODES = {
@@ -46,6 +47,12 @@ _REFERENCES = {
 
 _READ, _WRITE = 1 << ua.AccessLevel.CurrentRead, 1 << ua.AccessLevel.CurrentWrite
 _SCALAR = -1
+
+_COMMANDS = {
+    ChainCommand.reset: "begin again, at rest, where the chain began; inputs that are not routed stay",
+    ChainCommand.save: "keep the state of the chain, in place of the one kept before",
+    ChainCommand.restore: "go on from the state that was kept last",
+}
 
 #: The identifier of the chain: that of a port is its name, that of a link or constraint what comes before its first dot.
 _ROOT = "."
@@ -85,14 +92,34 @@ class Nodes:
         self._changed: set[str] = set()
         self._all: set[ua.NodeId] = set()
         self.inputs: dict[ua.NodeId, str] = {}
+        self.methods: dict[ua.NodeId, ChainCommand] = {}
+        self.space = 0
+
+    @property
+    def values(self) -> FloatArray:
+        """The newest values (N,)."""
+        return self._snapshots.values
+
+    def place(self, name: str) -> int:
+        """Where the value of a port stands among them."""
+        return int(self._ports.slice_of(name).start)
+
+    def reason(self) -> str:
+        """Why the chain is unsolved, as it is said behind that."""
+        return f": {self._ports.read('chain.reason')}" if "chain.reason" in self._ports else ""
+
+    def root(self, space: int) -> ua.NodeId:
+        """The node of the chain."""
+        return ua.NodeId(_ROOT, space)
 
     @property
     def stale(self) -> bool:
         """Whether no snapshot came for too long."""
         return time.monotonic() - self._since > self._stale_after
 
-    async def build(self, title: str, space: int, interval: float) -> None:
-        """Make the nodes; `interval` is the time between looks at the values, s."""
+    async def build(self, title: str, space: int, interval: float, *, commands: bool = False) -> None:
+        """Make the nodes; `interval` is the time between looks at the values, s; with methods if there are commands."""
+        self.space = space
         root = await self._object(ua.NodeId(ua.ObjectIds.ObjectsFolder), ua.NodeId(_ROOT, space), title, space)
         entities: dict[str, ua.NodeId] = {}
         for name in self._names:
@@ -100,6 +127,8 @@ class Nodes:
             if entity not in entities:
                 entities[entity] = await self._object(root, ua.NodeId(entity, space), entity, space)
             await self._variable(entities[entity], name, label, space, interval)
+        for command in ChainCommand if commands else ():
+            await self._method(root, command, space)
 
     async def look(self) -> None:
         """Take the newest snapshot, and tell those who subscribed what changed."""
@@ -157,6 +186,23 @@ class Nodes:
     async def _object(self, parent: ua.NodeId, node: ua.NodeId, name: str, space: int) -> ua.NodeId:
         attributes = ua.ObjectAttributes(DisplayName=ua.LocalizedText(name))
         return await self._add(parent, node, ua.QualifiedName(name, space), attributes, ua.ObjectIds.BaseObjectType)
+
+    async def _method(self, parent: ua.NodeId, command: ChainCommand, space: int) -> None:
+        node, name = ua.NodeId(f"{_ROOT}{command.name}", space), ua.QualifiedName(command.name, space)
+        attributes = ua.MethodAttributes(
+            DisplayName=ua.LocalizedText(command.name), Description=ua.LocalizedText(_COMMANDS[command])
+        )
+        item = ua.AddNodesItem(
+            ParentNodeId=parent,
+            ReferenceTypeId=ua.NodeId(ua.ObjectIds.HasComponent),
+            RequestedNewNodeId=node,
+            BrowseName=name,
+            NodeClass=ua.NodeClass.Method,
+            NodeAttributes=attributes,
+        )
+        (result,) = await self._services.isession.add_nodes([item])
+        result.StatusCode.check()
+        self.methods[node] = command
 
     async def _variable(self, parent: ua.NodeId, name: str, label: str, space: int, interval: float) -> None:
         port = self._ports[name]

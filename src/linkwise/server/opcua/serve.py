@@ -18,21 +18,18 @@ from asyncua.crypto.permission_rules import PermissionRuleset
 from linkwise.control.ports import Ports
 from linkwise.errors import LinkwiseError
 from linkwise.server import shared_memory as memory
+from linkwise.server.audit import AuditLog
 from linkwise.server.authentication import Doorkeeper
 from linkwise.server.log import LimitedLog, Relay
 from linkwise.server.opcua import connections
 from linkwise.server.opcua.certificates import application_uri
 from linkwise.server.opcua.connections import HANDSHAKE, PENDING, Endpoint, Listener
+from linkwise.server.opcua.events import Events
 from linkwise.server.opcua.nodes import SPACE, TYPES, Nodes
-from linkwise.server.opcua.sessions import BROWSES, ITEMS, PATHS, READS, WRITES, Services
-from linkwise.server.settings import ServerSettings
+from linkwise.server.opcua.sessions import BROWSES, CALLS, ITEMS, PATHS, READS, WRITES, Services
+from linkwise.server.settings import EndpointSettings
 from linkwise.server.shared_memory import Outcome, Sender, SharedMemory, Snapshots
-
-#: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
-PATIENCE = 1.5
-
-#: How often it is looked whether a write was taken, s.
-LOOK = 1e-3
+from linkwise.server.writes import Author, ClientWrites, Write
 
 _STATUS = {
     Outcome.accepted: ua.StatusCodes.Good,
@@ -42,6 +39,9 @@ _STATUS = {
     Outcome.waiting: ua.StatusCodes.BadTimeout,
 }
 
+#: Of a method: what is refused there is refused for the chain's state.
+_CALLED = {**_STATUS, Outcome.refused: ua.StatusCodes.BadInvalidState}
+
 
 #: What the standard's nodes tell of the limits (OPC 10000-5, 6.3.11).
 _LIMITS = {
@@ -50,6 +50,7 @@ _LIMITS = {
     "MaxNodesPerBrowse": BROWSES,
     "MaxNodesPerTranslateBrowsePathsToNodeIds": PATHS,
     "MaxMonitoredItemsPerCall": ITEMS,
+    "MaxNodesPerMethodCall": CALLS,
 }
 
 
@@ -70,60 +71,68 @@ class WriteGate:
         The server's own copy of the table.
     nodes : Nodes
         Which nodes are inputs.
-    sender : Sender
+    writes : ClientWrites
         The way to the cycle.
-    patience : float
-        How long to wait for its word, s.
     denied : callable
         Called with the number of writes refused here.
     """
 
-    def __init__(self, ports: Ports, nodes: Nodes, sender: Sender, patience: float, denied: Callable[[int], None]) -> None:
-        self._ports, self._nodes, self._sender = ports, nodes, sender
-        self._patience, self._denied = patience, denied
-        self._places = {name: place for place, name in enumerate(ports)}
+    def __init__(self, ports: Ports, nodes: Nodes, writes: ClientWrites, denied: Callable[[int], None]) -> None:
+        self._ports, self._nodes, self._writes, self._denied = ports, nodes, writes, denied
 
-    async def __call__(self, values: list[ua.WriteValue]) -> list[ua.StatusCode]:
+    async def __call__(self, values: list[ua.WriteValue], author: Author) -> list[ua.StatusCode]:
         """Write; what became of each."""
-        outcomes = [self._posted(value) for value in values]
-        self._denied(sum(code is not None for code, _ in outcomes))
-        tickets = [ticket for _, ticket in outcomes if ticket]
-        deadline = time.monotonic() + self._patience
-        while any(self._sender.outcome(ticket) is Outcome.waiting for ticket in tickets) and time.monotonic() < deadline:
-            await asyncio.sleep(LOOK)
-        self._nodes.refresh()
-        codes = [_STATUS[self._sender.outcome(ticket)] if code is None else code for code, ticket in outcomes]
-        return [ua.StatusCode(ua.UInt32(code)) for code in codes]
+        checked = [self._checked(value) for value in values]
+        self._denied(sum(isinstance(one, int) for one in checked))
+        return await self._sent(checked, _STATUS, author)
 
-    def _posted(self, value: ua.WriteValue) -> tuple[int | None, int]:
-        """Post a write: why it is refused, or its ticket."""
+    async def call(self, methods: list[ua.CallMethodRequest], author: Author) -> list[ua.StatusCode]:
+        """Call methods; what became of each."""
+        return await self._sent([self._command(method) for method in methods], _CALLED, author)
+
+    async def _sent(self, checked: list[Write | int], status: dict[Outcome, int], author: Author) -> list[ua.StatusCode]:
+        """Send what is not refused yet; what became of each."""
+        outcomes = iter(await self._writes.send([one for one in checked if isinstance(one, Write)], author))
+        self._nodes.refresh()
+        codes = [next(outcomes) if isinstance(one, Write) else one for one in checked]
+        busy = ua.StatusCodes.BadTooManyOperations
+        return [ua.StatusCode(ua.UInt32(busy if c is None else status[c] if isinstance(c, Outcome) else c)) for c in codes]
+
+    def _command(self, method: ua.CallMethodRequest) -> Write | int:
+        command = self._nodes.methods.get(method.MethodId)
+        if command is None or method.ObjectId != self._nodes.root(self._nodes.space):
+            return int(ua.StatusCodes.BadMethodInvalid)
+        if method.InputArguments:
+            return int(ua.StatusCodes.BadTooManyArguments)
+        return int(ua.StatusCodes.BadNoCommunication) if self._nodes.stale else Write(command)
+
+    def _checked(self, value: ua.WriteValue) -> Write | int:
+        """What is to be written, or why not."""
         name = self._nodes.inputs.get(value.NodeId)
         if name is None:
             there = self._nodes.known(value.NodeId)
-            return ua.StatusCodes.BadNotWritable if there else ua.StatusCodes.BadNodeIdUnknown, 0
+            return int(ua.StatusCodes.BadNotWritable if there else ua.StatusCodes.BadNodeIdUnknown)
         if value.AttributeId != ua.AttributeIds.Value:
-            return ua.StatusCodes.BadNotWritable, 0
+            return int(ua.StatusCodes.BadNotWritable)
         if value.IndexRange:
-            return ua.StatusCodes.BadWriteNotSupported, 0
+            return int(ua.StatusCodes.BadWriteNotSupported)
         if self._nodes.stale:
-            return ua.StatusCodes.BadNoCommunication, 0
-        return self._checked(name, value.Value)
+            return int(ua.StatusCodes.BadNoCommunication)
+        return self._numbers(name, value.Value)
 
-    def _checked(self, name: str, value: ua.DataValue) -> tuple[int | None, int]:
+    def _numbers(self, name: str, value: ua.DataValue) -> Write | int:
         port, variant = self._ports[name], value.Value
         if value.StatusCode is not None and not value.StatusCode.is_good():
-            return ua.StatusCodes.BadWriteNotSupported, 0
+            return int(ua.StatusCodes.BadWriteNotSupported)
         if variant is None or variant.VariantType != TYPES[port.kind][0] or bool(variant.is_array) != bool(port.shape):
-            return ua.StatusCodes.BadTypeMismatch, 0
+            return int(ua.StatusCodes.BadTypeMismatch)
         try:
-            numbers = port.check(variant.Value).ravel().tolist()
+            return Write(name, port.check(variant.Value))
         except (LinkwiseError, ValueError, TypeError, OverflowError):
-            return ua.StatusCodes.BadOutOfRange, 0
-        ticket = self._sender.post(self._places[name], numbers)
-        return (None, ticket) if ticket else (ua.StatusCodes.BadTooManyOperations, 0)
+            return int(ua.StatusCodes.BadOutOfRange)
 
 
-async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
+async def serve(settings: EndpointSettings, tell: Callable[[dict[str, object]], None], gone: asyncio.Event) -> None:
     """Serve until `gone`; `tell` gets the address first, then the lines of the log."""
     logging.disable()  # (the library's; its lines are not bounded)
     log = LimitedLog(Relay(lambda level, text: tell({"level": level, "log": text})))
@@ -140,14 +149,22 @@ async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], No
     space = await endpoint.register_namespace(SPACE)
     nodes = Nodes(endpoint, ports, set(settings.routed), Snapshots(shared, ports.values), settings.stale)
     nodes.refresh()
-    await nodes.build(settings.name, space, 1 / settings.publish)
+    await nodes.build(settings.name, space, 1 / settings.publish, commands=settings.commands)
+    events = Events(endpoint, nodes, shared, settings.watches)
+    await events.build(space)
     _trim(services)
 
     def denied(count: int) -> None:
         words[memory.DENIED] += count
 
+    def failed(why: str) -> None:
+        log("audit", why, logging.ERROR)
+
     services.denied, services.log = denied, log
-    services.gate = WriteGate(ports, nodes, Sender(shared), PATIENCE * settings.stale, denied)
+    audit = AuditLog(settings.audit) if settings.audit else None
+    gate = WriteGate(ports, nodes, ClientWrites(ports, Sender(shared), settings.stale, audit, failed), denied)
+    services.gate, services.called = gate, gate.call
+    services.sources = {ua.NodeId(ua.ObjectIds.Server), nodes.root(space)}
     if gone.is_set():
         return
     await endpoint.start()
@@ -156,7 +173,7 @@ async def serve(settings: ServerSettings, tell: Callable[[dict[str, object]], No
     gc.enable()
     tell({"port": endpoint.bserver.port})
     try:
-        await _look(settings, nodes, words, endpoint.bserver, gone, log)
+        await _look(settings, events, words, endpoint.bserver, gone, log)
     finally:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(endpoint.bserver.stop(), 1.0)
@@ -175,7 +192,7 @@ def _trim(services: Services) -> None:
             services.aspace[node].attributes[ua.AttributeIds.Value].value = ua.DataValue(constant)
 
 
-async def _endpoint(settings: ServerSettings, services: Services) -> Endpoint:
+async def _endpoint(settings: EndpointSettings, services: Services) -> Endpoint:
     endpoint = Endpoint(services, settings.encrypted)
     await endpoint.init()
     await endpoint.set_application_uri(application_uri())
@@ -195,12 +212,12 @@ async def _endpoint(settings: ServerSettings, services: Services) -> Endpoint:
 
 
 async def _look(
-    settings: ServerSettings, nodes: Nodes, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
+    settings: EndpointSettings, events: Events, words: memoryview, listener: Listener, gone: asyncio.Event, log: LimitedLog
 ) -> None:
     """Look at the values again and again, each time as long after the last as was asked for."""
     period, at = 1 / settings.publish, time.monotonic()
     while not gone.is_set():
-        await nodes.look()
+        await events.look()
         words[memory.HEARTBEAT] = time.monotonic_ns()
         words[memory.SESSIONS] = len(listener.services.sessions)
         words[memory.CONNECTIONS] = len(listener.clients)

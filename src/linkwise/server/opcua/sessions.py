@@ -1,4 +1,4 @@
-"""What a client may do in its session: read, subscribe, and, with a name that has the right, write inputs. Nothing else."""
+"""What a client may do in its session: read, subscribe; with a name that has the right, write and call methods."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from asyncua.server.internal_session import InternalSession
 from linkwise.errors import shown
 from linkwise.server.authentication import Doorkeeper
 from linkwise.server.log import peer_name
+from linkwise.server.opcua.events import event_filter
+from linkwise.server.writes import Author
 
 #: A session of which nothing is heard for so long ends, ms.
 LONGEST_SESSION = 60_000
@@ -33,12 +35,13 @@ UNHEARD = 10
 #: The longest time between messages of a subscription, ms.
 LONGEST_INTERVAL = 60_000.0
 
-#: The most of one request: attributes, inputs, nodes, paths, and steps of all its paths.
-READS, WRITES, BROWSES, PATHS, STEPS = 2000, 256, 32, 500, 2000
+#: The most of one request: attributes, inputs, nodes, paths, steps of all its paths, and
+#: methods.
+READS, WRITES, BROWSES, PATHS, STEPS, CALLS = 2000, 256, 32, 500, 2000, 4
 
 _RSA_15 = "http://www.w3.org/2001/04/xmlenc#rsa-1_5"
 
-WriteGate = Callable[[list[ua.WriteValue]], Awaitable[list[ua.StatusCode]]]
+WriteGate = Callable[[list[Any], Author], Awaitable[list[ua.StatusCode]]]
 
 
 @dataclass
@@ -128,12 +131,28 @@ class Session(InternalSession):
             codes: list[ua.StatusCode] = await super().write(params)
             return codes
         _few(params.NodesToWrite, WRITES)
+        if self._may("write", len(params.NodesToWrite)):
+            return await self.iserver.gate(params.NodesToWrite, self._writer)
+        return [_status(ua.StatusCodes.BadUserAccessDenied)] * len(params.NodesToWrite)
+
+    async def call(self, params: list[ua.CallMethodRequest]) -> list[ua.CallMethodResult]:
+        """Call methods of the chain, with the right to write; there are no others."""
+        _few(params, CALLS)
+        if self._may("call", len(params)):
+            return [ua.CallMethodResult(StatusCode=code) for code in await self.iserver.called(params, self._writer)]
+        return [ua.CallMethodResult(StatusCode=_status(ua.StatusCodes.BadUserAccessDenied)) for _ in params]
+
+    def _may(self, action: str, count: int) -> bool:
+        """Whether this is an operator; what others tried is counted and logged."""
         if not self._operator:
-            self.iserver.denied(len(params.NodesToWrite))
+            self.iserver.denied(count)
             who = f"by {shown(self.user.name)}" if self._named else "without a name"
-            self.iserver.log("write", f"write {who} from {peer_name(self.name)} refused: no operator", logging.WARNING)
-            return [_status(ua.StatusCodes.BadUserAccessDenied)] * len(params.NodesToWrite)
-        return await self.iserver.gate(params.NodesToWrite)
+            self.iserver.log(action, f"{action} {who} from {peer_name(self.name)} refused: no operator", logging.WARNING)
+        return self._operator
+
+    @property
+    def _writer(self) -> Author:
+        return Author(self.user.name, peer_name(self.name), "opcua")
 
     async def browse(self, params: ua.BrowseParameters) -> Any:
         """Tell what nodes there are."""
@@ -156,14 +175,14 @@ class Session(InternalSession):
         return await super().create_subscription(params, *args, **kwargs)
 
     async def create_monitored_items(self, params: ua.CreateMonitoredItemsParameters) -> Any:
-        """Watch values, a bounded number of them."""
+        """WatchedValue values, a bounded number of them."""
         self._own(params.SubscriptionId)
         known, asked = self.subscription_service.subscriptions, params.ItemsToCreate
         watched = {number: len(subscription.monitored_item_srv._monitored_items) for number, subscription in known.items()}
         most = ALL_ITEMS if self._named else ALL_ITEMS // 2
         if watched[params.SubscriptionId] + len(asked) > ITEMS or sum(watched.values()) + len(asked) > most:
             raise ServiceError(ua.StatusCodes.BadTooManyMonitoredItems)
-        refused = [_unwatchable(item) for item in asked]
+        refused = [_unwatchable(item, self.iserver.sources) for item in asked]
         params.ItemsToCreate = [item for item, code in zip(asked, refused, strict=True) if code is None]
         results = iter(await super().create_monitored_items(params))
         return [
@@ -177,6 +196,8 @@ class Session(InternalSession):
         for item in params.ItemsToModify:
             if not _plain(item.RequestedParameters):
                 raise ServiceError(ua.StatusCodes.BadMonitoredItemFilterUnsupported)
+            if item.MonitoredItemId in self._events(params.SubscriptionId):
+                item.RequestedParameters.Filter = None  # (that of events stays)
             item.RequestedParameters.QueueSize = ua.UInt32(min(max(item.RequestedParameters.QueueSize, 1), QUEUE))
         return await super().modify_monitored_items(params)
 
@@ -209,6 +230,11 @@ class Session(InternalSession):
         known = self.subscription_service.subscriptions
         return {number for number, subscription in known.items() if subscription.session_id == self.session_id}
 
+    def _events(self, subscription: int) -> set[int]:
+        """The monitored items of a subscription that are of events."""
+        watched = self.subscription_service.subscriptions[subscription].monitored_item_srv._monitored_events
+        return {number for items in watched.values() for number in items}
+
     def _own(self, *ids: int) -> None:
         if not set(ids) <= self._subscriptions():
             raise ServiceError(ua.StatusCodes.BadSubscriptionIdInvalid)
@@ -219,8 +245,10 @@ class Services(InternalServer):
 
     Attributes
     ----------
-    gate : callable
-        Where writes go.
+    gate, called : callable
+        Where writes go, and calls of methods.
+    sources : set of NodeId
+        Nodes at which there are events.
     denied : callable
         Called with the number of writes refused for want of the right.
     log : callable
@@ -237,6 +265,8 @@ class Services(InternalServer):
         self.sessions: set[Session] = set()
         self.most_nameless, self.interval = most_nameless, interval
         self.gate: WriteGate = _closed
+        self.called: WriteGate = _closed
+        self.sources: set[ua.NodeId] = set()
         self.denied: Callable[[int], None] = _unheard
         self.log: Callable[..., None] = _unheard
         super().__init__(user_manager=Visitors(keeper))
@@ -276,7 +306,7 @@ class Services(InternalServer):
         return decrypted
 
 
-async def _closed(values: list[ua.WriteValue]) -> list[ua.StatusCode]:
+async def _closed(values: list[Any], author: Author) -> list[ua.StatusCode]:
     return [_status(ua.StatusCodes.BadNotWritable)] * len(values)
 
 
@@ -308,15 +338,19 @@ def _plain(asked: ua.MonitoringParameters) -> bool:
     return isinstance(asked.Filter, ua.DataChangeFilter) and asked.Filter.DeadbandType == ua.DeadbandType.None_
 
 
-def _unwatchable(item: ua.MonitoredItemCreateRequest) -> int | None:
+def _unwatchable(item: ua.MonitoredItemCreateRequest, sources: set[ua.NodeId]) -> int | None:
     """Why something cannot be watched; what can is left with nothing but its node and attribute."""
     wanted = item.ItemToMonitor
     if wanted.IndexRange:
         return int(ua.StatusCodes.BadIndexRangeInvalid)
-    if not _plain(item.RequestedParameters):
+    if wanted.AttributeId == ua.AttributeIds.EventNotifier:
+        if wanted.NodeId not in sources:
+            return int(ua.StatusCodes.BadAttributeIdInvalid)
+        item.RequestedParameters.Filter = event_filter(item.RequestedParameters.Filter)
+        if item.RequestedParameters.Filter is None:
+            return int(ua.StatusCodes.BadMonitoredItemFilterUnsupported)
+    elif not _plain(item.RequestedParameters):
         return int(ua.StatusCodes.BadMonitoredItemFilterUnsupported)
-    if wanted.AttributeId == ua.AttributeIds.EventNotifier:  # (there are no events)
-        return int(ua.StatusCodes.BadAttributeIdInvalid)
     node = ua.NodeId(wanted.NodeId.Identifier, wanted.NodeId.NamespaceIndex, wanted.NodeId.NodeIdType)
     item.ItemToMonitor = ua.ReadValueId(NodeId=node, AttributeId=wanted.AttributeId)
     return None

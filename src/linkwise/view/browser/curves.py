@@ -107,7 +107,7 @@ class PlayedCurves:
 
     def __init__(self, gui: GuiApi, motion: ShownMotion) -> None:
         self._groups = list(groups(motion, MOST_POINTS))
-        self._plots = [_plot(gui, TITLES[group.kind], group, group.t, _range(group.columns)) for group in self._groups]
+        self._plots = [add_plot(gui, TITLES[group.kind], group, group.t, _range(group.columns)) for group in self._groups]
         _say_why(gui, motion)
 
     def show(self, time: float) -> None:
@@ -129,7 +129,7 @@ class LiveCurves:
 
     def __init__(self, gui: GuiApi, past: ShownMotion) -> None:
         shown = groups(past, MOST_POINTS)
-        self._plots = {(g.kind, g.unit): _plot(gui, HELD[g.kind], g, g.t - SECONDS, None) for g in shown}
+        self._plots = {(g.kind, g.unit): add_plot(gui, HELD[g.kind], g, g.t - SECONDS, None) for g in shown}
         _say_why(gui, past)
 
     def show(self, ended: float, past: ShownMotion) -> None:
@@ -141,7 +141,7 @@ class LiveCurves:
             )
 
 
-def _plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> Any:
+def add_plot(gui: GuiApi, title: str, group: CurveGroup, t: FloatArray, y: Any) -> Any:
     """Add a plot; without a range for y it follows what is drawn, and time runs up to now."""
     span = (float(t[0]), float(t[-1])) if y else (-SECONDS, 0.0)
     label = "t [s]" if y else "s before now"

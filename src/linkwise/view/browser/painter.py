@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 #: The node above all that belongs to the mechanism.
 ROOT = "/mechanism"
 
-#: Colour of lines between nearest points.
+#: Colour of lines between nearest points, and of joints that are marked.
 WITNESS = (214, 39, 40)
 
 #: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
@@ -173,6 +173,7 @@ class BrowserPainter:
         self._add_surfaces({shape.link for shape in shapes})
         self._add_spans({shape.link for shape in shapes})
         shared, add_label = shared_labels(scene, self._q), self._server.scene.add_label
+        self._colours = [handle.color for _, handle in self.clickable]
         self.labels = [(k, add_label(f"/names/{n}", k.text, anchor="bottom-left")) for n, k in enumerate(shared, 1)]
         self._named = np.array([label.point for label in shared])
 
@@ -263,8 +264,8 @@ class BrowserPainter:
 
     # ── what is seen ──────────────────────────────────────────────────────────────────────────────
 
-    def show(self, q: npt.ArrayLike) -> None:
-        """Move the mechanism to the coordinates q (nq,), all parts at once.
+    def show(self, q: npt.ArrayLike, world: FloatArray | None = None) -> None:
+        """Move the mechanism to the coordinates q (nq,), all parts at once; all of it at a pose (4, 4), where there is one.
 
         Only what moved is sent. Any thread may call it.
 
@@ -275,18 +276,27 @@ class BrowserPainter:
         """
         values = coordinates(self._tree, q)
         with self._lock, self._server.atomic():
-            self.move(poses_at(self._tree, values))
+            poses = poses_at(self._tree, values)
+            self.move(poses if world is None else np.asarray(world @ poses))
             self._q = values.copy()
             if self._obstacles.names:
-                self._show_witnesses(values)
+                self._show_witnesses(values, np.eye(4) if world is None else world)
 
-    def _show_witnesses(self, q: FloatArray) -> None:
+    def _show_witnesses(self, q: FloatArray, world: FloatArray) -> None:
         """Join the nearest points of the pairs of shapes that are nearest to each other by red lines."""
-        points = witness_lines(self._tree, q, self._obstacles)[0].astype(np.float32)
+        points = witness_lines(self._tree, q, self._obstacles)[0]
+        points = (points @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
         if self._witnesses is None and len(points):
             self._witnesses = self._server.scene.add_line_segments(f"{ROOT}/nearest", points, WITNESS, thickness=0.004)
         elif len(points):
             self._witnesses.points = points
+
+    def mark(self, links: Collection[int]) -> None:
+        """Show the joints of some links in red, all others in their own colours."""
+        for (link, handle), colour in zip(self.clickable, self._colours, strict=True):
+            wanted = WITNESS if link in links else colour
+            if handle.color != wanted:
+                handle.color = wanted
 
     def tracks(self, q: npt.ArrayLike) -> list[Track]:
         """Return what `show` would do for each of the coordinates q (m, nq), without doing it."""

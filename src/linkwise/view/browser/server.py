@@ -50,10 +50,20 @@ class MessageGate:
     ----------
     server : viser.ViserServer or None
         Whose controls are set; None until it is there.
+    most : int or None
+        How many pages there may be at a time.
+    count : int
+        How many there are.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self.server: viser.ViserServer | None = None
+        self.most, self.count = most, 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many pages as there may be."""
+        return self.most is not None and self.count >= self.most
 
     def admits(self, raw: object) -> bool:
         """Whether a message is one that the page sends."""
@@ -139,7 +149,8 @@ def _finite(value: Any) -> bool:
 
 def _settable(server: viser.ViserServer, uuid: str, updates: dict[str, Any]) -> bool:
     """Whether a control may be set so: its value alone, to one of its kind, within its ends or among its options."""
-    handle: Any = server.gui._gui_input_handle_from_uuid.get(uuid)
+    scopes = [server.gui, *(client.gui for client in server.get_clients().values())]
+    handle: Any = next(filter(None, (gui._gui_input_handle_from_uuid.get(uuid) for gui in scopes)), None)
     if handle is None:  # (removed meanwhile; viser takes no notice)
         return True
     if updates.keys() != {"value"}:
@@ -179,7 +190,9 @@ _ALONE = threading.RLock()
 _RUNNING: dict[viser.ViserServer, Callable[[], None]] = {}
 
 
-def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | None = None) -> viser.ViserServer:
+def make_server(
+    host: str = LOOPBACK, port: int | None = None, *, label: str | None = None, most: int | None = None
+) -> viser.ViserServer:
     """Start a viser server that hands its page, and the line to it, to pages of its own origin only.
 
     viser binds to every address of the machine and lets any page of the web talk to it. This one binds to the loopback
@@ -195,6 +208,8 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
         Port to bind to, 0 for any free one; where it is left out, 8080 or the next free one.
     label : str, optional
         Heading of the panel.
+    most : int, optional
+        How many pages there may be at a time; any number where it is left out.
 
     Returns
     -------
@@ -217,7 +232,7 @@ def make_server(host: str = LOOPBACK, port: int | None = None, *, label: str | N
     with _ALONE, silent():
         original = sockets.serve
         # viser makes its server inside the constructor and offers no way to hand it a check, or a socket.
-        gate = MessageGate()
+        gate = MessageGate(most)
         sockets.serve = functools.partial(_guarded, original, own_names(host), door, gate)  # type: ignore[misc, assignment]
         try:
             server = viser.ViserServer(host=host, port=door.getsockname()[1], label=label, verbose=False)
@@ -360,6 +375,8 @@ def _guarded(
             response = connection.respond(
                 http.HTTPStatus.UPGRADE_REQUIRED, f"this viewer speaks {spoken}; load the page anew\n"
             )
+        elif request.headers.get_all("Upgrade") and gate.full:
+            response = connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, f"{gate.most} pages are open already\n")
         else:
             response = process_request(connection, request)
         if response is not None:
@@ -369,7 +386,11 @@ def _guarded(
         return response
 
     async def filtered(connection: Any) -> None:
-        await handler(Filtered(connection, gate, LOG))
+        gate.count += 1
+        try:
+            await handler(Filtered(connection, gate, LOG))
+        finally:
+            gate.count -= 1
 
     return serve(filtered, sock=door, process_request=look, logger=LOG, **settings | {"max_size": LARGEST})
 

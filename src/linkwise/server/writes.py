@@ -1,0 +1,121 @@
+"""What clients write on its way to the cycle: checked, posted, waited for, and put on record."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from linkwise.control.ports import Ports
+from linkwise.errors import FileError
+from linkwise.server.audit import AuditLog, AuditRecord, now
+from linkwise.server.shared_memory import ChainCommand, Outcome, Sender
+from linkwise.spatial.scalar import FloatArray
+
+#: An answer is waited for this many times longer than an entry in the mailbox is good for: then it is void for certain.
+PATIENCE = 1.5
+
+#: How often it is looked whether a write was taken, s.
+LOOK = 1e-3
+
+
+@dataclass(frozen=True)
+class Author:
+    """Who writes: the user's name, the address, and the server ("opcua" or "view")."""
+
+    user: str
+    address: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write to an input, checked already, or a command.
+
+    Attributes
+    ----------
+    target : str or ChainCommand
+        The input's name.
+    numbers : ndarray
+        What is written, as `Port.check` gives it.
+    """
+
+    target: str | ChainCommand
+    numbers: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+
+class ClientWrites:
+    """The way of what clients write.
+
+    Parameters
+    ----------
+    ports : Ports
+        The server's own copy of the table.
+    sender : Sender
+        The mailbox to the cycle.
+    stale : float
+        So long an entry in it is good, s.
+    audit : AuditLog, optional
+        Where it is put on record. While that cannot be written nothing is passed on.
+    failed : callable
+        Told why the record cannot be written.
+    """
+
+    def __init__(
+        self,
+        ports: Ports,
+        sender: Sender,
+        stale: float,
+        audit: AuditLog | None = None,
+        failed: Callable[[str], object] = str,
+    ) -> None:
+        self._ports, self._sender, self._patience = ports, sender, PATIENCE * stale
+        self._audit, self._failed, self._unwritten = audit, failed, False
+        self._places = {name: place for place, name in enumerate(ports)}
+
+    async def send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
+        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept."""
+        if self._unwritten and not await self._recorded(()):
+            return [None] * len(writes)
+        tickets = [self._post(write) for write in writes]
+        deadline = time.monotonic() + self._patience
+        while any(t and self._sender.outcome(t) is Outcome.waiting for t in tickets) and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK)
+        outcomes = [self._sender.outcome(ticket) if ticket else None for ticket in tickets]
+        if self._audit is not None:
+            known = zip(writes, tickets, outcomes, strict=True)
+            await self._recorded([self._record(w, t, o, author) for w, t, o in known if t and o is not None])
+        return outcomes
+
+    def _post(self, write: Write) -> int | None:
+        if isinstance(write.target, ChainCommand):
+            return self._sender.post(int(write.target), ())
+        return self._sender.post(self._places[write.target], write.numbers.ravel().tolist())
+
+    def _record(self, write: Write, ticket: int, outcome: Outcome, author: Author) -> AuditRecord:
+        who = (now(), author.user, author.address, author.by)
+        if isinstance(write.target, ChainCommand):
+            return AuditRecord(*who, write.target.name, None, None, None, outcome.name)
+        before = self._sender.numbers(ticket) if outcome is Outcome.accepted else None
+        old = None if before is None else self._value(write.target, np.array(before))
+        return AuditRecord(*who, "write", write.target, old, self._value(write.target, write.numbers.ravel()), outcome.name)
+
+    def _value(self, name: str, numbers: FloatArray) -> Any:
+        port = self._ports[name]
+        value: Any = port.decode(numbers[: port.size].reshape(port.shape))
+        return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+    async def _recorded(self, records: Sequence[AuditRecord]) -> bool:
+        """Whether records are on the disk; by a thread, for that may take a while."""
+        assert self._audit is not None
+        try:
+            await asyncio.to_thread(self._audit.append, records)
+            self._unwritten = False
+        except FileError as error:
+            self._unwritten = True
+            self._failed(f"writes are refused, for none can be recorded: {error}")
+        return not self._unwritten

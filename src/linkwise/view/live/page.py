@@ -1,0 +1,261 @@
+"""What one visitor of the live view has: how the chain is, curves of its ports, a log-in, and targets to drag after it."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from linkwise.control.port import Port
+from linkwise.plot.figure import shortened
+from linkwise.server.authentication import User
+from linkwise.spatial.quaternion import rotation_quaternion
+from linkwise.spatial.scalar import FloatArray
+from linkwise.view.browser.curves import MOST_CURVES, CurveGroup, add_plot
+from linkwise.view.browser.viewer import pose_of
+from linkwise.view.live.settings import LiveSettings, Target
+from linkwise.view.live.state import LiveState, Past
+
+if TYPE_CHECKING:
+    import viser
+
+#: Checks a name and a password.
+LogIn: TypeAlias = Callable[[str, str], Awaitable[User | None]]
+
+#: Takes the page, the target and the pose (4, 4) that it was dragged to.
+Drag: TypeAlias = Callable[["Page", Target, FloatArray], object]
+
+NONE = "(none)"
+
+#: Hides what is typed into the field before it: viser has none for passwords.
+DOTS = "<style>div:has(+ div .hides) input{-webkit-text-security:disc}</style><span class='hides'></span>"
+
+
+class Page:
+    """The controls of one visitor; nobody else sees or reaches them.
+
+    Parameters
+    ----------
+    client : viser.ClientHandle
+        The visitor.
+    settings : LiveSettings
+        Of the chain.
+    state : LiveState
+        Its newest values.
+    past : Past
+        Its last ones.
+    log_in : callable
+        See `LogIn`; None where nobody may write.
+    drag : callable
+        See `Drag`; called for operators alone.
+    size : float
+        Of the mechanism, m.
+
+    Attributes
+    ----------
+    user : User or None
+        Who has logged in.
+    """
+
+    def __init__(
+        self,
+        client: viser.ClientHandle,
+        settings: LiveSettings,
+        state: LiveState,
+        past: Past,
+        log_in: LogIn | None,
+        drag: Drag,
+        size: float,
+    ) -> None:
+        self._client, self._settings, self._state, self._past = client, settings, state, past
+        self._log_in, self._drag, self._size = log_in, drag, size
+        self.user: User | None = None
+        self._controls: dict[Target, Any] = {}
+        self._dragged: set[Target] = set()
+        self._plots: list[tuple[FloatArray, Any]] = []
+        tabs = client.gui.add_tab_group()
+        with tabs.add_tab("Chain"):
+            self._status = client.gui.add_html("")
+            self._door = client.gui.add_folder("Log-in")
+            self._make_door()
+        with tabs.add_tab("Curves"):
+            self._make_curves()
+
+    # ── who it is ─────────────────────────────────────────────────────────────────────────────────
+
+    def _make_door(self) -> None:
+        gui = self._client.gui
+        self._door.remove()
+        self._door = gui.add_folder("Log-in" if self.user is None else f"Logged in as {self.user.name}")
+        with self._door:
+            if self.user is not None:
+                rights = "drag a target to move it" if self.operator else "may watch, not write"
+                gui.add_html(f"<div style='padding:2px 14px'>{html.escape(self.user.role)}: {rights}</div>")
+                gui.add_button("Log out").on_click(self._on_log_out)
+            elif self._log_in is None:
+                gui.add_html("<div style='padding:2px 14px'>Nobody may write: there are no users</div>")
+            else:
+                self._name, self._password = gui.add_text("User", ""), gui.add_text("Password", "")
+                gui.add_html(DOTS)
+                gui.add_button("Log in").on_click(self._on_log_in)
+
+    @property
+    def operator(self) -> bool:
+        """Whether this visitor may write."""
+        return self.user is not None and self.user.role == "operator"
+
+    async def _on_log_in(self, _: Any) -> None:
+        name, password = self._name.value, self._password.value
+        self._password.value = ""  # type: ignore[misc]  # (viser's handle sets it)
+        user = None if self._log_in is None else await self._log_in(name, password)
+        if user is None:
+            self.tell("Log-in refused", "The name or the password is wrong, or too many were tried lately.")
+            return
+        self.user = user
+        self._make_door()
+        for target in self._settings.targets if self.operator else ():
+            if target.movable:
+                self._add_control(target)
+
+    async def _on_log_out(self, _: Any) -> None:
+        self.user = None
+        for control in self._controls.values():
+            control.remove()
+        self._controls.clear()
+        self._dragged.clear()
+        self._make_door()
+
+    # ── targets ───────────────────────────────────────────────────────────────────────────────────
+
+    def _add_control(self, target: Target) -> None:
+        control = self._client.scene.add_transform_controls(
+            f"/move/{target.name}",
+            scale=0.2 * self._size,
+            disable_axes=not target.position,
+            disable_sliders=not target.position,
+            disable_rotations=not target.angles,
+            depth_test=False,
+        )
+        self._controls[target] = control
+        self._place(target)
+
+        @control.on_update
+        async def _(event: Any) -> None:
+            pose = pose_of(event.target)
+            if pose is None or not self.operator or target not in self._controls:
+                return
+            if event.phase == "end":
+                self._dragged.discard(target)
+            else:
+                self._dragged.add(target)
+            if event.phase == "update":
+                self._drag(self, target, pose)
+
+    def _place(self, target: Target) -> None:
+        pose, control = self._state.target(target), self._controls[target]
+        control.position, control.wxyz = pose[:3, 3], rotation_quaternion(pose[:3, :3])
+
+    # ── what is shown ─────────────────────────────────────────────────────────────────────────────
+
+    def follow(self) -> None:
+        """Put the targets that are not being dragged to where they are."""
+        for target in tuple(self._controls):
+            if target not in self._dragged:
+                self._place(target)
+
+    def show(self, status: str) -> None:
+        """Show how the chain is, a piece of HTML, and the curves up to now."""
+        if self._status.content != status:
+            self._status.content = status
+        for places, plot in self._plots:
+            plot.data = self._data(places)
+
+    def tell(self, title: str, text: str) -> None:
+        """Show a notice for a few seconds."""
+        self._client.add_notification(title, text, auto_close_seconds=6.0, color="red")
+
+    def _data(self, places: FloatArray) -> tuple[FloatArray, ...]:
+        t, columns = self._past.series(places)
+        return (t - (t[-1] if len(t) else 0.0), *np.ascontiguousarray(columns.T))
+
+    def _make_curves(self) -> None:
+        gui, ports = self._client.gui, self._state.ports
+        names = [name for name, port in ports.items() if port.kind != "choice"]
+        choice = gui.add_dropdown("Port", (NONE, *names), initial_value=NONE)
+        for title, group in (("Solved", self._settings.solved), ("Speed", tuple(s for _, s, _ in self._settings.joints))):
+            for unit in dict.fromkeys(ports[name].unit for name in group):
+                self._plots.append(self._plot(title, [ports[name] for name in group if ports[name].unit == unit]))
+        usual = len(self._plots)
+
+        @choice.on_update
+        async def _(_: Any) -> None:
+            for _, plot in self._plots[usual:]:
+                plot.remove()
+            chosen = [] if choice.value == NONE else [self._plot(choice.value, [ports[choice.value]])]
+            self._plots = [*self._plots[:usual], *chosen]
+
+    def _plot(self, title: str, ports: list[Port]) -> tuple[FloatArray, Any]:
+        named = [(name, place) for port in ports for name, place in _elements(self._state, port)]
+        shown = named[:MOST_CURVES]
+        places, unit = np.array([place for _, place in shown]), ports[0].unit
+        t, *columns = self._data(places)
+        names = tuple(shortened(name) for name, _ in shown)
+        group = CurveGroup("live", unit, t, np.stack(columns, axis=-1), names, len(named) - len(shown))
+        return places, add_plot(self._client.gui, title, group, t, None)
+
+
+def _elements(state: LiveState, port: Port) -> list[tuple[str, int]]:
+    """The numbers of a port: the name of each, and where it stands among all values."""
+    begin, label = state.ports.slice_of(port.name).start, port.name.partition(".")[0]
+    if not port.shape:
+        return [(label, begin)]
+    axes = "xyz" if port.shape == (3,) else [str(k) for k in range(port.size)]
+    return [(f"{label} {axes[k]}", begin + k) for k in range(port.size)]
+
+
+def status_html(state: LiveState, name: str, rate: float, old: float | None) -> str:
+    """How a chain is: cycles a second, whether it is solved, what limits bind.
+
+    Parameters
+    ----------
+    state : LiveState
+        Of the chain.
+    name : str
+        Of the chain.
+    rate : float
+        Cycles a second.
+    old : float or None
+        For how many seconds there was no cycle, where that is too long.
+    """
+    read = state.ports.read
+    lines = [f"<b>{html.escape(name)}</b>, cycle {read('chain.cycle'):,}, {rate:.0f} a second"]
+    if old is not None:
+        lines.append(_red(f"no cycle for {old:.1f} s: nothing can be written"))
+    if read("chain.unsolved"):
+        errors = f"{read('chain.distance'):.2g} m, {read('chain.angle'):.2g} rad"
+        lines.append(_red(f"unsolved: {read('chain.reason')} ({errors})"))
+    else:
+        lines.append("solved: all constraints hold")
+    limited, near = read("chain.limited"), "clear.limited" in state.ports and read("clear.limited")
+    if not near:  # (which limits the chain too)
+        lines.append("limits of speed or acceleration bind" if limited else "no limit of speed or acceleration binds")
+    if limited and not read("chain.kept"):
+        lines.append(_red("a limit could not be kept"))
+    if "clear.distance" in state.ports:
+        text = f"nearest shapes {read('clear.distance'):.4g} m apart"
+        lines.append(_red(f"{text}: held back before contact") if near else text)
+    lines += [_red(f"{link}: at a limit of its joint") for link in state.at_limits()]
+    lines += [f"{which}: at its greatest speed, {speed:.4g} {unit}" for which, speed, unit in state.at_speeds()]
+    return "<div style='padding:4px 14px;font-size:0.9em;line-height:1.5'>" + "<br>".join(lines) + "</div>"
+
+
+def _red(text: str) -> str:
+    return f"<span style='color:#d62728'>{html.escape(text)}</span>"
+
+
+async def admitted(check: Callable[[str, str], User | None], name: str, password: str) -> User | None:
+    """Check a password by a thread: it takes 40 ms, in which others are answered."""
+    return await asyncio.to_thread(check, name, password)

@@ -1,0 +1,181 @@
+"""A chain that keeps clear: whatever it is asked, no output and no point between two outputs is nearer than the margin."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkwise as lw
+from linkwise import control
+from linkwise.clearance.pairs import collision_shapes
+from linkwise.clearance.reach import levers
+from linkwise.errors import ArgumentError
+
+MARGIN, START = 0.05, [1.9, -0.6, -0.5]
+OBSTACLES = [
+    lw.Shape("world", "box", (0.2, 1.0, 0.2), origin=(1.9, 1.2, 0.0), name="wall"),
+    lw.Shape("world", "sphere", 0.15, origin=(-1.2, 0.6, 0.0), name="ball"),
+]
+
+
+@pytest.fixture(scope="module")
+def arm() -> lw.Mechanism:
+    plain = lw.robots.planar_3r()
+    return plain.with_shapes([lw.Shape.rod(name, (-0.9, 0, 0), (0, 0, 0), 0.05) for name in plain.link_names])
+
+
+def chain_of(arm: lw.Mechanism, **ports: Any) -> control.Chain:
+    goal = control.FixedPosition("goal", "tool", arm.forward_kinematics(START)[:3, 3])
+    return control.Chain(arm, [goal, lw.Clear(MARGIN, OBSTACLES)], q0=START, ports=ports)
+
+
+def distances(arm: lw.Mechanism, q: Any) -> np.ndarray:
+    return arm.clearance(q, OBSTACLES).least
+
+
+@pytest.mark.parametrize("accelerations", [False, True])
+def test_no_configuration_on_the_way_is_nearer_than_the_margin(arm: lw.Mechanism, accelerations: bool) -> None:
+    limits = {f"{name}.max_theta_{word}eleration": 8.0 for name in arm.link_names for word in ("acc", "dec")}
+    chain = chain_of(arm, **(limits if accelerations else {}))
+    draw = np.random.default_rng(3)
+    outputs, held = [np.array([START, START])], 0
+    for k in range(1500):
+        if k % 30 == 0:
+            angle, radius = draw.uniform(-np.pi, np.pi), draw.uniform(0.3, 2.9)
+            chain["goal.position"] = [radius * np.cos(angle), radius * np.sin(angle), 0.0]
+        chain.step(float(draw.choice([0.002, 0.01, 0.05])))
+        outputs.append(np.array([chain.solved_q, chain.predicted_q]))
+        held += bool(chain["clear.limited"])
+        assert chain["clear.distance"] == pytest.approx(float(distances(arm, chain.solved_q)), abs=1e-12)
+    path = np.array(outputs)
+    between = path[:-1, None] + np.linspace(0.0, 1.0, 6)[1:, None, None] * np.diff(path, axis=0)[:, None]
+    assert distances(arm, between).min() >= MARGIN
+    assert held > 100  # (else nothing was tested)
+    assert distances(arm, path).min() < 2 * MARGIN
+    assert np.ptp(path[:, 0], axis=0).max() > 1.0
+
+
+def test_it_stops_at_the_margin_and_moves_away_again(arm: lw.Mechanism) -> None:
+    chain = chain_of(arm)
+    chain["goal.position"] = [1.9, 1.2, 0.0]
+    for _ in range(400):
+        chain.step(0.01)
+    reserve = chain["clear.distance"] - MARGIN
+    assert chain["clear.limited"]
+    assert chain["chain.limited"]
+    assert 0.0 < reserve < 0.2
+    stopped = chain.solved_q
+    chain.step(0.01)
+    assert np.abs(chain.solved_q - stopped).max() < 1e-6
+    chain["goal.position"] = arm.forward_kinematics(START)[:3, 3]
+    for _ in range(400):
+        chain.step(0.01)
+    assert chain["goal.distance"] < 1e-9
+    assert np.abs(chain["tool.solved_position"] - chain["goal.position"]).max() < 1e-9
+    assert not chain["clear.limited"]
+
+
+def test_braking_for_contact_keeps_the_accelerations(arm: lw.Mechanism) -> None:
+    limits = {f"{name}.max_theta_{word}eleration": 2.0 for name in arm.link_names for word in ("acc", "dec")}
+    chain = chain_of(arm, **limits)
+    chain["goal.position"] = [1.9, 1.2, 0.0]
+    rows = []
+    for _ in range(600):
+        chain.step(0.01)
+        assert chain["chain.kept"]
+        rows.append(chain.solved_q)
+    accelerations = np.diff(np.diff([START, START, *rows], axis=0), axis=0) / 1e-4
+    assert np.abs(accelerations).max() <= 2.0 * (1 + 1e-9)  # sums of differences of outputs of about 1, over dt squared
+    assert np.abs(np.diff(rows[-2:], axis=0)).max() < 1e-6
+
+
+def test_switched_off_it_holds_nothing_back_and_on_again_it_only_moves_away(arm: lw.Mechanism) -> None:
+    chain = chain_of(arm)
+    chain["clear.enabled"] = False
+    chain["goal.position"] = [1.9, 1.2, 0.0]
+    for _ in range(300):
+        chain.step(0.01)
+    assert chain["clear.distance"] < 0.0
+    chain["clear.enabled"] = True
+    before = float(chain["clear.distance"])
+    chain["goal.position"] = arm.forward_kinematics(START)[:3, 3]
+    for _ in range(20):
+        chain.step(0.01)
+        assert chain["clear.distance"] >= before - 1e-15
+        before = float(chain["clear.distance"])
+
+
+def test_a_wider_margin_is_a_port_and_states_and_copies_go_on_alike(arm: lw.Mechanism) -> None:
+    chain = chain_of(arm)
+    chain["clear.margin"] = 0.3
+    chain["goal.position"] = [1.9, 1.2, 0.0]
+    for _ in range(100):
+        chain.step(0.01)
+    assert chain["clear.distance"] >= 0.3
+    saved, twin = chain.save(), copy.deepcopy(chain)
+    ends = []
+    for other in (chain, twin):
+        for _ in range(50):
+            other.step(0.01)
+        ends.append(other.save())
+    assert ends[0] == ends[1]
+    chain.restore(saved)
+    for _ in range(50):
+        chain.step(0.01)
+    assert chain.save() == ends[0]
+    chain.reset()
+    assert not chain["clear.limited"]
+    assert chain["clear.distance"] == pytest.approx(float(distances(arm, START)), abs=1e-12)
+
+
+def test_levers_bound_how_fast_distances_change(arm: lw.Mechanism) -> None:
+    q = arm.random_configuration(0, 300)
+    step = np.random.default_rng(1).normal(size=q.shape) * 0.05
+    change = np.abs(distances(arm, q + step) - distances(arm, q))
+    assert (change <= np.abs(step) @ levers(collision_shapes(arm)) + 1e-12).all()
+
+
+def test_a_step_that_is_longer_than_proven_is_not_taken(arm: lw.Mechanism) -> None:
+    limits, clear = chain_of(arm).constraints[1].limits(arm), np.array([[MARGIN, 1.0]])
+    q, step = np.array(START), np.array([0.01, 0.0, 0.0])
+    free = float(limits.levers @ np.abs(step))
+    for distance, beyond in ((MARGIN + free + 1e-9, 0.0), (MARGIN + free - 1e-9, 1.0), (-1.0, 1.0)):
+        assert limits.checking(q, q + step, [distance], clear[0]).tolist() == [beyond]
+    assert limits.checking(q, q + step, [-1.0], [MARGIN, 0.0]).tolist() == [0.0]  # (switched off)
+
+
+def test_loops_that_close_do_not_lead_nearer() -> None:
+    turn = 2.0 * np.pi / 3.0
+    closed = [control.LoopClosure("pin", "link3", "start"), control.DrivenJoint("motor", "link1")]
+    arm = lw.robots.planar_3r().with_shapes([lw.Shape.rod("link2", (-0.6, 0, 0), (-0.1, 0, 0), 0.05)])
+    ball = lw.Shape("world", "sphere", 0.1, origin=(-0.15, 0.853, 0.0), name="ball")  # in the way of the second side
+    chain = control.Chain(arm, [*closed, lw.Clear(MARGIN, [ball])], q0=[0.0, turn, turn])
+    path = [chain.q0]
+    chain["motor.value"] = 2.0
+    for _ in range(200):
+        chain.step(0.01)
+        path.append(chain.solved_q)
+        assert np.abs(chain.solved_q[1:] - turn).max() < 1e-9  # (closed)
+    between = np.linspace(0.0, 1.0, 5)[:, None, None] * np.diff(path, axis=0) + np.array(path[:-1])
+    assert arm.clearance(between, [ball]).least.min() >= MARGIN
+    assert chain["clear.limited"]
+    assert 0.3 < path[-1][0] < 1.5
+
+
+WRONG = {
+    "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), "the least distance where the chain"),
+    "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),
+    "no pairs": (lambda arm: control.Chain(arm.with_shapes(arm.shapes[:1]), lw.Clear(0.1)), "no pair of shapes"),
+    "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
+    "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
+    "written": (lambda arm: chain_of(arm).description(), "a file of a chain has no obstacles"),
+    "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_named(arm: lw.Mechanism, wrong: str) -> None:
+    act, message = WRONG[wrong]
+    with pytest.raises(ArgumentError, match=message):
+        act(arm)
