@@ -30,12 +30,16 @@ RECORDED = {
     "stewart": (),
     "spacelib_functions": (),
     "operations": (),
+    "arrays": (),
 }
 """The benchmarks that are recorded, and the words after their names."""
 
-PACKAGES = ("numpy", "llvmlite", "pin", "mujoco", "scipy", "eaik", "roboticstoolbox-python")
+PACKAGES = (
+    "numpy", "llvmlite", "pin", "mujoco", "scipy", "eaik", "roboticstoolbox-python", "torch", "jax", "dask", "casadi",
+    "pytorch_kinematics",
+)  # fmt: skip
 
-LONGEST = 300
+LONGEST = 900
 """Seconds that one run may take."""
 
 

@@ -107,6 +107,22 @@ def rollouts() -> list[Row]:
     return list(found.values())
 
 
+def array_libraries() -> list[str]:
+    """Lines of the table of array libraries: the least nanoseconds a configuration at each size, work by work."""
+    cells: dict[tuple[str, str], list[list[str]]] = {}
+    for text in read("arrays").runs:
+        for work, way, row in re.findall(r"^(\w[\w ]*): (\S.*?) {2,}([\d.\- ]+)$", text, re.MULTILINE):
+            cells.setdefault((work, way), []).append(row.split())
+    lines = []
+    for work in dict.fromkeys(work for work, _ in cells):
+        for way in (way for at, way in cells if at == work):
+            columns = zip(*cells[work, way], strict=True)
+            least = [[float(cell) for cell in column if cell[-1].isdigit()] for column in columns]
+            texts = [span(min(values) * 1e-9) if values else "" for values in least]
+            lines.append(f"| {work} | {way} | {' | '.join(texts)} |")
+    return lines
+
+
 def inverse_kinematics() -> tuple[list[Row], list[str]]:
     """Beside the Robotics Toolbox where it was there; and a line for each arm: what was solved, and falsely claimed."""
     found: dict[str, Row] = {}

@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE))
 from benchmark_rows import (  # noqa: E402
     RESULTS,
     Row,
+    array_libraries,
     by_hand,
     closed_form,
     first_calls,
@@ -86,6 +87,7 @@ def page() -> str:
         claims="\n".join(claims),
         closed=table("EAIK", closed_form()),
         hand=table("by hand", by_hand()),
+        arrays="\n".join(array_libraries()),
         first="\n".join(first_calls()),
         operations="\n".join(operations()),
         slower=slower(),
@@ -149,6 +151,18 @@ No other library has these functions; the comparison is NumPy or SciPy code writ
 {hand}
 
 ![Time of other programs and of code written by hand relative to Linkwise, logarithmic scale](images/benchmarks_others.png)
+
+## Arrays of other libraries
+
+A PUMA 560 without friction, float64, processor time of one core for each configuration, in batches of 1, 10,000 and
+1,000,000. "NumPy" is the kernel itself; torch, JAX and Dask (chunks of 100,000 rows, threads) are the kernel on
+[their arrays](arrays.md); "exported source" is `to_jax` compiled by XLA. The gradient is that of the sum of squares of
+(inverse dynamics - measured torque) by q, qd and qdd, with the function. Gaps are what a library has not, or what takes
+longer than 3 s. pytorch_kinematics gives the poses of its own links, which are two more.
+
+| | | 1 | 10,000 | 1,000,000 |
+|---|---|---|---|---|
+{arrays}
 
 ## First calls
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import robots, stack
 from linkwise.errors import ArgumentError, MissingExtraError
 from support.libraries import library_of
 from support.random_mechanisms import craft
@@ -64,8 +64,10 @@ def test_subnormal_numbers_are_no_zeros(jax: Any) -> None:
 
 def test_kernels_that_loop_and_several_outputs(jax: Any) -> None:
     arm, (q, qd, _) = robots.planar_2r(), states(jax)
-    looped = arm.kernel("mass_matrix", tier="looped")
-    assert np.array_equal(jax.jit(looped.jax())(q), looped(np.asarray(q)))
+    kernels = [arm.kernel("mass_matrix", tier=tier) for tier in ("straight", "looped")]
+    assert len({kernel.identity for kernel in kernels}) == 2
+    for kernel in kernels:
+        assert np.array_equal(jax.jit(kernel.jax())(q), kernel(np.asarray(q)))
     results = jax.jit(arm.energy_regressor)(q, qd)
     for result, wanted in zip(results, arm.energy_regressor(np.asarray(q), np.asarray(qd)), strict=True):
         assert np.array_equal(result, wanted)
@@ -138,10 +140,29 @@ def test_what_does_not_fit_is_named(jax: Any) -> None:
         function(q, qd)
     with pytest.raises(ArgumentError, match=r"qdd has the shape \(3,\); expected \(\.\.\., 2\)"):
         function(q, qd, jax.numpy.zeros(3))
+    with pytest.raises(ArgumentError, match=r"qd holds complex128; expected real numbers"):
+        function(q, np.zeros(2, complex), qdd)
+    with pytest.raises(ArgumentError, match=r"the batch shapes do not fit each other: q \(5,\), qd \(3,\)"):
+        function(q, qd[:3], qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: q holds int64; expected float32 or float64"):
         arm.inverse_dynamics(q.astype(int), qd, qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: out= is for NumPy arrays; arrays of jax take none"):
         arm.kernel("inverse_dynamics")(q, qd, qdd, out=np.zeros((5, 2)))
+
+
+def test_transformations_of_what_is_no_kernel(jax: Any) -> None:
+    """Poses that are mapped over beside starts that are not; a stack, which has no derivatives, and says so."""
+    arm, mask = robots.planar_2r(), [1, 1, 0, 0, 0, 0]
+    q = np.random.default_rng(0).uniform(0.2, 1.0, (2, 4, 2))
+    T, starts = arm.forward_kinematics(q[0]), q[1, :3]
+    mapped = jax.vmap(lambda T: arm.inverse_kinematics(T, q0=starts, mask=mask).q)(jax.numpy.asarray(T))
+    assert np.array_equal(mapped, arm.inverse_kinematics(T[:, None], q0=starts, mask=mask).q)
+    arms = stack([arm, arm.with_payload(1.0)])
+    row = jax.numpy.asarray(q[0, 0])
+    assert np.array_equal(jax.jit(arms.gravity_torque)(row), arms.gravity_torque(q[0, 0]))
+    assert jax.vmap(arms.gravity_torque)(jax.numpy.asarray(q[0])).shape == (4, 2, 2)
+    with pytest.raises(ArgumentError, match="gravity_torque of a stack has no derivatives by jax"):
+        jax.grad(lambda q: arms.gravity_torque(q).sum())(row)
 
 
 def test_the_example_of_the_page(jax: Any) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
-from linkwise.errors import ArgumentError, MissingExtraError
+from linkwise import robots, stack
+from linkwise.errors import ArgumentError, KernelError, MissingExtraError
+from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
 
 #: (torch itself warns of what it uses of its own)
@@ -101,24 +102,74 @@ def test_what_does_not_fit_is_named(torch: Any) -> None:
         function(q.half(), qd, qdd)
     with pytest.raises(ArgumentError, match=r"q is on the device meta; expected a tensor on the CPU"):
         function(q.to("meta"), qd, qdd)
+    with pytest.raises(ArgumentError, match=r"q is laid out as sparse_coo; expected a dense tensor"):
+        function(q.to_sparse(), qd, qdd)
+    with pytest.raises(ArgumentError, match=r"qd holds complex128; expected real numbers"):
+        function(q, np.zeros(2, complex), qdd)
+    with pytest.raises(ArgumentError, match=r"qd has masked elements"):
+        function(q, np.ma.masked_array([0.0, 1.0], [True, False]), qdd)
+    with pytest.raises(ArgumentError, match=r"the batch shapes do not fit each other: q \(5,\), qd \(3,\)"):
+        function(q, qd[:3], qdd)
 
 
 def test_a_compiled_function_holds_the_kernel_whole(torch: Any) -> None:
-    """Reverse mode passes through the compiler; forward mode is refused, where the operator's derivatives would be zero."""
+    """With its derivatives, and the transformations of functions inside; the same operations, so to a few roundings."""
+    from torch.func import jacfwd, jacrev, vmap
+
     function, (q, qd, qdd) = robots.planar_2r().kernel("inverse_dynamics").torch(), states(torch)
 
     def loss(q: Any, qd: Any, qdd: Any) -> Any:
-        return (torch.sin(function(q, qd[0], qdd)) ** 2).sum()
+        return (torch.sin(function(q, qd, qdd)) ** 2).sum()
+
+    def slopes_of(q: Any, qd: Any, qdd: Any) -> Any:
+        return vmap(jacrev(function), in_dims=(0, None, 0))(q, qd[0], qdd).sum((0, 1)) + jacfwd(loss)(q, qd[0], qdd)
 
     compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    wanted, inside = slopes_of(q, qd, qdd), torch.compile(slopes_of, fullgraph=True, backend="aot_eager")
+    assert wanted.abs().max() > 1.0
+    assert (inside(q, qd, qdd) - wanted).abs().max() < 1e-13
     q.requires_grad_()
-    value = compiled(q, qd, qdd)
-    assert (value - loss(q, qd, qdd)).abs() < 1e-14
-    slopes = [torch.autograd.grad(x, q)[0] for x in (value, loss(q, qd, qdd))]
+    value = compiled(q, qd[0], qdd)
+    assert (value - loss(q, qd[0], qdd)).abs() < 1e-14
+    slopes = [torch.autograd.grad(x, q)[0] for x in (value, loss(q, qd[0], qdd))]
     assert (slopes[0] - slopes[1]).abs().max() < 1e-14
-    forward = torch.compile(torch.func.jacfwd(loss), fullgraph=True, backend="eager")
-    with pytest.raises(Exception, match=r"forward|exception"):
-        forward(q.detach(), qd, qdd)
+
+
+def test_kernels_of_one_tape_and_two_back_ends_are_two(torch: Any) -> None:
+    from linkwise.arrays.torch import KERNELS, kernel_of, key_of
+
+    tape = robots.planar_2r().kernel("gravity_torque").tape
+    kernels = [Kernel(tape, name) for name in ("llvm", "numpy")] + [Kernel(tape, "llvm", lanes=2)]
+    keys = [key_of(kernel) for kernel in kernels]
+    assert [kernel_of(key) for key in keys] == kernels
+    slope = kernels[1].vjp.by("q", tangent=False)
+    key = key_of(slope)
+    del KERNELS[key]
+    assert kernel_of(key) is slope  # (as in a process that has a graph of derivatives from elsewhere)
+    again = [key_of(Kernel(tape, kernel.backend, lanes=kernel.lanes)) for kernel in kernels]
+    assert again == keys
+    with pytest.raises(KernelError, match="f: no kernel of this name is here"):
+        kernel_of("f-0")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda q, torch: q.T.contiguous().T,
+        lambda q, torch: q[::2].expand(3, 3, 2),
+        lambda q, torch: q[:0],
+        lambda q, torch: torch._neg_view(q),
+        lambda q, torch: q.numpy()[::-1],
+        lambda q, torch: np.broadcast_to(q.numpy()[0], (5, 2)),
+    ],
+)
+def test_tensors_of_any_layout(torch: Any, change: Any) -> None:
+    arm, (q, qd, _) = robots.planar_2r(), states(torch)
+    value, qd = change(q, torch), qd[0]
+    wanted = arm.kinetic_energy(np.asarray(value.resolve_neg() if hasattr(value, "resolve_neg") else value), qd.numpy())
+    function = arm.kernel("kinetic_energy").torch()
+    assert np.array_equal(function(value, qd).numpy(), wanted)
+    assert np.array_equal(function(value, qd.requires_grad_()).detach().numpy(), wanted)
 
 
 def test_methods_take_tensors(torch: Any) -> None:
@@ -136,6 +187,22 @@ def test_methods_take_tensors(torch: Any) -> None:
         arm.forward_kinematics(torch.zeros(2, dtype=torch.int64))
     with pytest.raises(ArgumentError, match="arrays of torch take none"):
         arm.kernel("forward_kinematics")(q, out=np.zeros((4, 4)))
+
+
+def test_what_has_no_derivatives_says_so(torch: Any) -> None:
+    arms, (q, _, _) = stack([robots.planar_2r()] * 2), states(torch)
+    assert arms.gravity_torque(q[0]).shape == (2, 2)
+    with torch.no_grad():
+        assert arms.gravity_torque(q[0].clone().requires_grad_()).shape == (2, 2)
+    for call in (
+        lambda: arms.gravity_torque(q[0].clone().requires_grad_()),
+        lambda: torch.func.grad(lambda q: arms.gravity_torque(q).sum())(q[0]),
+        lambda: torch.func.jvp(arms.gravity_torque, (q[0],), (q[1],)),
+    ):
+        with pytest.raises(ArgumentError, match="gravity_torque of a stack has no derivatives by torch"):
+            call()
+    with pytest.raises(ArgumentError, match="there is no code for a GPU for this; expected tensors on the CPU"):
+        robots.planar_2r().inverse_kinematics(torch.eye(4, device="meta"))
 
 
 def test_the_example_of_the_page(torch: Any) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
@@ -16,6 +19,7 @@ import pytest
 from linkwise import robots
 from linkwise.errors import ArgumentError, FileError
 from linkwise.parameter_sweep import FORMATS, Sweep, run
+from linkwise.parameter_sweep.claim import claim
 from linkwise.parameter_sweep.run import _here
 from support.ending_process import end_once
 
@@ -83,6 +87,31 @@ def test_a_folder_is_for_one_sweep(sweep: Sweep, tmp_path: Path) -> None:
     (tmp_path / "sweep.json").write_text("{")
     with pytest.raises(FileError, match="cannot be read"):
         run(sweep, tmp_path, format="npz")
+
+
+def test_sweeps_that_start_at_once_do_not_mix(sweep: Sweep, tmp_path: Path) -> None:
+    """Of several that find an empty folder one claims it; while it runs, no other process has it, not even for the same."""
+    settings = [{"mechanism": "a", "digest": "0", "seed": seed} for seed in range(8)]
+    path = tmp_path / "sweep.json"
+    with ThreadPoolExecutor(8) as pool:
+        errors = [future.exception() for future in [pool.submit(claim, path, some) for some in settings]]
+    assert sum(error is None for error in errors) == 1
+    assert all("holds results of another 'seed'" in str(error) for error in errors if error)
+    assert json.loads(path.read_text()) == settings[errors.index(None)]
+    assert [item.name for item in tmp_path.iterdir()] == ["sweep.json"]
+    path.unlink()
+    tried: list[str] = []
+
+    def start_another(done: int, _: int) -> None:
+        code = (
+            f"from pathlib import Path; from linkwise.parameter_sweep.claim import alone\nwith alone(Path({str(path)!r})): 0"
+        )
+        if not tried:
+            tried.append(subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True).stderr)
+
+    run(sweep, tmp_path, format="npz", processes=1, progress=start_another)
+    assert f"sweep: one is running in {tmp_path} now" in tried[0]
+    assert run(sweep, tmp_path, format="npz", processes=1) == 0
 
 
 def test_a_process_that_ends_loses_nothing(sweep: Sweep, tmp_path: Path) -> None:

@@ -74,6 +74,23 @@ def test_refusals(algorithm: str, over: dict, message: str) -> None:
         Sweep.of(ARM, algorithm, over, samples=10)
 
 
+@pytest.mark.parametrize(
+    ("symbol", "over", "other"),
+    [
+        ("q", {}, "q"),
+        ("qd", {}, "qd"),
+        ("tau", {}, "tau"),
+        ("tau_link1", {}, "tau"),
+        ("q_link2", {}, "q"),
+        ("mass_link2", {"mass:link2": (1.0, 2.0)}, "mass_link2"),
+    ],
+)
+def test_no_two_quantities_are_stored_under_one_name(symbol: str, over: dict, other: str) -> None:
+    arm = ARM.replace_link("link1", mass=lw.symbols(symbol))
+    with pytest.raises(ArgumentError, match=f"and '{other}' would both be stored as '{symbol}'"):
+        Sweep.of(arm, "inverse_dynamics", {symbol: (1.0, 2.0), **over}, samples=10)
+
+
 def test_what_random_coordinates_do_not_close_or_has_no_numbers_is_refused() -> None:
     with pytest.raises(ArgumentError, match="has closed loops"):
         Sweep.of(robots.four_bar(), "forward_kinematics", {}, samples=10)

@@ -8,12 +8,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from linkwise.errors import ArgumentError
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
 LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
 
 Shape = tuple[int, ...]
+
+_REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
 
 class Signature(NamedTuple):
@@ -87,6 +91,16 @@ class Framework(ABC):
             raise ArgumentError(f"{kernel.name}: {names} is for NumPy arrays; arrays of {self.name} take none")
         return self.of_kernel(kernel)(*arguments)
 
+    def check_other(self, kernel: Any, name: str, value: Any) -> None:
+        """Raise `ArgumentError` for an argument of a kernel that is no array of this library, nor real numbers."""
+        if type(value) is np.ndarray and value.dtype in _REAL:
+            return
+        other = of(kernel.name, [value])
+        if other is not None:
+            both = f"arrays of {self.name} and of {other.name} ({name})"
+            raise ArgumentError(f"{kernel.name}: {both} in one call; expected those of one library")
+        kernel.check_argument(name, value)
+
     def of_kernel(self, kernel: Any) -> Callable[..., Any]:
         """The `function` of a kernel, the same each time."""
         known: Callable[..., Any] | None = kernel.array_functions.get(self.name)
@@ -99,6 +113,10 @@ class DifferentiableFramework(Framework):
     @abstractmethod
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether derivatives may be taken of what is computed from these arguments now."""
+
+    @abstractmethod
+    def without_derivatives(self, subject: str, array: Any) -> Any:
+        """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
 
     @abstractmethod
     def constant(self, array: Any, *, near: Any = None) -> Any:
@@ -126,6 +144,11 @@ class DifferentiableFramework(Framework):
         tuple
             The last state, and the outputs of all steps, along a new first axis.
         """
+
+
+def no_derivatives(subject: str, library: str) -> ArgumentError:
+    """The error for derivatives that there are not."""
+    return ArgumentError(f"{subject} has no derivatives by {library}; expected arrays that nothing is differentiated by")
 
 
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
@@ -164,6 +187,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
+@cache
 def by_name(name: str) -> Framework:
     """The library of a name, imported."""
     result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK

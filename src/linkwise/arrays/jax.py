@@ -23,7 +23,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from linkwise.arrays.framework import DifferentiableFramework, Signature
+from linkwise.arrays.framework import DifferentiableFramework, Signature, no_derivatives
 from linkwise.errors import ArgumentError
 
 #: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
@@ -73,26 +73,41 @@ class JaxFramework(DifferentiableFramework):
         kinds = [jax.dtypes.canonicalize_dtype(d) if flag else d for d, flag in zip(signature.dtypes, numeric, strict=True)]
 
         def run(*numbers: Any) -> tuple[Any, ...]:
-            results = function(*[x if x.dtype == bool else x.astype(np.float64) for x in map(np.asarray, numbers)])
+            results = function(*[x if x.dtype.kind in "bc" else x.astype(np.float64) for x in map(np.asarray, numbers)])
             return tuple(np.asarray(result, kind) for result, kind in zip(results, kinds, strict=True))
 
+        for x in arguments:
+            _check_device("an array", x)
         if not self.differentiates(arguments):
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
-        cores = zip(arguments, signature.inputs, strict=True)
-        batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in cores])
+        pairs = list(zip(arguments, signature.inputs, strict=True))
+        batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in pairs])
         triples = zip(signature.outputs, kinds, numeric, strict=True)
         shapes = tuple(jax.ShapeDtypeStruct((*batch, *core), kind) for core, kind, flag in triples if flag)
 
         def run_numeric(*numbers: Any) -> tuple[Any, ...]:
             return tuple(result for result, flag in zip(run(*numbers), numeric, strict=True) if flag)
 
-        constants = [self.constant(x) for x in arguments]
+        ranks = [len(batch) + len(core) for _, core in pairs]  # (the same for all, for vmap puts its dimension in front)
+        constants = [
+            jnp.expand_dims(self.constant(x), range(rank - np.ndim(x))) for (x, _), rank in zip(pairs, ranks, strict=True)
+        ]
         results = iter(jax.pure_callback(run_numeric, shapes, *constants, vmap_method="expand_dims"))
         return tuple(next(results) if flag else None for flag in numeric)
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether JAX traces the function that calls."""
         return any(isinstance(x, jax.core.Tracer) for x in arguments)
+
+    def without_derivatives(self, subject: str, array: Any) -> Any:
+        """An array whose tangents are refused."""
+
+        def refuse(primals: Any, tangents: Any) -> Any:
+            raise no_derivatives(subject, self.name)
+
+        same = jax.custom_jvp(lambda x: x)
+        same.defjvp(refuse)
+        return same(array) if isinstance(array, jax.core.Tracer) else array
 
     def constant(self, array: Any, *, near: Any = None) -> Any:
         """An array without derivatives."""
@@ -116,18 +131,30 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
     names, cores = list(kernel.tape.inputs), list(kernel.tape.inputs.values())
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, jax.Array):
-            if not isinstance(arg, jax.core.Tracer) and any(device.platform != "cpu" for device in arg.devices()):
-                where = ", ".join(sorted(map(str, arg.devices())))
-                raise ArgumentError(f"{kernel.name}: {name} is on {where}; expected one on the CPU, or kernel.cuda()")
+            _check_device(f"{kernel.name}: {name}", arg)
             if arg.dtype not in {jnp.dtype("float32"), jnp.dtype("float64")}:
                 raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: .astype(float)")
+        else:
+            FRAMEWORK.check_other(kernel, name, arg)
     shapes = [np.shape(arg) for arg in args]
     splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
     fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
-    if len(args) != len(cores) or min(splits, default=0) < 0 or not all(fits):
-        kernel(*[np.zeros(shape) for shape in shapes])  # (raises: it says what is wrong)
+    try:
+        np.broadcast_shapes(*[shape[: len(shape) - len(core)] for shape, core in zip(shapes, cores, strict=True)])
+    except ValueError:
+        fits = [False]
+    if min(splits, default=0) < 0 or not all(fits):
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
     wide = any(getattr(arg, "dtype", None) == np.float64 for arg in args) and jax.config.jax_enable_x64
     return _broadcast(cores, [jnp.asarray(arg, np.float64 if wide else np.float32) for arg in args])
+
+
+def _check_device(subject: str, array: Any) -> None:
+    """Raise `ArgumentError` for an array that is not in the memory of the CPU."""
+    known = isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
+    if known and any(device.platform != "cpu" for device in array.devices()):
+        where = ", ".join(sorted(map(str, array.devices())))
+        raise ArgumentError(f"{subject} is on {where}; expected one on the CPU, or kernel.cuda()")
 
 
 def _broadcast(cores: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[Any]:
@@ -262,12 +289,12 @@ _targets: dict[tuple[str, str], tuple[str, Any] | None] = {}
 
 def _target(kernel: Any, dtype: str) -> str | None:
     """The name under which XLA knows the machine code of a kernel; None where it cannot call it."""
-    key = (kernel.tape.digest, dtype)
+    key = (kernel.identity, dtype)
     if key not in _targets:
         version = interface_version()
         made = None if version is None else kernel.xla_handler(dtype, version)
         if made is not None:
-            name = f"linkwise_{kernel.name}_{dtype}_{kernel.tape.digest}"
+            name = f"linkwise_{kernel.name}_{dtype}_{kernel.identity}"
             address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(made[0])
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform="cpu")
             _targets[key] = name, (made, address, kernel)

@@ -1,29 +1,33 @@
 """Kernels on tensors of torch, with derivatives of any order in reverse and forward mode.
 
-Torch has two ways to learn of a function, and neither is enough: an `autograd.Function` goes through all transformations of
-`torch.func` but not through `torch.compile`; an operator of a library goes through the compiler, but not in forward mode.
-Tensors of the compiler take the operator, others the `autograd.Function`; where nothing is differentiated neither is used.
+A kernel is an operator, ``torch.ops.linkwise.kernel``, whose derivatives are kernels too. `torch.compile` and the
+transformations of `torch.func` see the operator; where neither is at work, tensors skip torch's dispatcher, and where
+nothing is differentiated they go to the kernel at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from inspect import signature
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Signature, by_name
-from linkwise.errors import ArgumentError
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
+from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
 
-#: The kernels that compiled graphs may call, by their keys, and those that they do.
+#: The kernels that the operator may call, by their keys, and those that compiled graphs do.
 KERNELS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 COMPILED: set[Any] = set()
+_KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+_transformed = torch._C._are_functorch_transforms_active
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
@@ -50,7 +54,7 @@ class TorchFramework(DifferentiableFramework):
         tensors = [_tensor(x).detach() for x in arguments]
         if any(tensor.device.type != "cpu" for tensor in tensors):
             raise ArgumentError("there is no code for a GPU for this; expected tensors on the CPU: .cpu()")
-        if not torch._C._are_functorch_transforms_active():
+        if not _transformed():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
         results = iter(_opaque_function(function, signature, numeric).apply(*tensors))
@@ -59,6 +63,15 @@ class TorchFramework(DifferentiableFramework):
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
         return _differentiated([x for x in arguments if self.owns(x)])
+
+    def without_derivatives(self, subject: str, array: Any) -> Any:
+        """A tensor that requires no gradient, and moves along no tangent."""
+        if isinstance(array, torch.Tensor) and (
+            (torch.is_grad_enabled() and array.requires_grad)
+            or (forward_ad._current_level >= 0 and forward_ad.unpack_dual(array).tangent is not None)
+        ):
+            raise no_derivatives(subject, self.name)
+        return array
 
     def constant(self, array: Any, *, near: Any = None) -> Any:
         """A tensor without its history."""
@@ -84,7 +97,7 @@ class TorchFramework(DifferentiableFramework):
             return state, outputs
 
         whole = []
-        plain = torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0
+        plain = _transformed() or forward_ad._current_level >= 0
         for first in range(0, count, length):
             run = segment(first, *state) if plain else checkpoint(segment, first, *state, use_reentrant=False)
             state, outputs = run
@@ -96,34 +109,90 @@ FRAMEWORK = TorchFramework()
 
 
 def _function(kernel: Any) -> Callable[..., Any]:
-    names, cores = list(kernel.tape.inputs), list(kernel.tape.inputs.values())
-    single = len(kernel.tape.outputs) == 1
-    key = f"{kernel.name}-{kernel.tape.digest}"
-    kernel = KERNELS.setdefault(key, kernel)
-    apply = _autograd_function(kernel).apply
+    key = key_of(kernel)
+    kernel, inputs = KERNELS[key], dict(kernel.tape.inputs)
+    ranks = [(len(core), core) for core in inputs.values()]
 
     def call(*args: Any) -> Any:
-        tensors = _same_numbers(kernel.name, names, args)
-        splits = [tensor.dim() - len(core) for tensor, core in zip(tensors, cores, strict=False)]
-        shapes = [tuple(tensor.shape) for tensor in tensors]
-        fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
-        if len(tensors) != len(cores) or min(splits, default=0) < 0 or not all(fits):
-            return kernel(*[np.zeros(shape) for shape in shapes])  # (raises: it says what is wrong)
-        batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
-        if any(batch != batches[0] for batch in batches):
-            batch = torch.broadcast_shapes(*batches)
-            tensors = [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
-        if torch.compiler.is_compiling() or any(type(tensor) not in _PLAIN for tensor in tensors):
-            results = torch.ops.linkwise.kernel(tensors, key)
-            return results[0] if single else tuple(results)
-        if _differentiated(tensors):
-            return apply(*tensors)
-        results = _computed(kernel, tensors)
-        return results[0] if single else results
+        compiling = torch.compiler.is_compiling()
+        if not compiling:
+            arrays = _plain_arrays(args)
+            if arrays is not None:
+                return _as_tensors(kernel(*arrays))
+        tensors = args if not compiling and _alike(ranks, args) else _fitting(kernel, inputs, args)
+        results = _applied(kernel, key, tensors)
+        return results[0] if len(results) == 1 else tuple(results)
 
     call.__name__ = call.__qualname__ = kernel.name
     call.__doc__ = kernel.doc
     return call
+
+
+def _plain_arrays(args: Sequence[Any]) -> list[Any] | None:
+    """The arrays of tensors that nothing is differentiated by, and that NumPy takes as they are; None if one is none."""
+    if _transformed() or forward_ad._current_level >= 0:
+        return None
+    differentiated = torch.is_grad_enabled()
+    arrays = []
+    for arg in args:
+        if type(arg) not in _PLAIN or arg.dtype not in NUMBERS or arg.device.type != "cpu":
+            return None
+        if differentiated and arg.requires_grad:
+            return None
+        try:
+            arrays.append((arg.detach() if arg.requires_grad else arg).numpy())
+        except (TypeError, RuntimeError):  # (sparse, or with a sign that is still to be applied)
+            return None
+    return arrays
+
+
+def _alike(ranks: Sequence[tuple[int, Shape]], args: Sequence[Any]) -> bool:
+    """Whether the arguments are tensors of one type and batch shape, as they are to be."""
+    batch = dtype = None
+    for (rank, core), arg in zip(ranks, args, strict=False):
+        if (
+            type(arg) not in _PLAIN
+            or arg.dtype not in NUMBERS
+            or arg.device.type != "cpu"
+            or arg.layout is not torch.strided
+        ):
+            return False
+        shape = arg.shape
+        split = len(shape) - rank
+        if split < 0 or shape[split:] != core or (batch is not None and (shape[:split] != batch or arg.dtype is not dtype)):
+            return False
+        batch, dtype = shape[:split], arg.dtype
+    return len(args) == len(ranks)
+
+
+def _applied(kernel: Any, key: str, tensors: Sequence[Any]) -> Any:
+    """The results of tensors of one type and batch shape."""
+    transformed = torch.compiler.is_compiling() or _transformed()
+    if transformed or any(type(tensor) not in _PLAIN for tensor in tensors):
+        return torch.ops.linkwise.kernel(tensors, key)
+    if _differentiated(tensors):
+        return KernelFunction.apply(None, key, *tensors)
+    return _computed(kernel, tensors)
+
+
+def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> list[Any]:
+    """The arguments as tensors of one type and one batch shape."""
+    cores = list(inputs.values())
+    tensors = _same_numbers(kernel, list(inputs), args)
+    shapes = [tuple(tensor.shape) for tensor in tensors]
+    splits = [len(shape) - len(core) for shape, core in zip(shapes, cores, strict=False)]
+    fits = [shape[split:] == core for shape, split, core in zip(shapes, splits, cores, strict=False)]
+    if len(tensors) != len(cores) or min(splits, default=0) < 0 or not all(fits):
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what is wrong)
+    batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
+    if all(batch == batches[0] for batch in batches):
+        return tensors
+    try:
+        batch = torch.broadcast_shapes(*batches)
+    except RuntimeError:
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])
+        raise
+    return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 
 
 def _tensor(value: Any) -> Any:
@@ -131,22 +200,29 @@ def _tensor(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value
     array = np.asarray(value)
-    return torch.from_numpy(array if array.flags.writeable and array.ndim else np.array(array))
+    direct = array.flags.writeable and array.ndim and min(array.strides) >= 0
+    return torch.from_numpy(array if direct else np.array(array))
 
 
-def _same_numbers(subject: str, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
+def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """The arguments as tensors of one type: float64, or float32 where all tensors and arrays are."""
-    held, place = set(), _device(subject, names, args)
+    held, place = set(), _device(kernel.name, names, args)
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
             if arg.dtype not in NUMBERS:
                 kind = str(arg.dtype).removeprefix("torch.")
-                raise ArgumentError(f"{subject}: {name} holds {kind}; expected float32 or float64: .double()")
+                raise ArgumentError(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
+            if arg.layout != torch.strided:
+                kind = str(arg.layout).removeprefix("torch.")
+                raise ArgumentError(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
             held.add(arg.dtype)
-        elif isinstance(arg, np.ndarray) and arg.dtype != np.float32:
-            held.add(torch.float64)
+        else:
+            FRAMEWORK.check_other(kernel, name, arg)
+            if isinstance(arg, np.ndarray) and arg.dtype != np.float32:
+                held.add(torch.float64)
     number = torch.float32 if held == {torch.float32} else torch.float64
-    tensors = [_tensor(arg) for arg in args]
+    array = np.float32 if held == {torch.float32} else np.float64
+    tensors = [arg if isinstance(arg, torch.Tensor) else _tensor(np.asarray(arg, array)) for arg in args]
     return [
         tensor if tensor.dtype == number and tensor.device.type == place.type else tensor.to(place, number)
         for tensor in tensors
@@ -174,69 +250,144 @@ def _differentiated(tensors: Sequence[Any]) -> bool:
     """Whether derivatives are taken now, or a transformation of `torch.func` is under way."""
     return (
         (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors))
-        or torch._C._are_functorch_transforms_active()
-        or torch.autograd.forward_ad._current_level >= 0
+        or _transformed()
+        or forward_ad._current_level >= 0
     )
 
 
 def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
     if tensors[0].device.type == "cuda":
         results = by_name("cuda").of_kernel(kernel)(*tensors)
-        return results if isinstance(results, tuple) else (results,)
-    results = kernel(*[tensor.numpy(force=True) for tensor in tensors])
-    parts = results if isinstance(results, tuple) else (results,)
-    return tuple(torch.from_numpy(np.asarray(part)) for part in parts)
+    else:
+        results = _as_tensors(kernel(*[tensor.numpy(force=True) for tensor in tensors]))
+    return results if isinstance(results, tuple) else (results,)
 
 
-def _product(
-    kernel: Any, mode: str, needed: Sequence[bool], tensors: Sequence[Any], vectors: Sequence[Any]
-) -> tuple[Any, ...]:
-    """The derivatives by some inputs times vectors."""
-    by = [name for name, wanted in zip(kernel.tape.inputs, needed, strict=True) if wanted]
-    product = getattr(kernel, mode).by(*by, tangent=False)
-    result = FRAMEWORK.of_kernel(product)(*tensors, *vectors)
-    return result if isinstance(result, tuple) else (result,)
+def _as_tensors(results: Any) -> Any:
+    """The results of a kernel: a tensor, or a tuple of tensors."""
+    if type(results) is np.ndarray:
+        return torch.from_numpy(results)
+    return tuple(map(_as_tensors, results)) if type(results) is tuple else torch.from_numpy(np.asarray(results))
 
 
-# ── without the compiler ──────────────────────────────────────────────────────────────────────────
+# ── the operator ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _autograd_function(kernel: Any) -> Any:
-    """The class that torch differentiates by: its derivatives are `vjp` and `jvp` of the kernel, as functions of tensors."""
-
-    def forward(*tensors: Any) -> Any:
-        parts = _computed(kernel, tensors)
-        return parts if len(kernel.tape.outputs) > 1 else parts[0]
-
-    vars(forward)["__signature__"] = signature(forward)  # (torch asks for it in each call)
-
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    def backward(ctx: Any, *bars: Any) -> Any:
-        results = iter(_product(kernel, "vjp", ctx.needs_input_grad, ctx.saved_tensors, bars))
-        return tuple(next(results) if needed else None for needed in ctx.needs_input_grad)
-
-    def jvp(ctx: Any, *dots: Any) -> Any:
-        given = [dot for dot in dots if dot is not None]
-        results = _product(kernel, "jvp", [dot is not None for dot in dots], ctx.saved_tensors, given)
-        return results if len(kernel.tape.outputs) > 1 else results[0]
-
-    def vmap(info: Any, in_dims: Any, *tensors: Any) -> Any:
-        results = FRAMEWORK.of_kernel(kernel)(*_batched_first(tensors, in_dims))
-        return results, tuple(0 for _ in results) if isinstance(results, tuple) else 0
-
-    methods = (forward, setup_context, backward, jvp, vmap)
-    return type(kernel.name, (torch.autograd.Function,), {method.__name__: staticmethod(method) for method in methods})
+def key_of(kernel: Any) -> str:
+    """The name of a kernel for the operator, the same in every process: of its content, or how it follows from another."""
+    key = _KEYS.get(kernel)
+    if key is None:
+        derived = kernel.source is not None and not (kernel.tangent and kernel.source.motions)
+        key = f"{kernel.name}-{kernel.identity}"
+        if derived:
+            key = "|".join([key_of(kernel.source), kernel.mode, *kernel.names])
+        _KEYS[kernel] = key
+    KERNELS.setdefault(key, kernel)
+    return key
 
 
-def _batched_first(tensors: Sequence[Any], in_dims: Sequence[Any]) -> list[Any]:
-    """The tensors with the dimension that is mapped over in front.
+def kernel_of(key: str) -> Any:
+    """The kernel of a name; derivatives are made again in a process that has their graph from elsewhere."""
+    kernel = KERNELS.get(key)
+    if kernel is None:
+        parts = key.split("|")
+        place = max((k for k, part in enumerate(parts) if part in {"vjp", "jvp"}), default=0)
+        if not place:
+            raise KernelError(
+                f"{key.partition('-')[0]}: no kernel of this name is here; expected one whose torch() was called"
+            )
+        source = kernel_of("|".join(parts[:place]))
+        kernel = KERNELS[key] = source.product(parts[place], tuple(parts[place + 1 :]), tangent=False)
+    return kernel
 
-    One whose batch has fewer dimensions broadcasts to the right of it, as all of them had one batch shape before.
+
+class KernelFunction(torch.autograd.function._SingleLevelFunction):
+    """What torch differentiates: the derivatives are `vjp` and `jvp` of the kernel, by the operator again.
+
+    It is a function of one level of `torch.func`, as those of torch itself, whose operators the dispatcher takes through the
+    levels; `forward` computes at the next one.
     """
-    return [x if dim is None else x.movedim(dim, 0) for x, dim in zip(tensors, in_dims, strict=True)]
+
+    @staticmethod
+    def forward(ctx: Any, keys: Any, key: str, *tensors: Any) -> tuple[Any, ...]:
+        """Compute; `keys` are those of the dispatcher, None where it is not at work."""
+        ctx.kernel = kernel_of(key)
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        return _computed(ctx.kernel, tensors) if keys is None else tuple(_below(keys, tensors, key))
+
+    @staticmethod
+    def backward(ctx: Any, *bars: Any) -> Any:
+        """Reverse mode."""
+        needed = ctx.needs_input_grad[2:]
+        results = iter(_product(ctx.kernel, "vjp", needed, ctx.saved_tensors, bars))
+        return None, None, *(next(results) if wanted else None for wanted in needed)
+
+    @staticmethod
+    def jvp(ctx: Any, *dots: Any) -> Any:
+        """Forward mode; what torch does at this level is done, but not at the others."""
+        moved = [dot is not None for dot in dots[2:]]
+        with forward_ad._set_fwd_grad_enabled(True):
+            fixed = [
+                forward_ad.unpack_dual(tensor, level=0).primal if moves else tensor
+                for tensor, moves in zip(ctx.saved_tensors, moved, strict=True)
+            ]
+            return tuple(_product(ctx.kernel, "jvp", moved, fixed, [dot for dot in dots[2:] if dot is not None]))
+
+
+def _product(kernel: Any, mode: str, needed: Sequence[bool], tensors: Sequence[Any], vectors: Sequence[Any]) -> Any:
+    """The derivatives by some inputs times vectors."""
+    by = tuple(name for name, wanted in zip(kernel.tape.inputs, needed, strict=True) if wanted)
+    product = kernel.product(mode, by, tangent=False)
+    return _applied(product, key_of(product), [*tensors, *vectors])
+
+
+def _below(keys: Any, tensors: Sequence[Any], key: str) -> Any:
+    """The operator without derivatives at this level."""
+    with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.linkwise.kernel.default.redispatch(keys & torch._C._after_autograd_keyset, list(tensors), key)
+
+
+def _differentiate(keys: Any, arguments: list[Any], key: str) -> Any:
+    if not _differentiated(arguments):
+        with torch._C._AutoDispatchBelowAutograd():
+            operator = torch.ops.linkwise.kernel.default
+            return operator.redispatch(keys & torch._C._after_autograd_keyset, arguments, key)
+    with enable_single_level_autograd_function():
+        return list(KernelFunction.apply(keys, key, *arguments))
+
+
+def _operator(arguments: list[Any], key: str) -> list[Any]:
+    return list(_computed(kernel_of(key), arguments))
+
+
+def _shapes(arguments: list[Any], key: str) -> list[Any]:
+    """Empty results, for the compiler to know their shapes."""
+    kernel = kernel_of(key)
+    COMPILED.add(kernel)
+    core = len(next(iter(kernel.tape.inputs.values())))
+    batch = arguments[0].shape[: arguments[0].dim() - core]
+    return [arguments[0].new_empty((*batch, *shape)) for shape in kernel.tape.outputs.values()]
+
+
+def _map(info: Any, in_dims: Any, arguments: list[Any], key: str) -> Any:
+    """One more dimension of the batch, in front; all had one batch shape before, so it broadcasts to what has it not."""
+    kernel = kernel_of(key)
+    moved = [x if dim is None else x.movedim(dim, 0) for x, dim in zip(arguments, in_dims[0], strict=True)]
+    results = torch.ops.linkwise.kernel(_fitting(kernel, kernel.tape.inputs, moved), key)
+    return results, [0 for _ in results]
+
+
+_LIBRARY = torch.library.Library("linkwise", "DEF")
+_LIBRARY.define("kernel(Tensor[] arguments, str key) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
+for _device_key in ("CPU", "CUDA"):
+    _LIBRARY.impl("kernel", _operator, _device_key)
+_LIBRARY.impl("kernel", _differentiate, "Autograd", with_keyset=True)
+torch.library.register_fake("linkwise::kernel", _shapes, lib=_LIBRARY)
+torch.library.register_vmap("linkwise::kernel", _map, lib=_LIBRARY)
+
+
+# ── functions of NumPy arrays ─────────────────────────────────────────────────────────────────────
 
 
 def _mapped(function: Callable[..., Any], signature: Signature, tensors: Sequence[Any]) -> tuple[Any, ...]:
@@ -277,52 +428,3 @@ def _opaque_function(function: Callable[..., Any], signature: Signature, numeric
 
     methods = (forward, setup_context, backward, jvp, vmap)
     return type("Opaque", (torch.autograd.Function,), {method.__name__: staticmethod(method) for method in methods})
-
-
-# ── with the compiler ─────────────────────────────────────────────────────────────────────────────
-
-
-def _operator(arguments: list[Any], key: str) -> list[Any]:
-    return list(_computed(KERNELS[key], arguments))
-
-
-def _shapes(arguments: list[Any], key: str) -> list[Any]:
-    """Empty results, for the compiler to know their shapes."""
-    if torch.autograd.forward_ad._current_level >= 0:
-        raise NotImplementedError(
-            f"{key.partition('-')[0]}: no forward mode inside of torch.compile; expected reverse mode, or jacfwd without it"
-        )
-    COMPILED.add(KERNELS[key])
-    tape = KERNELS[key].tape
-    core = len(next(iter(tape.inputs.values())))
-    batch = arguments[0].shape[: arguments[0].dim() - core]
-    return [arguments[0].new_empty((*batch, *shape)) for shape in tape.outputs.values()]
-
-
-def _setup_operator(ctx: Any, inputs: Any, output: Any) -> None:
-    arguments, ctx.key = inputs
-    ctx.save_for_backward(*arguments)
-
-
-def _differentiate_operator(ctx: Any, bars: list[Any]) -> Any:
-    needed = ctx.needs_input_grad[0]
-    results = iter(_product(KERNELS[ctx.key], "vjp", needed, ctx.saved_tensors, bars))
-    return [next(results) if wanted else None for wanted in needed], None
-
-
-def _map_operator(info: Any, in_dims: Any, arguments: list[Any], key: str) -> Any:
-    results = FRAMEWORK.of_kernel(KERNELS[key])(*_batched_first(arguments, in_dims[0]))
-    results = list(results) if isinstance(results, tuple) else [results]
-    return results, [0 for _ in results]
-
-
-_defined = torch.library.custom_op(
-    "linkwise::kernel",
-    _operator,
-    mutates_args=(),
-    device_types=("cpu", "cuda"),
-    schema="(Tensor[] arguments, str key) -> Tensor[]",
-)
-_defined.register_fake(_shapes)
-_defined.register_autograd(_differentiate_operator, setup_context=_setup_operator)
-_defined.register_vmap(_map_operator)

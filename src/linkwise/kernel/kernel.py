@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
 
@@ -55,6 +57,9 @@ class Kernel:
 
     #: How it was made from the algorithm: "straight" or "looped", see `linkwise.Mechanism.kernel`.
     tier: ClassVar[str] = "straight"
+
+    #: The kernel that this one is a product with the derivatives of, None for all others.
+    source: Any = None
 
     def __init__(
         self,
@@ -117,6 +122,15 @@ class Kernel:
     def name(self) -> str:
         """Name of the function."""
         return self.tape.name
+
+    @cached_property
+    def identity(self) -> str:
+        """Another one for another function, and for one that is compiled in another way; the same in every process."""
+        return hashlib.sha256(repr((self.tape.digest, self.backend, self.tier, self.lanes)).encode()).hexdigest()
+
+    def check_argument(self, name: str, value: Any) -> None:
+        """Raise `ArgumentError` if a value for an input is not made of real numbers, or has a wrong shape."""
+        batch_of(self.tape, name, value)
 
     @property
     def operations(self) -> dict[str, int]:
@@ -260,7 +274,7 @@ class Kernel:
         does, in float64, or in float32 where all tensors are. Derivatives of any order, in
         reverse and forward mode, are kernels too (see `vjp`): ``backward``, ``torch.func`` (``grad``, ``jacrev``,
         ``jacfwd``, ``hessian``, ``jvp``, ``vmap``). Those by a configuration with quaternions are by its nq numbers.
-        ``torch.compile(fullgraph=True)`` takes it as one operator, with reverse mode; forward mode is refused in there.
+        ``torch.compile(fullgraph=True)`` takes it as one operator, these transformations inside too.
 
         Raises
         ------
@@ -451,7 +465,8 @@ class DerivativeProduct(Kernel):
         if wrong:
             why = "twice" if wrong[0] in inputs else "no input of it"
             raise ArgumentError(f"{self.name} by {wrong[0]!r}: {why}; {self.source.name} has {members(inputs)}")
-        return self.source.product(self.mode, names or tuple(inputs), tangent=tangent)
+        source: Kernel = self.source
+        return source.product(self.mode, names or tuple(inputs), tangent=tangent)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _product, (self.source, self.mode, self.names, self.tangent)
@@ -490,22 +505,26 @@ def check_arguments(tape: Tape, args: Sequence[Any], others: Mapping[str, tuple[
 
     `others` are batch shapes beside those of the arguments.
     """
-    batches = dict(others or {})
-    for (name, shape), arg in zip(tape.inputs.items(), args, strict=False):
-        wanted = f"({', '.join(['...', *map(str, shape)])})"
-        if is_masked(arg):
-            raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
-        try:
-            array = np.asarray(arg)
-        except ValueError as error:
-            raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
-        if array.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in array.flat):
-            advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
-            raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")
-        if not np.can_cast(array.dtype, np.float64):
-            raise ArgumentError(f"{tape.name}: {name} holds {array.dtype}; expected real numbers {wanted}")
-        split = array.ndim - len(shape)
-        if split < 0 or array.shape[split:] != shape:
-            raise ArgumentError(f"{tape.name}: {name} has the shape {array.shape}; expected {wanted}")
-        batches[name] = array.shape[:split]
-    common_batch(tape.name, **batches)
+    batches = {name: batch_of(tape, name, arg) for name, arg in zip(tape.inputs, args, strict=False)}
+    common_batch(tape.name, **(dict(others or {}) | batches))
+
+
+def batch_of(tape: Tape, name: str, arg: Any) -> tuple[int, ...]:
+    """The batch shape of an argument; raise `ArgumentError` where it is not made of real numbers or has a wrong shape."""
+    shape = tape.inputs[name]
+    wanted = f"({', '.join(['...', *map(str, shape)])})"
+    if is_masked(arg):
+        raise ArgumentError(f"{tape.name}: {name} has masked elements; expected real numbers {wanted}")
+    try:
+        array = np.asarray(arg)
+    except ValueError as error:
+        raise ArgumentError(f"{tape.name}: {name} is not an array; expected {wanted}") from error
+    if array.dtype == object and any(hasattr(item, "free_symbols") or isinstance(item, Expr) for item in array.flat):
+        advice = f"derive({tape.name!r}) of a mechanism, or to_sympy() of its kernel, is the result in symbols"
+        raise ArgumentError(f"{tape.name}: {name} holds symbols; expected real numbers {wanted} ({advice})")
+    if not np.can_cast(array.dtype, np.float64):
+        raise ArgumentError(f"{tape.name}: {name} holds {array.dtype}; expected real numbers {wanted}")
+    split = array.ndim - len(shape)
+    if split < 0 or array.shape[split:] != shape:
+        raise ArgumentError(f"{tape.name}: {name} has the shape {array.shape}; expected {wanted}")
+    return array.shape[:split]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +25,7 @@ from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
-from linkwise.model.digest import digest
+from linkwise.model.digest import digest, digest_of
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
@@ -135,6 +135,14 @@ class LoopedKernel(Kernel):
                 Lazy(lambda: None if tree.coupled else entry(self.code, data())),
             )
         )
+
+    @cached_property
+    def identity(self) -> str:
+        """See `linkwise.kernel.Kernel.identity`; that of the mechanism, for the tape of straight-line code may be long."""
+        tree, name, options = self.arguments
+        mechanism = digest_of(tree)
+        known = None if mechanism is None else digest(mechanism, self.tier, name, tuple(options.items()))
+        return known or super().identity
 
     def product(self, mode: str, names: tuple[str, ...], *, tangent: bool) -> DerivativeProduct:
         """Products with derivatives are those of the straight-line code, which the disk may know."""

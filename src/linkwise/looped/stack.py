@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise import arrays
 from linkwise.algorithm import algorithm_options, find
-from linkwise.arrays import Framework, Signature
+from linkwise.arrays import DifferentiableFramework, Framework, Signature
 from linkwise.dynamics.external import wrench_arguments
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.kernel.backend import Lazy
@@ -127,6 +127,8 @@ class _StackedFunction:
         check_count(tape, args)
         shapes = (self.numbers.shape[-1:], *tape.inputs.values())
         signature = Signature(shapes, tuple(tape.outputs.values()), ("float64",) * len(tape.outputs))
+        if isinstance(library, DifferentiableFramework):
+            args = tuple(library.without_derivatives(f"{tape.name} of a stack", arg) for arg in args)
         results = library.map(self._rows, signature, (self.numbers, *args))
         return results if len(results) > 1 else results[0]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
 from linkwise.extras import optional
-from linkwise.files.atomic import write_text
+from linkwise.parameter_sweep.claim import alone, claim
 from linkwise.parameter_sweep.storage import FORMATS, Storage
 from linkwise.parameter_sweep.sweep import Sweep
 
@@ -66,7 +66,7 @@ def run(
     Raises
     ------
     ArgumentError
-        Where the folder holds another sweep, or no scheduler is at the address.
+        Where the folder holds another sweep, or one is running there, or no scheduler is at the address.
     FileError
         Where the folder cannot be written, or workers write where this process does not see it.
     MissingExtraError
@@ -74,8 +74,21 @@ def run(
     """
     if format not in FORMATS:
         raise ArgumentError(f"sweep: format is {format!r}; expected {choices(FORMATS)}")
-    storage, place = FORMATS[format], Path(folder).resolve()
-    _claim(sweep, place, format)
+    place = Path(folder).resolve()
+    claim(place / SETTINGS, json.loads(json.dumps({**sweep.settings, "format": format})))
+    with alone(place / SETTINGS):
+        return _run(sweep, place, format, scheduler, processes, progress)
+
+
+def _run(
+    sweep: Sweep,
+    place: Path,
+    format: str,  # noqa: A002
+    scheduler: str | None,
+    processes: int | None,
+    progress: Progress,
+) -> int:
+    storage = FORMATS[format]
     storage.prepare(place, sweep)
     done = {k for k in storage.written(place) if k < sweep.chunks}
     left = sorted(set(range(sweep.chunks)) - done)
@@ -98,31 +111,6 @@ def write_chunk(sweep: Sweep, folder: Path, format: str, k: int) -> int:  # noqa
     """Compute and write a chunk; its number."""
     FORMATS[format].write(folder, sweep, k, sweep.compute(k))
     return k
-
-
-def _claim(sweep: Sweep, folder: Path, format: str) -> None:  # noqa: A002
-    """Note what the folder is for; refuse one that is for something else."""
-    settings = json.loads(json.dumps({**sweep.settings, "format": format}))
-    path = folder / SETTINGS
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    except (OSError, ValueError) as error:
-        raise FileError(path, [FileProblem(0, f"cannot be read: {error}")]) from error
-    if known is None:
-        write_text(path, [json.dumps(settings, indent=2), "\n"])
-        return
-    if settings["digest"] is None:
-        raise ArgumentError(
-            f"sweep: {folder} holds results, and those of {sweep.mechanism.name!r}, with parts of other packages, cannot"
-            " be told from others; expected another folder"
-        )
-    other = [name for name, value in settings.items() if not isinstance(known, dict) or known.get(name) != value]
-    if other:
-        raise ArgumentError(
-            f"sweep: {folder} holds results of another {choices(other)}; expected the same sweep to be continued, or another"
-            " folder"
-        )
 
 
 def _check_seen(storage: Storage, folder: Path, k: int) -> None:

@@ -107,7 +107,9 @@ class Sweep:
         if left:
             raise ArgumentError(f"sweep: {mechanism.name!r} has the symbols {members(left)} without a range")
         samples, chunk = whole("sweep: samples", samples, 1), whole("sweep: chunk", chunk, 1)
-        return cls(mechanism, algorithm, dict(over), samples, chunk, whole("sweep: seed", seed, 0), options)
+        result = cls(mechanism, algorithm, dict(over), samples, chunk, whole("sweep: seed", seed, 0), options)
+        result._check_names()
+        return result
 
     @property
     def chunks(self) -> int:
@@ -148,6 +150,20 @@ class Sweep:
             places = joints if shape == (len(joints),) else ["_".join(map(str, at)) for at in np.ndindex(shape)]
             result[name] = tuple(f"{name}_{place}" if place else name for place in places)
         return result
+
+    def _check_names(self) -> None:
+        """Raise `ArgumentError` where two quantities would be stored under one name."""
+        tape, parameters = self.kernel.tape, self.mechanism.symbols
+        sources = {name: name for name in (*tape.inputs, *tape.outputs)}
+        labels = {label: name for name in sources if name in self.shapes for label in self.columns[name]}
+        for name in parameters:
+            other = sources.get(column(name)) or labels.get(column(name))
+            if other is not None:
+                raise ArgumentError(
+                    f"sweep: {name!r} and {other!r} would both be stored as {column(name)!r}; expected another name for the"
+                    " symbol"
+                )
+            sources[column(name)] = name
 
     def rows(self, k: int) -> slice:
         """The samples of a chunk."""

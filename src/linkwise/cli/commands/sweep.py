@@ -29,7 +29,13 @@ class Ranges(ParamType):
 
     def resolve(self, texts: tuple[str, ...], model: Mechanism, option: str) -> dict[str, tuple[float, float]]:
         """Read names and numbers, angles also in degrees."""
-        return dict(_range(text, model, option) for text in texts)
+        result: dict[str, tuple[float, float]] = {}
+        for text in texts:
+            name, ends = _range(text, model, option)
+            if name in result:
+                refuse(f"{name} has two ranges; expected one", option)
+            result[name] = ends
+        return result
 
 
 class Count(ParamType):
