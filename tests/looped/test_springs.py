@@ -82,9 +82,15 @@ def test_stacks_and_the_choice_by_size() -> None:
 def test_what_stays_with_the_straight_line() -> None:
     line = lw.LinearSpringDamper([("base", (0, 0, 1)), ("part1", (0.5, 0, 0))], stiffness=100.0)
     heavy = lw.Spring("part0", inertia=0.1)
+
+    class Cubic(lw.Spring):
+        def tension(self, length: Any, rate: Any) -> Any:
+            return super().tension(length, rate) + length**3
+
     cases = [
         (sprung().replace(springs=[line]), "inverse_dynamics", "springs between links"),
         (sprung().replace(springs=[line]), "joint_wrenches", "springs between links"),
+        (sprung().replace(springs=[Cubic("part0")]), "inverse_dynamics", "springs of a type from outside"),
         (sprung(tendon=True), "inverse_dynamics_derivatives", "springs over several joints"),
         (sprung().replace(springs=[heavy]), "forward_dynamics", "springs with inertias"),
         (sprung().replace(springs=[heavy]), "mass_matrix", "springs with inertias"),

@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Shape, robots
-from linkwise.solve import Clear, LimitMargin, Manipulability, Pose, Position, Posture, PrioritySolution, Solution, solve
+from linkwise import Link, Mechanism, Shape, robots
+from linkwise.solve import (
+    Clear,
+    Coordinate,
+    LimitMargin,
+    Manipulability,
+    Pose,
+    Position,
+    Posture,
+    PrioritySolution,
+    Solution,
+    solve,
+)
 
 ARM = robots.planar_3r()
 PLANE = [1, 1, 0]
@@ -120,3 +131,32 @@ def test_a_weight_of_zero_counts_for_nothing(weight: object) -> None:
     without = by_levels(ARM, [point([1.0, 1.0]), Posture(np.zeros(3), priority=2)])
     first = solution.q if np.ndim(weight) == 0 else solution.q[0]
     assert np.abs(first - without.q).max() < 1e-6
+
+
+def test_a_range_with_a_weight_of_zero_counts_for_nothing() -> None:
+    aside = Coordinate(0, lower=2.0, upper=2.1, weight=0.0)
+    posture = Posture([0.3, 1.0, -1.0], priority=2)
+    solution = by_levels(ARM, [point([1.0, 1.1]), aside, posture], q0=[0.3, 0.5, 0.4])
+    without = by_levels(ARM, [point([1.0, 1.1]), posture], q0=[0.3, 0.5, 0.4])
+    assert np.abs(solution.q - without.q).max() < 1e-6
+
+
+def test_a_level_that_takes_no_motion_leaves_all_of_it() -> None:
+    """The tip is at one point; that it cannot be at another too takes nothing from the posture."""
+    tip, posture = point([1.0, 1.1]), Posture([0.3, 1.0, -1.0], priority=2)
+    solution = by_levels(ARM, [tip, point([1.0, 2.0], priority=1), posture])
+    free = np.linalg.svd(ARM.jacobian(solution.q)[:2])[2][-1]
+    assert solution.success
+    assert abs(free @ (solution.q - posture.q)) < 1e-6 * np.sqrt(3.0) * solution.levels[2]  # (rates times residual)
+
+
+@pytest.mark.parametrize("seed", [2, 10])
+def test_what_rounding_does_not_let_levels_keep_is_not_called_solved(seed: int) -> None:
+    """In an arm of some 1e6 m 1e-9 m are a few units in the last place."""
+    rng = np.random.default_rng(seed)
+    sizes = [(1e6 * rng.uniform(0.3, 1.0), rng.uniform(-2.0, 2.0)) for _ in range(6)]
+    arm = Mechanism([Link.dh(a=a, alpha=alpha, convention="standard", joint="revolute") for a, alpha in sizes])
+    tip = arm.forward_kinematics(rng.uniform(-2.0, 2.0, 6))[:3, 3]
+    solution = by_levels(arm, [Position("tool", tip), Posture(rng.uniform(-1.0, 1.0, 6))])
+    assert solution.holds[0]
+    assert solution.success == solution.at_rest.all()

@@ -65,7 +65,7 @@ class LevelSystem(CompiledProblem):
         lengths = np.asarray(tree.is_linear_velocity, dtype=bool)
         self.units = np.where(lengths, self.problem.length, 1.0)
         self.owners: list[int] = []
-        range_owners: list[int] = []
+        self.range_owners: list[int] = []
         ranged: list[bool] = []
 
         def rows(p: Array, q: Array) -> Array:
@@ -86,13 +86,13 @@ class LevelSystem(CompiledProblem):
                     scale = 1.0 if angle else 1.0 / problem.length
                     values = [0.0, interval.low[row], interval.high[row], *interval.rates[row]]
                     intervals.append(np.array(values, dtype=object) * scale)
-                range_owners.extend([k] * (len(interval.angles) if interval else 0))
+                self.range_owners.extend([k] * (len(interval.angles) if interval else 0))
             return np.reshape([*residuals, *intervals], (-1, nv + 3))
 
         inputs = {"numbers": (self.size,), "q": (tree.nq,)}
         self.table = Kernel(trace(rows, "constraint_levels", inputs))
         self.row_levels = np.array([self.levels[k] for k in self.owners], dtype=np.intp)
-        self.range_levels = np.array([self.levels[k] for k in range_owners], dtype=np.intp)
+        self.range_levels = np.array([self.levels[k] for k in self.range_owners], dtype=np.intp)
         self.ranged = np.array(ranged, dtype=bool)
 
     @cached_property
@@ -191,7 +191,9 @@ class LevelDescent(Aim):
 
     def __init__(self, system: LevelSystem, p: FloatArray) -> None:
         self.system, self.p, self.units = system, p, system.units
-        self.gains = np.sqrt(system.weights(p))[system.owners]
+        weights = system.weights(p)
+        self.gains, self.counting = np.sqrt(weights)[system.owners], weights[system.range_owners] > 0.0
+        self.sound = SOUND
         tree = system.problem.tree
         self.base, self.first = tree.nq - tree.n, tree.nv - tree.n
         self.low, self.high = system.bounds.T
@@ -249,11 +251,16 @@ class LevelDescent(Aim):
         return KeptRows(_null_space(rows), rows, places.astype(np.intp), tuple(best))
 
     def _stiff(self, q: FloatArray, item: StationaryLevel) -> tuple[FloatArray, FloatArray]:
-        """The motions (nv, r) along which a level is curved, of those allowed before it, and the curvatures (r,)."""
+        """The motions (nv, r) along which a level is curved, of those allowed before it, and the curvatures (r,).
+
+        Curvatures are compared with those that its rates have along all motions: along what is allowed there may be none.
+        """
         basis = _null_space(self._rows_of(q, item.places, item.constant))
         hessian = self._second(q, basis, item.level, item.places, item.multipliers)
         curvatures, ways = np.linalg.eigh(hessian)
-        stiff = np.abs(curvatures) > FLAT * max(float(np.abs(curvatures).max(initial=0.0)), 1e-300)
+        rates = self._scaled(self._table(q), item.level)[1] * self.units
+        most = max(float(np.abs(curvatures).max(initial=0.0)), float(np.sum(rates**2)), 1e-300)
+        stiff = np.abs(curvatures) > FLAT * most
         return basis @ ways[:, stiff], curvatures[stiff]
 
     def _rows_of(self, q: FloatArray, places: Places, constant: FloatArray) -> FloatArray:
@@ -299,7 +306,7 @@ class LevelDescent(Aim):
         before, q = np.inf, self.system.clipped(q)
         for _ in range(CORRECTIONS):
             rows, lacking, gap = self._lacking(q, tangent)
-            if gap <= SOUND or (gap <= KEPT and gap >= 0.5 * before):
+            if gap <= self.sound or (gap <= KEPT and gap >= 0.5 * before):
                 return q
             if gap > 10.0 * before:
                 return None
@@ -367,6 +374,7 @@ class LevelDescent(Aim):
     def run(self, q: FloatArray, tol: float) -> tuple[FloatArray, dict[int, bool], int]:
         """Go through all levels from q (nq,): where that ends, which levels are at rest, and steps in all."""
         resting, steps = {}, 0
+        self.sound = min(SOUND, 0.1 * tol / max(1.0, self.system.problem.length))
         for level in sorted(set(self.system.levels)):
             self.level = level
             q, taken = descend(self, self, q, rounds=ROUNDS, done=DONE, longest=LONGEST)
@@ -394,7 +402,8 @@ class LevelDescent(Aim):
         if met:
             rows = (system.row_levels == level) & ~system.ranged & (self.gains > 0.0)
             self.equal = np.concatenate([self.equal, np.flatnonzero(rows)])
-            self.ranges = np.concatenate([self.ranges, count + np.flatnonzero(system.range_levels == level)])
+            ranges = np.flatnonzero((system.range_levels == level) & self.counting)
+            self.ranges = np.concatenate([self.ranges, count + ranges])
             return
         slope = self.slope(q) * self.units
         pressing = free_motions(self, q, slope)

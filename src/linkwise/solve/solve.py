@@ -217,6 +217,10 @@ def _solved_by_levels(
         q[k] = _near(system, q[k], starts[k])
         resting[k] = [at_rest[level] for level in levels]
         rows.iterations[k] += steps
+    if first is not None:  # (what rounding has lost, the levels after it must do without)
+        away, angle, beyond = first.checking(tasks[:, which], q)
+        lost = rows.success & ~((away <= tol) & (angle <= tol) & (beyond == 0))
+        q[lost], resting[lost, 1:] = rows.q[lost], False
     errors = np.asarray(system.each_error(tasks, q))
     outside = system.checking(tasks, q)[2]
     far, turned = (np.linalg.norm(errors[:, hard, part], axis=-1) for part in (0, 1))
