@@ -402,8 +402,8 @@ class LevelDescent(Aim):
         if met:
             rows = (system.row_levels == level) & ~system.ranged & (self.gains > 0.0)
             self.equal = np.concatenate([self.equal, np.flatnonzero(rows)])
-            ranges = np.flatnonzero((system.range_levels == level) & self.counting)
-            self.ranges = np.concatenate([self.ranges, count + ranges])
+            counting = np.flatnonzero((system.range_levels == level) & self.counting)
+            self.ranges = np.concatenate([self.ranges, count + counting])
             return
         slope = self.slope(q) * self.units
         pressing = free_motions(self, q, slope)
