@@ -238,7 +238,8 @@ class PrioritySolution(Solution):
         For each priority there is the root of the weighted sum of the squares of what is lacking, lengths in shares of the
         mechanism's size.
     at_rest : ndarray of bool (..., L)
-        Whether that is the least that the levels before leave, nearby.
+        Whether the sum is the least that the levels before leave, nearby; in it an angle t counts as 2 sin(t/2), one between
+        axes as 4 sin(t/4).
 
     Examples
     --------

@@ -122,6 +122,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Coordinate(0, 1.0, upper=2.0), "value, and lower and upper exclude each other"),
     (lambda: Distance("tool", "world"), "value, and lower and upper exclude each other"),
     (lambda: Distance("tool", "world", -1.0), "value is"),
+    (lambda: Distance("tool", "world", "x"), "value holds"),  # type: ignore[arg-type]
     (CenterOfMass, "p, lower and upper, and above exclude each other"),
     (lambda: CenterOfMass(above=[[0, 0], [1, 1], [2, 2]]), "above is .*; expected points that are not in a line"),
     (lambda: CenterOfMass(above=[0, 0, 1]), r"above has the shape \(3,\)"),
@@ -151,3 +152,7 @@ def test_a_centre_of_mass_needs_a_mass() -> None:
         robots.load("planar_2r").without_friction().replace(
             links=[link.replace(mass=0.0, inertia=0.0) for link in robots.planar_2r().links]
         ).solve(CenterOfMass([0, 0, 0]))
+
+
+def test_distances_of_a_batch_without_tasks() -> None:
+    assert ARM.solve(Distance("tool", "world", np.zeros(0))).q.shape == (0, ARM.n)
