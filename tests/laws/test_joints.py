@@ -82,7 +82,7 @@ def vee(matrix: np.ndarray) -> np.ndarray:
 
 
 def test_every_registered_kind_is_looked_at() -> None:
-    assert {type(some) for some in joints()} == {kind for kind in JOINTS.values() if is_own(kind)}
+    assert {type(some) for some in joints()} - {Cam} == {kind for kind in JOINTS.values() if is_own(kind)}
 
 
 @pytest.mark.parametrize("some", joints(), ids=repr)
