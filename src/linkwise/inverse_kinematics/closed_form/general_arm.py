@@ -351,8 +351,9 @@ class GeneralArm:
             near = np.flatnonzero(distance < APART)
             if near.size and not same.any():
                 repeated, middle = np.repeat(loop[[k]], len(near), axis=0), q[k] + 0.5 * away[near]
-                part = {"rank": HALFWAY_RANK, "steps": HALFWAY_STEPS, "held": held}
-                _, halfway = closed_to_rounding(repeated, middle, self._slides, self.period, **part)
+                _, halfway = closed_to_rounding(
+                    repeated, middle, self._slides, self.period, rank=HALFWAY_RANK, steps=HALFWAY_STEPS, held=held
+                )
                 same[near] = halfway < max(NO_MORE_OPEN * opened[k], SHUT)
             if not same.any():
                 kept.append(k)
