@@ -97,3 +97,43 @@ def test_numeric_solutions_differ_by_more_than_whole_turns() -> None:
     turns = np.remainder(numeric.q[:, None] - numeric.q + math.pi, 2.0 * math.pi) - math.pi
     assert (np.abs(turns).max(axis=-1) + np.eye(len(numeric))).min() > 1e-6
     assert len(numeric) <= len(wide.all_inverse_kinematics(T))
+
+
+def at_its_limits(arm: lw.Mechanism, q: list[float], below: tuple[int, ...]) -> lw.Mechanism:
+    """The arm with limits that end at q, of some joints from below and of the others from above."""
+    links = [
+        link.replace(limits=(value - 1.5, value) if k in below else (value, value + 1.5))
+        for k, (link, value) in enumerate(zip(arm.links, q, strict=True))
+    ]
+    return arm.replace(links=links)
+
+
+def test_a_stretched_arm_at_its_limits_is_not_out_of_reach() -> None:
+    """Where the elbow is straight two solutions are one, known to 4e-8 rad: it came out beyond the limits by that."""
+    ur5 = lw.robots.load("ur5")
+    for q, below in (
+        ([1.4, -1.9, 0.0, -1.3, 1.5, 0.2], (0, 1, 2, 3)),
+        ([-0.1, 1.6, 0.0, -0.6, 0.3, -0.7], (1, 2, 4)),
+        ([-1.8, 0.9, 0.0, -1.9, 0.9, -1.9], (3, 5)),
+    ):
+        arm = at_its_limits(ur5, q, below)
+        solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q))
+        assert not solutions.unreachable
+        assert np.abs(solutions.q - q).max(axis=1).min() < 1e-7
+
+
+def test_sliding_joints_that_are_parallel_at_a_pose_are_not_out_of_reach() -> None:
+    """They move and leave the pose; the one position that stands for all is outside the limits, others are within."""
+    right = 0.5 * math.pi
+    axes = [(0.0, 0.6, 0.8), (0, -1, 0), (-0.5, 0.3, -0.3), (1, 0, 0), (0, 0, 1), (0, -1, 0)]
+    places = [(-0.4, 0.5, 0.3), (-0.4, 0, 1), (-1, 0, -1), (-1, 0.3, -0.4), (1, 1, 1), (-0.4, 0.5, 1)]
+    links = []
+    for axis, place, kind in zip(axes, places, "RPRRPR", strict=True):
+        before = np.eye(4)
+        before[:3, 3] = place
+        links.append(lw.Link(axis=axis, before=before, joint="prismatic" if kind == "P" else "revolute"))
+    q = [right, -0.5, 0.0, right, -0.5, 0.8]
+    arm = lw.Mechanism(links)
+    T = arm.forward_kinematics(q)
+    assert arm.all_inverse_kinematics(T, limits=False).count
+    assert not at_its_limits(arm, q, (1, 4)).all_inverse_kinematics(T).unreachable

@@ -237,7 +237,7 @@ def inverse_kinematics(
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
         then from random starts, where it has none or the closed form finds nothing; ``"closed_form"`` does the same and
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
-        from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.newton_raphson`.
+        from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
     limits : bool
         Whether joint limits hold. They are hard: no answer that is called one is outside them.
     clear : Clear, optional
@@ -524,7 +524,7 @@ def all_inverse_kinematics(
     is complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs
     to a solution; or where nothing real is left once the roots of all solutions are divided off. Where neither is so, at
     singular poses and boundaries of the reach, solutions of poses beside are followed too, and `Solutions.complete` is
-    False. A pose without solutions that is complete is out of reach: `Solutions.unreachable`.
+    False; of a continuum they may be several. A pose without solutions that is complete is out of reach: `Solutions.unreachable`.
 
     Parameters
     ----------

@@ -63,8 +63,17 @@ def recovered(arm: lw.Mechanism, solutions: lw.inverse_kinematics.Solutions, q: 
     return np.nanmin(np.where(np.isnan(away), np.inf, np.abs(away)).max(axis=-1), axis=-1) < 1e-5
 
 
+def least_distance(arm: lw.Mechanism, solutions: lw.inverse_kinematics.Solutions) -> float:
+    """How near two solutions of one pose are to each other at least, in their greatest coordinate."""
+    away = solutions.q[:, :, None] - solutions.q[:, None]
+    turns = ~np.asarray(arm.is_length)
+    away[..., turns] = np.remainder(away[..., turns] + math.pi, 2.0 * math.pi) - math.pi
+    distance = np.abs(away).max(axis=-1) + 10.0 * np.eye(solutions.q.shape[1])
+    return float(np.nanmin(distance, initial=10.0))
+
+
 def check(arm: lw.Mechanism, count: int, most: int) -> None:
-    """Plant positions: all are found, each row reaches its pose, and nearly all are proven to be complete."""
+    """Plant positions: all are found, once, each row reaches its pose, and nearly all are proven to be complete."""
     q, T = planted(arm, count)
     solutions = arm.all_inverse_kinematics(T, limits=False)
     hit = recovered(arm, solutions, q)
@@ -72,6 +81,7 @@ def check(arm: lw.Mechanism, count: int, most: int) -> None:
     errors = np.abs(arm.forward_kinematics(np.nan_to_num(solutions.q)) - T[:, None])[rows].max()
     print(arm.name, "missed", int((~hit).sum()), "complete", solutions.complete.mean(), "error", errors)
     assert hit.all()
+    assert least_distance(arm, solutions) > 1e-6  # (nearer ones are one)
     assert errors < 1e-9  # (the tolerance of a solution)
     assert solutions.count.max() <= most
     assert solutions.complete.mean() >= 0.99  # (0.999 to 1 of 2,000)
@@ -157,6 +167,25 @@ def test_two_parallel_neighbours_of_six_joints_are_eliminated() -> None:
     opposite = arm_of_axes({1: "parallel", 4: "parallel"}, 6)
     q, T = planted(opposite, 20)
     assert not opposite.all_inverse_kinematics(T, limits=False).complete.any()
+
+
+def test_a_triple_root_is_one_solution() -> None:
+    """The root of three solutions in one is known to the third root of rounding, about 1e-5, in a curve of the joints."""
+    axes = [(0, 1, 0), (0, 1, 0), (1, 0, 0), (0, 0, 1), (0, -1, 0), (0, -1, 0)]
+    places = [(0, 0, 0.5), (-1, -0.5, 1), (0, 0, 0), (-0.5, -1, -0.5), (0, -1, 1), (0.5, 0, -0.5)]
+    links = []
+    for axis, place, kind in zip(axes, places, "RPRRPR", strict=True):
+        before = np.eye(4)
+        before[:3, 3] = place
+        links.append(lw.Link(axis=axis, before=before, joint="prismatic" if kind == "P" else "revolute"))
+    tool = np.eye(4)
+    tool[:3, 3] = [-0.048, -0.079, 0.0]
+    arm = lw.Mechanism(links, tool=tool)
+    right = 0.5 * math.pi
+    T = arm.forward_kinematics([[-right, 0.5, right, right, 1.0, -right]])
+    solutions = arm.all_inverse_kinematics(T, limits=False)
+    assert solutions.count[0] == 4
+    assert least_distance(arm, solutions) > 1e-3
 
 
 def test_a_joint_that_follows_at_another_ratio() -> None:

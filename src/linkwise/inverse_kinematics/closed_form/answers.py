@@ -19,10 +19,13 @@ OPEN, SAME = 1e-9, 1e-6
 
 #: Nearer solutions of a pose (rad) may be one: where the loop, halfway, is not this many times as open as at these. SHUT is
 #: open by rounding alone.
-APART, NO_MORE_OPEN, SHUT = 1e-3, 10.0, 1e-15
+APART, NO_MORE_OPEN, SHUT = 1e-3, 3.0, 1e-15
 
 #: Newton steps without damping, and the share of the greatest singular value below which one counts as zero.
 UNDAMPED_STEPS, RANK = 14, 1e-11
+
+#: The same for steps from halfway between two solutions, which leave the loop open along a direction that hardly opens it.
+HALFWAY_STEPS, HALFWAY_RANK = 4, 1e-4
 
 #: What a step starts from that is open by less than this is closed to rounding after it.
 NEARLY = 1e-8
@@ -56,16 +59,29 @@ def closed_loops(
 
 
 def closed_to_rounding(
-    loop: FloatArray, q: FloatArray, slides: tuple[bool, ...], period: FloatArray
+    loop: FloatArray,
+    q: FloatArray,
+    slides: tuple[bool, ...],
+    period: FloatArray,
+    *,
+    rank: float = RANK,
+    steps: int = UNDAMPED_STEPS,
+    held: int | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open."""
+    """Joints (M, 6) that nearly close loops (M, 6, 3, 4), after Newton steps without damping; how far these are open.
+
+    Steps have no part along singular values below the share `rank` of the greatest, nor of a joint that is `held`.
+    """
     best, least = q.copy(), np.full(len(q), np.inf)
     q = q.copy()
-    for _ in range(UNDAMPED_STEPS):
+    for _ in range(steps):
         gap, rates, opened = loop_closing.kernels(slides)["opening"](loop, q)
         better = opened < least
         best[better], least[better] = q[better], opened[better]
-        step = (np.linalg.pinv(rates, rcond=RANK) @ gap[..., None])[..., 0]
+        if held is not None:
+            rates = np.array(rates)
+            rates[..., held] = 0.0
+        step = (np.linalg.pinv(rates, rcond=rank) @ gap[..., None])[..., 0]
         q = q + step * (APART / np.maximum(np.linalg.norm(step, axis=1), APART))[:, None]
     return wrapped(best, period), least
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, held_at_limits, least_beyond, nearly_singular
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
@@ -102,7 +103,9 @@ class Elimination:
             q[:], q[:, self.chain.coordinates] = begin, six
         turned = q + self._period * np.rint((begin - q) * self._per_period)
         within: npt.NDArray[np.bool_] | None = None
+        free = turned
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
+            free = turned.copy()
             with np.errstate(invalid="ignore"):  # (limits that are none, of what has no period)
                 turned -= self._period * np.fmax(np.ceil((turned - ranges.high - near) * self._per_period), 0.0)
                 turned += self._period * np.fmax(np.ceil((ranges.low - near - turned) * self._per_period), 0.0)
@@ -115,7 +118,9 @@ class Elimination:
         if not (squares <= near * near).all() or within is not None:
             keep = (squares <= near * near).all(axis=1)
             proven[pose[~keep]] = False
-            keep = keep if within is None else keep & within
+            if within is not None:
+                turned, within = self._at_limits(pose, free, turned, keep, within, proven, poses, ranges, near)
+                keep = keep & within
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
         away = turned - begin
         distance = np.einsum("ij,ij->i", away, away)
@@ -123,6 +128,35 @@ class Elimination:
             return pose, turned[distance.argsort(kind="stable")]
         order = np.lexsort((distance, pose))
         return pose[order], turned[order]
+
+    def _at_limits(
+        self,
+        pose: npt.NDArray[np.intp],
+        free: FloatArray,
+        turned: FloatArray,
+        good: npt.NDArray[np.bool_],
+        within: npt.NDArray[np.bool_],
+        proven: npt.NDArray[np.bool_],
+        poses: FloatArray,
+        ranges: JointRanges,
+        near: float,
+    ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Solutions (M, n) and which are within the limits, with those that are beside them for what is unknown of them."""
+        out, columns = np.flatnonzero(good & ~within), list(self.chain.coordinates)
+        rates = kernel_of(self.mechanism, "jacobian", None, self._link)(free[out])
+        out = out[nearly_singular(rates[..., columns] if self._beside else rates)]
+        if not out.size:
+            return turned, within
+        q = least_beyond(free[out], ranges, self._period)
+        wanted = np.broadcast_to(poses, (len(proven), 4, 4))[pose[out]]
+        moved, reached, doubtful = held_at_limits(self.mechanism, self.link, wanted, q, ranges, near, columns)
+        proven[pose[out[doubtful & ~reached]]] = False
+        turned, within = turned.copy(), within.copy()
+        for k, row in zip(out[reached], moved[reached], strict=True):
+            others = turned[(pose == pose[k]) & good & within]
+            if not len(others) or np.abs(others - row).max(axis=1).min() > BESIDE:
+                turned[k], within[k] = row, True
+        return turned, within
 
 
 #: Sums of the squares of a difference of poses (16,): of the position, and of the rotation for the square of its angle.

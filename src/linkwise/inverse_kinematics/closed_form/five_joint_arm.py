@@ -50,30 +50,31 @@ class FiveJointArm:
     def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
         """As `GeneralArm.solve`: all solutions for poses (N, 4, 4) of the frame."""
         proven = np.zeros(len(poses), dtype=bool)
-        pose, angles = np.zeros(0, dtype=np.intp), np.zeros((0, 5))
-        left, doubtful = np.arange(len(poses)), np.ones(len(poses), dtype=bool)
+        pose, angles = np.zeros(0, dtype=np.intp), np.zeros((0, 6))
+        left = np.arange(len(poses))
         for arm in (*self.arms, None):
             answers, sound = (arm or self.arms[0]).solve(poses[left], checked=checked, thorough=arm is None)
             if not sound:
-                return Answers(pose, angles, proven), False
+                return Answers(pose, angles[:, :5], proven), False
             proven[left] = answers.proven
-            doubtful = ~proven if arm is self.arms[0] else doubtful
             at, q = self._held(arm or self.arms[0], poses[left], answers)
             pose, angles = np.concatenate([pose, left[at]]), np.concatenate([angles, q])
             left = left[~answers.proven]
             if not left.size:
                 break
-        order = np.argsort(pose, kind="stable")
-        return Answers(*distinct(pose[order], angles[order], doubtful, self.arms[0].period[:5]), proven), True
+        first = self.arms[0]
+        pose, angles = distinct(pose, angles, period=first.period)  # (two of six joints may be one of five, even if proven)
+        pose, angles = first.merged(poses, pose, angles, held=5)
+        return Answers(pose, angles[:, :5], proven), True
 
     def _held(self, arm: GeneralArm, poses: FloatArray, answers: Answers) -> tuple[np.ndarray, FloatArray]:
-        """Of which pose and where (M, 5) solutions of six joints are with the virtual one at zero."""
+        """Of which pose and where (M, 6) solutions of six joints are with the virtual one at zero."""
         near = np.flatnonzero(np.abs(answers.angles[:, 5]) < NEAR_ZERO)
         pose, q = answers.pose[near], answers.angles[near].copy()
         q[:, 5] = 0.0
         q, opened = closed_loops(arm.loops(poses[pose]), q, arm.chain.translates, held=5)
         good = opened < NEARLY
-        return pose[good], q[good, :5]
+        return pose[good], q[good]
 
 
 def _with_axis(chain: AxisChain, axis: FloatArray, point: FloatArray) -> AxisChain:

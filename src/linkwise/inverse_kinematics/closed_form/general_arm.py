@@ -17,6 +17,8 @@ from linkwise.inverse_kinematics.closed_form import loop_closing
 from linkwise.inverse_kinematics.closed_form import offset_wrist as reduced
 from linkwise.inverse_kinematics.closed_form.answers import (
     APART,
+    HALFWAY_RANK,
+    HALFWAY_STEPS,
     NO_MORE_OPEN,
     OPEN,
     SAME,
@@ -269,8 +271,13 @@ class GeneralArm:
                 more = way(placements[left])
                 proven[left[more.proven]] = True
                 pose, angles = np.concatenate([pose, left[more.pose]]), np.concatenate([angles, more.angles])
-            pose, angles = self._merged(poses, *distinct(pose, angles, period=self.period))
-            self._prove(placements, pose, angles, proven)
+            pose, angles = distinct(pose, angles, period=self.period)
+            self._prove(
+                placements, pose, angles, proven
+            )  # (with a root of several solutions that are one, as often as found)
+            count, (pose, angles) = len(pose), self.merged(poses, pose, angles)
+            if len(pose) < count:
+                self._prove(placements, pose, angles, proven)
             done = proven[pose]
             settled.append((pose[done], angles[done]))
             pose, angles, left = pose[~done], angles[~done], np.flatnonzero(~proven)
@@ -317,13 +324,14 @@ class GeneralArm:
         pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Answers(pose, angles, np.zeros(len(placements), dtype=bool))
 
-    def _merged(
-        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray
+    def merged(
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, held: int | None = None
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Solutions (M, 6) of poses, each once where a nearly singular loop hardly tells where between neighbours it closes.
 
-        Neighbours are closed to rounding first. Halfway between two solutions the loop is open by the curvature times the
-        square of their distance; between two approximations of one it is open no more than at these.
+        Neighbours are closed to rounding first; a joint that is `held` stays. Halfway between two solutions, where it closes
+        in all directions but the nearly singular one, the loop is open by the curvature times the square of their distance;
+        between two approximations of one it is open no more than at these.
         """
         close = np.zeros(len(pose), dtype=bool)
         for later, earlier in pairs_of_poses(pose):
@@ -333,16 +341,21 @@ class GeneralArm:
             return pose, angles
         rows = np.flatnonzero(close)
         loop = self.loops(poses[pose[rows]])
-        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period)
+        q, opened = closed_to_rounding(loop, angles[rows], self._slides, self.period, held=held)
         kept: list[int] = []
         for k in np.argsort(opened, kind="stable").tolist():
             others = [j for j in kept if pose[rows[j]] == pose[rows[k]]]
             away = wrapped(q[others] - q[k], self.period)
-            halfway = loop_closing.kernels(self._slides)["opening"](
-                np.broadcast_to(loop[k], (len(others), 6, 3, 4)), q[k] + 0.5 * away
-            )[2]
             distance = np.abs(away).max(axis=1, initial=0.0)
-            if not ((distance < SAME) | ((distance < APART) & (halfway < NO_MORE_OPEN * max(opened[k], SHUT)))).any():
+            same = distance < SAME
+            near = np.flatnonzero(distance < APART)
+            if near.size and not same.any():
+                repeated, middle = np.repeat(loop[[k]], len(near), axis=0), q[k] + 0.5 * away[near]
+                _, halfway = closed_to_rounding(
+                    repeated, middle, self._slides, self.period, rank=HALFWAY_RANK, steps=HALFWAY_STEPS, held=held
+                )
+                same[near] = halfway < max(NO_MORE_OPEN * opened[k], SHUT)
+            if not same.any():
                 kept.append(k)
         angles = angles.copy()
         angles[rows[kept]] = q[kept]
