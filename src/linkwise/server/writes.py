@@ -76,9 +76,23 @@ class ClientWrites:
         self._ports, self._sender, self._patience = ports, sender, PATIENCE * stale
         self._audit, self._failed, self._unwritten = audit, failed, False
         self._places = {name: place for place, name in enumerate(ports)}
+        self._sending: set[asyncio.Task[list[Outcome | None]]] = set()
 
     async def send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
-        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept."""
+        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept.
+
+        They are put on record also where the caller is cancelled meanwhile, as for a client whose connection ends.
+        """
+        task = asyncio.create_task(self._send(writes, author))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait until all that was passed on is on record."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    async def _send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
         if self._unwritten and not await self._recorded(()):
             return [None] * len(writes)
         tickets = [self._post(write) for write in writes]
