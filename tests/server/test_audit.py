@@ -142,7 +142,9 @@ def test_a_write_is_on_record_though_its_client_has_gone(tmp_path: Path) -> None
     assert (record.user, record.old, record.new, record.outcome) == ("anna", 0.25, 0.5, "accepted")
 
 
-@pytest.mark.parametrize("content", [b'{"name": "arm"}', b'{\n "name": "arm"\n}', b"time,user\n1,anna\n", b"\x00" * (audit.LONGEST_LINE + 1)])
+@pytest.mark.parametrize(
+    "content", [b'{"name": "arm"}', b'{\n "name": "arm"\n}', b"time,user\n1,anna\n", b"\x00" * (audit.LONGEST_LINE + 1)]
+)
 def test_another_file_is_not_appended_to(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other"
     path.write_bytes(content)

@@ -140,6 +140,11 @@ def test_effort_alone_is_bang_bang() -> None:
     wheel = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, inertia=(0.5, 0.5, 0.5))], gravity=(0, 0, 0))
     move = time_optimal([[0.0], [2.0]], wheel, MotionLimits(tau_max=3.0), intervals=50)
     assert abs(move.duration - 2.0 * np.sqrt(2.0 * 0.5 / 3.0)) < 1e-9
+    # also where friction at the speed that inertia alone would allow is many times the effort
+    strong = wheel.replace(links=[wheel.links[0].replace(motor=lw.Motor(viscous=20.0))])
+    assert time_optimal([[0.0], [2.0]], strong, MotionLimits(tau_max=3.0)).duration == pytest.approx(
+        2.0 * 20.0 / 3.0, rel=0.01
+    )
     damped = wheel.replace(links=[wheel.links[0].replace(motor=lw.Motor(viscous=0.5))])
     slower = [time_optimal([[0.0], [2.0]], damped, MotionLimits(tau_max=3.0), intervals=n).duration for n in (100, 200, 400)]
     # qdd = (T - b v) / I up to t1, then (-T - b v) / I: t1 by bisection of the way, in closed form
@@ -209,6 +214,21 @@ def test_paths_that_leave_limits_or_cannot_stand(arm: lw.Mechanism) -> None:
         time_optimal([[0.0, 0.0], [0.5, 2.0]], narrow, MotionLimits(qd_max=1.0, qdd_max=1.0))
     with pytest.raises(ArgumentError, match=r"cannot stand at s = .*: it needs .*, and tau_max is 5"):
         time_optimal([[0.0, 0.0], [0.5, 0.5]], arm, MotionLimits(tau_max=5.0))
+    points, needed = [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]], np.abs(arm.gravity_torque([0.0, 0.0])[0])
+    for end, way in (
+        (0, points),
+        (2, points[::-1]),
+    ):  # (the most is named, not what fails first on the way back from the end)
+        with pytest.raises(ArgumentError, match=rf"'link1' cannot stand at s = {end} .*: it needs {needed:.6g}, and"):
+            time_optimal(way, arm, MotionLimits(tau_max=1.0))
+
+
+def test_friction_that_efforts_cannot_overcome_is_named(arm: lw.Mechanism) -> None:
+    level = arm.replace(gravity=(0.0, 0.0, 0.0))  # friction of 0.1 N m times a gear of 10
+    with pytest.raises(
+        ArgumentError, match=r"; gravity and friction alone need 1 of joint 'link1' at s = .*, and tau_max is 0\.9"
+    ):
+        time_optimal([[0.0, 0.0], [1.0, 0.5]], level, MotionLimits(tau_max=0.9))
 
 
 def test_path_derivatives_and_nodes() -> None:

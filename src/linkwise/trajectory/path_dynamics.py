@@ -147,6 +147,11 @@ class PathDynamics:
             blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, most))
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
 
+    def slow_efforts(self) -> FloatArray:
+        """Sizes of the efforts (B, N, 5, n) that standing and friction at rest take, either way where a joint turns back."""
+        constant, _, either = self._friction(None)
+        return np.asarray(np.abs(self.standing + constant) + either[..., None, :])
+
     def cap(self) -> FloatArray | None:
         """Greatest x at both ends (B, N, 2) for the speed of the tool and for momenta."""
         caps = [kernel(sampled_cap)(size, 1.0 - self.margins[name]) for name, size in self.speeds.items()]
