@@ -354,6 +354,24 @@ def test_obstacles_on_the_way_and_around_the_start() -> None:
         time_optimal(*call, obstacles=[lw.Shape("world", "sphere", 0.1, origin=at, name="ball")])
 
 
+def test_a_thin_obstacle_is_met_between_the_instants_that_are_looked_at() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 5e-4) for name in ("link1", "link2")]
+    arm, limits = lw.robots.planar_2r().with_shapes(rods), MotionLimits(qd_max=1.0, qdd_max=2.0)
+    points = [[-3.0, 0.0], [3.0, 0.0]]
+    for angle, radius in ((0.2, 1.9), (0.3, 1.9), (0.4, 0.7)):
+        at = (radius * np.cos(angle), radius * np.sin(angle), 0.0)
+        wire = lw.Shape("world", "sphere", 5e-4, origin=at, name="wire")
+        assert time_optimal(points, arm, limits).clearance([wire]).distance > 0.0  # (it lies between two instants)
+        with pytest.raises(ArgumentError, match=r"and 'wire' overlap by .* at s = .* \(") as refused:
+            time_optimal(points, arm, limits, obstacles=[wire])
+        s = float(str(refused.value).partition("at s = ")[2].partition(" ")[0])
+        assert abs(s - (angle + 3.0) / 6.0) < 1e-3 / radius / 6.0  # (the sum of both radii)
+    beside = lw.Shape("world", "sphere", 5e-4, origin=(2.0 + 2e-3, 0.0, 0.0), name="wire")
+    move = time_optimal(points, arm, limits, obstacles=[beside])
+    assert move.least_clearance is not None
+    assert move.least_clearance.distance == pytest.approx(1e-3, abs=1e-12)
+
+
 def test_least_clearance() -> None:
     rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     arm, ball = lw.robots.planar_2r().with_shapes(rods), lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0))

@@ -19,6 +19,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory import compiled_path
+from linkwise.trajectory.contact import contact_along
 from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
@@ -96,7 +97,8 @@ def time_optimal(
         Instead: how many instants over the longest duration, 101 by default, or how many a second.
     obstacles : sequence of Shape, optional
         In the world. One motion past them, or with ``()`` past the mechanism itself, is refused where capsules about the
-        shapes touch; else its least clearance is in `OptimalMotion.least_clearance`.
+        shapes touch anywhere along the path; else its least clearance, of 1001 instants, is in
+        `OptimalMotion.least_clearance`. Sliding joints need limits then.
 
     Returns
     -------
@@ -146,16 +148,18 @@ def time_optimal(
 
 
 def _clear(move: OptimalMotion, problem: _Problem, obstacles: Sequence[Shape]) -> OptimalMotion:
-    """The motion with its least clearance; raise where it has none."""
+    """The motion with its least clearance; raise where it has none, or may have none between two instants."""
     least = move.clearance(obstacles)
     if least.distance <= 0.0:
         profile = move.profile
-        s = float(np.interp(least.time, profile.times, profile.pieces.s))
-        where = "where the path begins, " if least.time == 0.0 else ""
-        raise ArgumentError(
-            f"{least.pair[0]!r} and {least.pair[1]!r} overlap by {-least.distance:.6g} m {where}{problem._where(s, 0)}"
-        )
-    return replace(move, least_clearance=least)
+        s, distance, pair = float(np.interp(least.time, profile.times, profile.pieces.s)), least.distance, least.pair
+    elif (contact := contact_along(problem.mechanism, problem.path, obstacles)) is not None:
+        s, distance, pair = contact
+    else:
+        return replace(move, least_clearance=least)
+    where = f"{'where the path begins, ' if s == problem.path.s[0] else ''}{problem._where(s, 0)}"
+    meet = f"overlap by {-distance:.6g} m" if distance <= 0.0 else f"come within {distance:.6g} m, and may touch,"
+    raise ArgumentError(f"{pair[0]!r} and {pair[1]!r} {meet} {where}")
 
 
 def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
