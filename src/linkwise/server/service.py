@@ -127,7 +127,10 @@ class Service:
         settings: dict[str, Any],
     ) -> None:
         ranges = {"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)}
-        ranges |= {"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)}
+        ranges |= {
+            "connections": (connections, 1, 500),
+            "hold_after": (1.0 if hold_after is None else hold_after, 1e-3, 3600),
+        }
         for key, (value, least, most) in ranges.items():
             number_within(key, value, least, most, f"a number from {least:g} to {most:g}")
         _see_free(host, port)

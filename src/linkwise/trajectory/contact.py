@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,8 @@ def contact_along(mechanism: Any, path: JointPath, obstacles: Any) -> tuple[floa
     """
     lever, s = levers(collision_shapes(mechanism)), path.divided(INTERVALS, np.empty(0))
     where, distance, open_ = s, np.empty(0), np.zeros(0, dtype=np.intp)
-    for halvings in count():
+    halvings = 0
+    while True:
         result = mechanism.clearance(path.at(where)[0], obstacles)
         least = np.asarray(result.least)
         worst = int(np.argmin(least))
@@ -46,3 +46,4 @@ def contact_along(mechanism: Any, path: JointPath, obstacles: Any) -> tuple[floa
         if not open_.size:
             return None
         where = 0.5 * (s[open_] + s[open_ + 1])
+        halvings += 1
