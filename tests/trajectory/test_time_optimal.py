@@ -169,6 +169,18 @@ def test_effort_alone_is_bang_bang() -> None:
     assert loss[-1] < 2e-3
 
 
+@pytest.mark.parametrize(("points", "intervals"), [(20, 200)])
+def test_efforts_along_paths_with_few_intervals_between_knots(points: int, intervals: int) -> None:
+    """Within what is left between 17 points of each interval; sparse checks miss a thousand times that."""
+    arm, efforts, rng = lw.robots.planar_3r(), np.array([150.0, 80.0, 30.0]), np.random.default_rng(22)
+    for _ in range(3):
+        way = path_through(rng.uniform(-3.0, 3.0, (points, 3)))
+        move = time_optimal(way, arm, MotionLimits(tau_max=efforts), intervals=intervals)
+        excess = np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts - 1.0
+        print(f"excess {excess.max():.1e}")
+        assert excess.max() < 1e-6
+
+
 def test_rests_and_zero_limits() -> None:
     move = time_optimal(
         [[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], limits=MotionLimits(qd_max=[1.0, 0.0], qdd_max=2.0), rests=[1.0]

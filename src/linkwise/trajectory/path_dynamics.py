@@ -14,9 +14,6 @@ from linkwise.trajectory.retimed import Pieces, Retimed
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
-#: Shares at which a result is checked once more.
-DENSE = np.linspace(0.0, 1.0, 17)
-
 #: The root of x at which friction at rest has the sign of the motion that ends there.
 CREEPING = 1e-100
 

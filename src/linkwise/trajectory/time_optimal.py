@@ -24,8 +24,8 @@ from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, in_lanes, path_through
-from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction
-from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.path_dynamics import PathDynamics, has_friction
+from linkwise.trajectory.path_kernels import DENSE, SHARES, UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.validation import closed, count, schedule
@@ -70,6 +70,8 @@ def time_optimal(
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
     polynomial of degree four through five points, and by checks at six, at last 17 points of each interval, after which
     limits are tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
+    Efforts without friction, with 12 intervals or more between two knots, are checked at 60 points first, and at all others
+    where one of these exceeds a limit.
     Between these points nothing is checked; an excess there falls with the square of the interval. With limits of jerk or
     of rates of efforts the result is averaged over a window of time (`linkwise.trajectory.jerk_along_path`): it keeps all
     limits, starts and ends at rest, and is not the shortest.
