@@ -124,7 +124,7 @@ def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
         checks = _everywhere(knots, nodes)
     else:
         checked = np.arange(0, piece.size, max(1, (piece.size // CHECKS - 1) // 2 * 2 + 1))
-        checks = Checks.at(s, at, checked, 0.5 * (np.arange(checked.size) % 2))
+        checks = Checks.at(s, at, checked, np.where(np.arange(checked.size) % 2, 0.5, 0.0))
     first = (starts[piece] + skip).astype(float)
     return EffortGrid(Samples.at(lengths, places, share), stencils, first, checks, knots, nodes)
 
