@@ -14,6 +14,7 @@ from linkwise import Link, Mechanism, Motor, symbols
 from linkwise.errors import ArgumentError, FileError, ModelError
 from linkwise.files import save
 from linkwise.inverse_kinematics import NoClosedFormError
+from linkwise.kernel.sources import is_own
 from linkwise.model.joints import (
     JOINTS,
     Ball,
@@ -81,7 +82,7 @@ def vee(matrix: np.ndarray) -> np.ndarray:
 
 
 def test_every_registered_kind_is_looked_at() -> None:
-    assert {type(some) for some in joints()} == set(JOINTS.values())
+    assert {type(some) for some in joints()} - {Cam} == {kind for kind in JOINTS.values() if is_own(kind)}
 
 
 @pytest.mark.parametrize("some", joints(), ids=repr)

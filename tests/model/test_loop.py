@@ -20,7 +20,7 @@ EFFORTS = {
     "bias_torque", "inverse_dynamics_derivatives", "joint_wrenches",
     "joint_wrenches_external", "regressor", "inverse_operational_space_inertia", "lagrange_dynamics",
     "gravity_regressor", "momentum_regressor", "inverse_dynamics_external_derivatives",
-    "inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product",
+    "inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product", "path_dynamics", "path_effort_shares",
 }  # fmt: skip
 """What depends on the forces that close the loops, and has no answer where these are not known."""
 
