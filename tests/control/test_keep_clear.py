@@ -163,12 +163,25 @@ def test_loops_that_close_do_not_lead_nearer() -> None:
     assert 0.3 < path[-1][0] < 1.5
 
 
+def test_a_reset_into_the_margin_of_the_port_is_refused_and_changes_nothing(arm: lw.Mechanism) -> None:
+    chain = chain_of(arm)
+    q0, chain["clear.margin"] = chain.q0.copy(), 1.0
+    for begin in (None, [1.8, -0.6, -0.5]):
+        with pytest.raises(ArgumentError, match="more than the margin of 1 m"):
+            chain.reset(begin)
+        assert chain.q0.tolist() == q0.tolist()
+    chain["clear.enabled"] = False
+    chain.reset([0.0, 0.0, 3.0])
+    assert chain["clear.distance"] < 1.0
+
+
 WRONG = {
     "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), "the least distance where the chain"),
     "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),
     "no pairs": (lambda arm: control.Chain(arm.with_shapes(arm.shapes[:1]), lw.Clear(0.1)), "no pair of shapes"),
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
     "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
+    "margin of the port": (lambda arm: chain_of(arm, **{"clear.margin": 1.0}), "more than the margin of 1 m"),
     "written": (lambda arm: chain_of(arm).description(), "a file of a chain has no obstacles"),
     "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
 }

@@ -1,5 +1,6 @@
 """The record of who wrote what: whole lines, on the disk, whatever ends the process that writes them."""
 
+import asyncio
 import json
 import math
 import os
@@ -9,11 +10,17 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import pytest
 
+from linkwise.control.port import Port
+from linkwise.control.ports import Ports
 from linkwise.errors import FileError
 from linkwise.server import AuditLog, AuditRecord, audit, read_audit
+from linkwise.server.shared_memory import Outcome, Sender
+from linkwise.server.writes import Author, ClientWrites, Write
 
 RECORD = AuditRecord("2026-11-27T12:00:00.000000+00:00", "anna", "", "view", "write", "tool.x", 0.5, math.inf, "accepted")
 ENDLESS = """
@@ -97,7 +104,47 @@ def test_what_could_not_be_written_leaves_the_file_as_it_was_and_is_written_firs
     assert [record.user for record in read_audit(path)] == ["anna", "b", "c"]
 
 
-@pytest.mark.parametrize("content", [b"time,user\n1,anna\n", b"\x00" * (audit.LONGEST_LINE + 1)])
+def test_half_a_line_of_another_process_is_cut_off_before_the_next_line(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    log = AuditLog(path)
+    log.append([RECORD])
+    with path.open("ab") as torn:
+        torn.write(RECORD.line().encode()[:40])
+    log.append([replace(RECORD, user="b")])
+    assert [record.user for record in read_audit(path)] == ["anna", "b"]
+
+
+def test_a_write_is_on_record_though_its_client_has_gone(tmp_path: Path) -> None:
+    path, ports = tmp_path / "audit.jsonl", Ports([Port("tool.height", "in")])
+
+    class Mailbox:
+        taken = 0
+
+        def post(self, place: int, numbers: list[float]) -> int:
+            return 1
+
+        def outcome(self, ticket: int) -> Outcome:
+            self.taken += 1
+            return Outcome.accepted if self.taken > 3 else Outcome.waiting
+
+        def numbers(self, ticket: int) -> list[float]:
+            return [0.25]
+
+    async def leave() -> None:
+        writes = ClientWrites(ports, cast("Sender", Mailbox()), 1.0, AuditLog(path))
+        client = asyncio.create_task(writes.send([Write("tool.height", np.array([0.5]))], Author("anna", "", "opcua")))
+        await asyncio.sleep(0)
+        client.cancel()
+        await writes.finish()
+
+    asyncio.run(leave())
+    (record,) = read_audit(path)
+    assert (record.user, record.old, record.new, record.outcome) == ("anna", 0.25, 0.5, "accepted")
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"name": "arm"}', b'{\n "name": "arm"\n}', b"time,user\n1,anna\n", b"\x00" * (audit.LONGEST_LINE + 1)]
+)
 def test_another_file_is_not_appended_to(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other"
     path.write_bytes(content)

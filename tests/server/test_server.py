@@ -216,7 +216,8 @@ def test_a_port_that_is_taken_or_a_host_that_is_not_here_is_told(served: Running
     with pytest.raises(ServerError, match=f"no server at 127.0.0.1:{taken}: .*in use"):
         Server(AChain().ports, port=taken)
     with pytest.raises(ServerError, match=r"no server at 127\.99\.99\.256:0: "):
-        Server(AChain().ports, host="127.99.99.256", port=0, certificates=tmp_path)
+        Server(AChain().ports, host="127.99.99.256", port=0, certificates=tmp_path / "made")
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize(
@@ -246,6 +247,7 @@ def test_why_a_server_did_not_begin_is_told(begin: str, told: str, monkeypatch: 
         ({"publish": 0}, "publish is 0; expected a number from 0.1 to 1000"),
         ({"stale": float("nan")}, "stale is nan"),
         ({"connections": True}, "connections is True"),
+        ({"hold_after": 0}, "hold_after is 0"),
     ],
 )
 def test_what_cannot_be_served_is_told_before_anything_starts(options: dict[str, object], told: str) -> None:

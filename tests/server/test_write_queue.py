@@ -66,6 +66,20 @@ def test_a_full_mailbox_refuses_and_is_empty_again_after_a_cycle(post: Post) -> 
     assert post.sender.post(0, [9.0]) == 9
 
 
+def test_what_became_of_an_entry_is_known_though_its_place_is_used_again(post: Post) -> None:
+    first = [post.sender.post(place, [float(place), 5.0]) for place in (0, 7)]
+    post.cycle()
+    for k in range(8):
+        assert post.sender.post(1, [float(k)])
+    post.cycle()
+    assert [post.sender.outcome(ticket) for ticket in first if ticket] == [Outcome.accepted, Outcome.refused]
+    assert post.sender.numbers(first[0] or 0) == [0.0, 5.0, 0.0]
+    for k in range(100):
+        assert post.sender.post(1, [float(k)])
+        post.cycle()
+    assert len(post.sender._settled) <= 8 * shared_memory.KEPT
+
+
 def test_many_times_round(post: Post) -> None:
     for k in range(100):
         ticket = post.sender.post(k % 3, [float(k)])

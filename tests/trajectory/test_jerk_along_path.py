@@ -34,6 +34,8 @@ def smooth() -> OptimalMotion:
         (1.0, 50.0, 3.0, 30.0, 1e-3),  # no velocity binds: a plateau at the top as long as the window, to a node
         (5.0, 1.0, 2.0, 3.0, 5e-3),  # the acceleration is never reached: of a few windows
         (0.1, 1.0, 2.0, 8.0, 3e-2),
+        (1e-3, 1.0, 1.0, 1.0, 2e-2),  # neither velocity nor acceleration comes near its limit
+        (100.0, 1.0, 1.0, 1e6, 2e-4),  # the window is a part in 1e8 of the motion
     ],
 )
 def test_straight_lines_are_nearly_as_fast_as_possible(
@@ -45,6 +47,16 @@ def test_straight_lines_are_nearly_as_fast_as_possible(
     shortest = jerk_limited([0.0], [way], **limits).duration
     print(move.duration / shortest - 1.0, excess(move))
     assert -1e-9 < move.duration / shortest - 1.0 < longer
+    assert excess(move) < 1e-9
+
+
+@pytest.mark.parametrize("seed", [2, 22])
+def test_instants_that_rounding_keeps_apart_do_not_slow_a_motion(seed: int) -> None:
+    """Of 40 such motions 17 were slowed, by up to 27 %, for a jump of the jerk that lasted 4e-16 s."""
+    points = np.random.default_rng(seed).uniform(-1.0, 1.0, (4, 2))
+    limits = MotionLimits(qd_max=1.0, qdd_max=5.0, qddd_max=100.0)
+    move = time_optimal(points, limits=limits, rests=[1.0, 2.0], intervals=60)
+    assert move.usage.max() > 0.999
     assert excess(move) < 1e-9
 
 

@@ -140,6 +140,11 @@ def test_effort_alone_is_bang_bang() -> None:
     wheel = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, inertia=(0.5, 0.5, 0.5))], gravity=(0, 0, 0))
     move = time_optimal([[0.0], [2.0]], wheel, MotionLimits(tau_max=3.0), intervals=50)
     assert abs(move.duration - 2.0 * np.sqrt(2.0 * 0.5 / 3.0)) < 1e-9
+    # also where friction at the speed that inertia alone would allow is many times the effort
+    strong = wheel.replace(links=[wheel.links[0].replace(motor=lw.Motor(viscous=20.0))])
+    assert time_optimal([[0.0], [2.0]], strong, MotionLimits(tau_max=3.0)).duration == pytest.approx(
+        2.0 * 20.0 / 3.0, rel=0.01
+    )
     damped = wheel.replace(links=[wheel.links[0].replace(motor=lw.Motor(viscous=0.5))])
     slower = [time_optimal([[0.0], [2.0]], damped, MotionLimits(tau_max=3.0), intervals=n).duration for n in (100, 200, 400)]
     # qdd = (T - b v) / I up to t1, then (-T - b v) / I: t1 by bisection of the way, in closed form
@@ -162,6 +167,18 @@ def test_effort_alone_is_bang_bang() -> None:
     # in an interval u is constant and friction grows: its end allows less, by what is of first order
     assert np.all(loss[1:] < 0.6 * loss[:-1])
     assert loss[-1] < 2e-3
+
+
+@pytest.mark.parametrize(("points", "intervals"), [(20, 200)])
+def test_efforts_along_paths_with_few_intervals_between_knots(points: int, intervals: int) -> None:
+    """Within what is left between 17 points of each interval; sparse checks miss a thousand times that."""
+    arm, efforts, rng = lw.robots.planar_3r(), np.array([150.0, 80.0, 30.0]), np.random.default_rng(22)
+    for _ in range(3):
+        way = path_through(rng.uniform(-3.0, 3.0, (points, 3)))
+        move = time_optimal(way, arm, MotionLimits(tau_max=efforts), intervals=intervals)
+        excess = np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts - 1.0
+        print(f"excess {excess.max():.1e}")
+        assert excess.max() < 1e-6
 
 
 def test_rests_and_zero_limits() -> None:
@@ -209,6 +226,21 @@ def test_paths_that_leave_limits_or_cannot_stand(arm: lw.Mechanism) -> None:
         time_optimal([[0.0, 0.0], [0.5, 2.0]], narrow, MotionLimits(qd_max=1.0, qdd_max=1.0))
     with pytest.raises(ArgumentError, match=r"cannot stand at s = .*: it needs .*, and tau_max is 5"):
         time_optimal([[0.0, 0.0], [0.5, 0.5]], arm, MotionLimits(tau_max=5.0))
+    points, needed = [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]], np.abs(arm.gravity_torque([0.0, 0.0])[0])
+    for end, way in (
+        (0, points),
+        (2, points[::-1]),
+    ):  # (the most is named, not what fails first on the way back from the end)
+        with pytest.raises(ArgumentError, match=rf"'link1' cannot stand at s = {end} .*: it needs {needed:.6g}, and"):
+            time_optimal(way, arm, MotionLimits(tau_max=1.0))
+
+
+def test_friction_that_efforts_cannot_overcome_is_named(arm: lw.Mechanism) -> None:
+    level = arm.replace(gravity=(0.0, 0.0, 0.0))  # friction of 0.1 N m times a gear of 10
+    with pytest.raises(
+        ArgumentError, match=r"; gravity and friction alone need 1 of joint 'link1' at s = .*, and tau_max is 0\.9"
+    ):
+        time_optimal([[0.0, 0.0], [1.0, 0.5]], level, MotionLimits(tau_max=0.9))
 
 
 def test_path_derivatives_and_nodes() -> None:
@@ -332,6 +364,24 @@ def test_obstacles_on_the_way_and_around_the_start() -> None:
     at = (2.0 * np.cos(-1.0), 2.0 * np.sin(-1.0), 0.0)
     with pytest.raises(ArgumentError, match=r"overlap by 0\.15 m where the path begins, at s = 0 \(0 % of the way\)"):
         time_optimal(*call, obstacles=[lw.Shape("world", "sphere", 0.1, origin=at, name="ball")])
+
+
+def test_a_thin_obstacle_is_met_between_the_instants_that_are_looked_at() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 5e-4) for name in ("link1", "link2")]
+    arm, limits = lw.robots.planar_2r().with_shapes(rods), MotionLimits(qd_max=1.0, qdd_max=2.0)
+    points = [[-3.0, 0.0], [3.0, 0.0]]
+    for angle, radius in ((0.2, 1.9), (0.3, 1.9), (0.4, 0.7)):
+        at = (radius * np.cos(angle), radius * np.sin(angle), 0.0)
+        wire = lw.Shape("world", "sphere", 5e-4, origin=at, name="wire")
+        assert time_optimal(points, arm, limits).clearance([wire]).distance > 0.0  # (it lies between two instants)
+        with pytest.raises(ArgumentError, match=r"and 'wire' overlap by .* at s = .* \(") as refused:
+            time_optimal(points, arm, limits, obstacles=[wire])
+        s = float(str(refused.value).partition("at s = ")[2].partition(" ")[0])
+        assert abs(s - (angle + 3.0) / 6.0) < 1e-3 / radius / 6.0  # (the sum of both radii)
+    beside = lw.Shape("world", "sphere", 5e-4, origin=(2.0 + 2e-3, 0.0, 0.0), name="wire")
+    move = time_optimal(points, arm, limits, obstacles=[beside])
+    assert move.least_clearance is not None
+    assert move.least_clearance.distance == pytest.approx(1e-3, abs=1e-12)
 
 
 def test_least_clearance() -> None:

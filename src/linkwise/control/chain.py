@@ -141,7 +141,7 @@ class Chain:
         self.ports: Ports = self.layout.ports
         parts = parts_of(mechanism, self.constraints, self.angles)
         self._keeping = next((one for one in self.constraints if isinstance(one, KeepClear)), None)
-        self._require_clear(parts)
+        self._require_clear(parts, self.q0)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0, self._keeping)
         self._joints = JointValues(self.layout)
         self._unsolved, self._time = (self.ports.view(f"chain.{port}") for port in ("unsolved", "time"))
@@ -180,10 +180,15 @@ class Chain:
         ----------
         q0 : (nq,) array_like, optional
             Joint values; those of the beginning if left out.
+
+        Raises
+        ------
+        ArgumentError
+            Where `q0` does not fit, or the chain keeps clear and would begin inside its margin; nothing is changed then.
         """
-        if q0 is not None:
-            self.q0 = _beginning(self.mechanism, q0)
-            self._require_clear(self._cycle.parts)
+        begin = self.q0 if q0 is None else _beginning(self.mechanism, q0)
+        self._require_clear(self._cycle.parts, begin)
+        self.q0 = begin
         for at in self.layout.variables:
             if at.value in self.ports.routes:
                 self.ports.values[self.ports.slice_of(at.value)] = self.q0[at.q]
@@ -315,10 +320,11 @@ class Chain:
 
         chain_file.write(self.description(), path)
 
-    def _require_clear(self, parts: CycleKernels) -> None:
-        """Refuse to begin where it is not clear."""
-        if self._keeping is not None and parts.clear is not None and self._keeping.enabled:
-            require_clear(self._keeping, parts.clear, self.q0)
+    def _require_clear(self, parts: CycleKernels, q0: FloatArray) -> None:
+        """Refuse to begin where it is not clear, by the margin that stands at the port."""
+        keeping = self._keeping
+        if keeping is not None and parts.clear is not None and self.ports.read(f"{keeping.name}.enabled"):
+            require_clear(keeping, parts.clear, q0, float(self.ports.read(f"{keeping.name}.margin")))
 
     @property
     def _settings(self) -> dict[str, Any]:

@@ -180,17 +180,17 @@ class ClearLimits:
         return np.array([*goals, *lows, *highs], dtype=object)
 
 
-def require_clear(constraint: KeepClear, limits: ClearLimits, q: FloatArray) -> None:
-    """Refuse a configuration (nq,) to begin with that is not clear.
+def require_clear(constraint: KeepClear, limits: ClearLimits, q: FloatArray, margin: float) -> None:
+    """Refuse a configuration (nq,) to begin with that is not clear by a margin, m.
 
     Raises
     ------
     ArgumentError
         Naming the distance and what is kept.
     """
-    distance, kept = limits.least(constraint.clear, q), constraint.clear.margin + limits.reserve
+    distance, kept = limits.least(constraint.clear, q), margin + limits.reserve
     if not distance > kept:
         raise ArgumentError(
             f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
-            f" than the margin of {constraint.clear.margin:g} m and {limits.reserve:.4g} m for moving away"
+            f" than the margin of {margin:g} m and {limits.reserve:.4g} m for moving away"
         )

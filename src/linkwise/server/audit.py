@@ -22,6 +22,9 @@ if os.name == "posix":
 #: So much is read from the end of a file to find the end of its last whole line, bytes; no line is longer.
 LONGEST_LINE = 1 << 16
 
+#: How each line begins.
+BEGINNING = b'{"time": '
+
 
 @dataclass(frozen=True)
 class AuditRecord:
@@ -76,8 +79,8 @@ class AuditLog:
     """Appends records to a file.
 
     A call writes all its lines at once and returns when they are on the disk. Where that fails the file is as it was before,
-    and the next call writes them first. What an interrupted write left of a line, after a loss of power, is cut off when the
-    file is opened again. Several processes may append to one file.
+    and the next call writes them first. What an interrupted write left of a line, after a loss of power or of one of several
+    processes that append to the file, is cut off when it is opened or appended to again.
 
     Parameters
     ----------
@@ -99,7 +102,9 @@ class AuditLog:
         except OSError as error:
             raise cannot_open(path, error) from error
         try:
-            self._mend()
+            with _alone(self._file):
+                self._mend()
+            _keep_entry(self.path)
         except OSError as error:
             os.close(self._file)
             raise refused(path, f"cannot be written: {error.strerror or error}") from error
@@ -122,6 +127,7 @@ class AuditLog:
             data = "".join(self._pending).encode("utf-8", "backslashreplace")
             try:
                 with _alone(self._file):
+                    self._mend()
                     self._write(data)
             except OSError as error:
                 raise refused(self.path, f"cannot be written: {error.strerror or error}") from error
@@ -140,18 +146,18 @@ class AuditLog:
             raise
 
     def _mend(self) -> None:
-        """Cut off what is no whole line at the end."""
-        with _alone(self._file):
-            size = os.fstat(self._file).st_size
-            begin = max(size - LONGEST_LINE, 0)
-            os.lseek(self._file, begin, os.SEEK_SET)
-            last = os.read(self._file, LONGEST_LINE)
-            whole = last.rfind(b"\n") + 1
-            if (size and not whole and begin) or (last and not last.startswith(b"{") and not begin):
-                raise refused(self.path, "is no audit log: it does not hold lines of JSON")
-            if whole < len(last):
-                os.ftruncate(self._file, begin + whole)
-                os.fsync(self._file)
+        """Cut off what is no whole line at the end; refuse a file whose last line is none of an audit log."""
+        size = os.fstat(self._file).st_size
+        begin = max(size - LONGEST_LINE, 0)
+        os.lseek(self._file, begin, os.SEEK_SET)
+        last = os.read(self._file, LONGEST_LINE)
+        whole = last.rfind(b"\n") + 1
+        line, torn = last[last.rfind(b"\n", 0, max(whole - 1, 0)) + 1 : whole], last[whole:]
+        if (whole and not line.startswith(BEGINNING)) or (begin and not whole) or torn[:9] != BEGINNING[: len(torn)]:
+            raise refused(self.path, "is no audit log: it does not hold lines of JSON")
+        if torn:
+            os.ftruncate(self._file, begin + whole)
+            os.fsync(self._file)
 
     def close(self) -> None:
         """Close the file."""
@@ -186,6 +192,17 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _keep_entry(path: Path) -> None:
+    """Put the file's entry in its folder on the disk, where folders can be; a new file is lost with it otherwise."""
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
 
 @contextlib.contextmanager

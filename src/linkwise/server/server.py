@@ -102,9 +102,12 @@ class Server(Service):
                 f"host {host!r} is reached from other machines, which are served encrypted only:"
                 f" name a folder for the certificate, or listen at 127.0.0.1"
             )
-        certificate, key, self.fingerprint = _certificate(certificates, host)
         self.encrypted_only = certificates is not None
-        settings = {"certificate": certificate, "key": key, "encrypted": self.encrypted_only, "commands": chain is not None}
+
+        def settings() -> dict[str, object]:
+            certificate, key, self.fingerprint = _certificate(certificates, host)
+            return {"certificate": certificate, "key": key, "encrypted": self.encrypted_only, "commands": chain is not None}
+
         super().__init__(
             ports, chain=chain, host=host, port=port, users=users, audit=audit, name=name, publish=publish, stale=stale,
             connections=connections, hold_after=hold_after, watches=watches_of(ports), settings=settings,

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, ClassVar, Literal, Protocol, Self, TypeAlias
@@ -95,8 +95,8 @@ class Service:
         A velocity or speed that a client wrote is set to zero when it was not written for so many seconds.
     watches : sequence of WatchedValue
         What is counted for events.
-    settings : dict
-        Those of the kind of server, for its ``settings_type``.
+    settings : callable
+        Gives those of the kind of server, for its ``settings_type``; called last, for it may make files.
 
     Attributes
     ----------
@@ -124,16 +124,20 @@ class Service:
         connections: int,
         hold_after: float | None = None,
         watches: Sequence[WatchedValue] = (),
-        settings: dict[str, Any],
+        settings: Callable[[], dict[str, Any]],
     ) -> None:
         ranges = {"port": (port, 0, 65535), "publish": (publish, 0.1, 1000), "stale": (stale, 0.01, 3600)}
-        ranges |= {"connections": (connections, 1, 500), "hold_after": (hold_after or 1.0, 1e-3, 3600)}
+        ranges |= {
+            "connections": (connections, 1, 500),
+            "hold_after": (1.0 if hold_after is None else hold_after, 1e-3, 3600),
+        }
         for key, (value, least, most) in ranges.items():
             number_within(key, value, least, most, f"a number from {least:g} to {most:g}")
         _see_free(host, port)
         known = read_users(users) if users is not None else ()
         if audit is not None:
             AuditLog(audit).close()  # (so that what is wrong with it is said here)
+        special = settings()
         width = max((entry.size for _, entry in ports.items()), default=1)
         layout = MemoryLayout(len(ports.values), width, watched=len(watches))
         self._ports, self._memory, self._chain = ports, SharedMemory(layout), chain
@@ -151,7 +155,7 @@ class Service:
             ports=tuple(entry for _, entry in ports.items()), routed=tuple(ports.routes), layout=layout,
             handle=self._memory.handle, watches=tuple(watches), name=name, host=host, port=port, publish=publish,
             stale=stale, connections=connections, users=known, audit="" if audit is None else str(Path(audit).absolute()),
-            parent=os.getpid(), **settings,
+            parent=os.getpid(), **special,
         )  # fmt: skip
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (the child writes to it as long as it lives)
         self._process = self._started(common)

@@ -285,6 +285,9 @@ PATIENCE = 3
 
 _CODES = 8
 
+#: What became of an entry is known until its place was used again this many times.
+KEPT = 4
+
 
 class Outcome(IntEnum):
     """What became of an entry."""
@@ -327,11 +330,12 @@ class Mail:
 
 
 class Sender:
-    """The side of the server."""
+    """The side of the server. Before a place is used again, what became of its entry is set aside for who waits for it."""
 
     def __init__(self, memory: SharedMemory) -> None:
         self._mail = Mail(memory)
         self._count = 0
+        self._settled: dict[int, tuple[Outcome, list[float] | None]] = {}
 
     def post(self, port: int, numbers: Sequence[float]) -> int | None:
         """Post numbers for the input of a place; its ticket, or None where too many wait already."""
@@ -339,7 +343,10 @@ class Sender:
         if self._count - mail.words[MAIL_TAIL] >= mail.entries:
             return None
         self._count = ticket = self._count + 1
-        place = ticket % mail.entries
+        place, before = ticket % mail.entries, ticket - mail.entries
+        if before > 0:
+            self._settled[before] = self.outcome(before), self.numbers(before)
+            self._settled.pop(before - KEPT * mail.entries, None)
         head, slots = mail.heads[place], mail.numbers[place]
         for k in range(mail.width):
             slots[k] = numbers[k] if k < len(numbers) else 0.0
@@ -350,11 +357,15 @@ class Sender:
 
     def outcome(self, ticket: int) -> Outcome:
         """What became of a ticket."""
+        if ticket in self._settled:
+            return self._settled[ticket][0]
         known, code = divmod(self._mail.outcomes[ticket % self._mail.entries], _CODES)
         return Outcome(code) if known == ticket else Outcome.waiting
 
     def numbers(self, ticket: int) -> list[float] | None:
         """The numbers of the entry of a ticket, after an accepted write those that the input had before; None where lost."""
+        if ticket in self._settled:
+            return self._settled[ticket][1]
         place = ticket % self._mail.entries
         numbers = list(self._mail.numbers[place])
         return numbers if self._mail.heads[place][TICKET] == ticket else None

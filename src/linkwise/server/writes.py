@@ -76,19 +76,39 @@ class ClientWrites:
         self._ports, self._sender, self._patience = ports, sender, PATIENCE * stale
         self._audit, self._failed, self._unwritten = audit, failed, False
         self._places = {name: place for place, name in enumerate(ports)}
+        self._sending: set[asyncio.Task[list[Outcome | None]]] = set()
 
     async def send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
-        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept."""
+        """Pass writes on to the cycle; what became of each, None where too many wait or no record of it can be kept.
+
+        They are put on record also where the caller is cancelled meanwhile, as for a client whose connection ends.
+        """
+        task = asyncio.create_task(self._send(writes, author))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        """Wait until all that was passed on is on record."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    async def _send(self, writes: Sequence[Write], author: Author) -> list[Outcome | None]:
         if self._unwritten and not await self._recorded(()):
             return [None] * len(writes)
         tickets = [self._post(write) for write in writes]
+        outcomes: list[Outcome | None] = [Outcome.waiting if ticket else None for ticket in tickets]
+        before: list[list[float] | None] = [None] * len(tickets)
         deadline = time.monotonic() + self._patience
-        while any(t and self._sender.outcome(t) is Outcome.waiting for t in tickets) and time.monotonic() < deadline:
+        while True:
+            for k, ticket in enumerate(tickets):
+                if ticket and outcomes[k] is Outcome.waiting:
+                    outcomes[k], before[k] = self._sender.outcome(ticket), self._sender.numbers(ticket)
+            if Outcome.waiting not in outcomes or time.monotonic() >= deadline:
+                break
             await asyncio.sleep(LOOK)
-        outcomes = [self._sender.outcome(ticket) if ticket else None for ticket in tickets]
         if self._audit is not None:
-            known = zip(writes, tickets, outcomes, strict=True)
-            await self._recorded([self._record(w, t, o, author) for w, t, o in known if t and o is not None])
+            known = zip(writes, outcomes, before, strict=True)
+            await self._recorded([self._record(w, o, b, author) for w, o, b in known if o is not None])
         return outcomes
 
     def _post(self, write: Write) -> int | None:
@@ -96,12 +116,11 @@ class ClientWrites:
             return self._sender.post(int(write.target), ())
         return self._sender.post(self._places[write.target], write.numbers.ravel().tolist())
 
-    def _record(self, write: Write, ticket: int, outcome: Outcome, author: Author) -> AuditRecord:
+    def _record(self, write: Write, outcome: Outcome, before: list[float] | None, author: Author) -> AuditRecord:
         who = (now(), author.user, author.address, author.by)
         if isinstance(write.target, ChainCommand):
             return AuditRecord(*who, write.target.name, None, None, None, outcome.name)
-        before = self._sender.numbers(ticket) if outcome is Outcome.accepted else None
-        old = None if before is None else self._value(write.target, np.array(before))
+        old = None if before is None or outcome is not Outcome.accepted else self._value(write.target, np.array(before))
         return AuditRecord(*who, "write", write.target, old, self._value(write.target, write.numbers.ravel()), outcome.name)
 
     def _value(self, name: str, numbers: FloatArray) -> Any:

@@ -27,12 +27,18 @@ Slowing = Callable[..., tuple[FloatArray, FloatArray]]
 #: Windows that are tried, as shares of the one whose jerk needs no lowering of speeds, and rounds of lowering in each.
 WINDOWS, ROUNDS = (1.0, 0.8, 0.65, 0.5, 0.4), 8
 
+#: Windows that are tried where they are shorter, as shares of the motion: of a short one speeds are lowered as a whole.
+SHARES_OF_MOTION = (1.0, 0.5, 0.25)
+
 #: With which power of the time falls what is limited: of efforts their part beside gravity's, whose rate falls slower.
 ORDERS = {"qdd_max": 2.0, "tau_max": 2.0, "qddd_max": 3.0, "taud_max": 3.0, "tool_acceleration": 2.0}
 
 #: Where each stretch between two jumps of the jerk is checked: at its ends, one-sided, and evenly between.
 CHECKED = np.linspace(0.0, 1.0, 9)
-CHECKED[[0, -1]] = 1e-9, 1.0 - 1e-9
+CHECKED[[0, -1]] = 1e-8, 1.0 - 1e-8
+
+#: Instants that are as near as this share of the motion are one: rounding keeps them apart, and jumps that cancel with them.
+NEAR = 1e-13
 
 #: Into how many stretches the motion is cut besides when the result is checked.
 MORE = 400
@@ -67,18 +73,21 @@ def smooth(
     ) -> tuple[FloatArray, FloatArray]:
         even = np.linspace(0.0, average.duration, more)
         breaks = np.unique(np.concatenate((average.breaks, average.passing(path.s), even)))
+        breaks = breaks[np.diff(breaks, prepend=-np.inf) > NEAR * average.duration]
         times = (breaks[:-1, None] + np.diff(breaks)[:, None] * CHECKED).reshape(-1)
         chosen = {name: limits[name] for name in names}
         return breaks, slowing_factors(chosen, mechanism, along_path(path, average, times))
 
     jerks = tuple(name for name in JERK_FIELDS if name in limits)
-    window = 0.02 * float(first.times[-1])
+    lasts = float(first.times[-1])
+    window = 0.02 * lasts
     for _ in range(3):
         factor = float(slowing(WindowAverage.of(first, stops, window), jerks)[1].max())
         window *= max(1e-3, factor**3)
     best = _lowered(window, first, stops, solve, slowing, np.inf)
-    for part in WINDOWS[1:]:
-        best = min(best, _lowered(part * window, first, stops, solve, slowing, best[0]), key=lambda result: result[0])
+    others = [part * window for part in WINDOWS[1:]]
+    for other in others + [part * lasts for part in SHARES_OF_MOTION if part * lasts < others[-1]]:
+        best = min(best, _lowered(other, first, stops, solve, slowing, best[0]), key=lambda result: result[0])
     return _slowed(best[1], best[2], slowing)
 
 
@@ -114,14 +123,13 @@ def _spread(times: FloatArray, breaks: FloatArray, factors: FloatArray, window: 
     The average at t is that of the window before t: a node is slowed for all stretches within two windows after it and one
     before it, and what is asked for is averaged over the window about it.
     """
-    grid = np.linspace(-window, breaks[-1], max(64, 8 * int(breaks[-1] / window)))
     over = np.flatnonzero(factors > 1.0)
-    begin = np.searchsorted(grid, breaks[over] - 2.0 * window)
-    end = np.searchsorted(grid, breaks[over + 1] + window)
-    asked = np.ones(grid.size)
-    for factor, a, b in zip(factors[over], begin, end, strict=True):
+    begin, end = breaks[over] - 2.0 * window, breaks[over + 1] + window
+    grid = np.unique(np.concatenate(([-window, breaks[-1]], begin, end)))
+    asked = np.ones(grid.size - 1)
+    for factor, a, b in zip(factors[over], np.searchsorted(grid, begin), np.searchsorted(grid, end), strict=True):
         asked[a:b] = np.maximum(asked[a:b], factor)
-    total = np.concatenate(([0.0], np.cumsum(0.5 * (asked[1:] + asked[:-1]) * np.diff(grid))))
+    total = np.concatenate(([0.0], np.cumsum(asked * np.diff(grid))))
     ends = (np.interp(times + side * 0.5 * window, grid, total) for side in (1.0, -1.0))
     width = sum(side * np.clip(times + side * 0.5 * window, grid[0], grid[-1]) for side in (1.0, -1.0))
     return np.asarray(np.maximum((next(ends) - next(ends)) / width, 1.0))

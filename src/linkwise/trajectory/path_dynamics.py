@@ -14,9 +14,6 @@ from linkwise.trajectory.retimed import Pieces, Retimed
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
 
-#: Shares at which a result is checked once more.
-DENSE = np.linspace(0.0, 1.0, 17)
-
 #: The root of x at which friction at rest has the sign of the motion that ends there.
 CREEPING = 1e-100
 
@@ -146,6 +143,11 @@ class PathDynamics:
             )
             blocks.append(kernel(sampled_limits)(a, b, 0.0 * a, step, most))
         return np.concatenate(blocks, axis=-3) if blocks else np.empty((*step.shape[:-1], 0, 3, 8))
+
+    def slow_efforts(self) -> FloatArray:
+        """Sizes of the efforts (B, N, 5, n) that standing and friction at rest take, either way where a joint turns back."""
+        constant, _, either = self._friction(None)
+        return np.asarray(np.abs(self.standing + constant) + either[..., None, :])
 
     def cap(self) -> FloatArray | None:
         """Greatest x at both ends (B, N, 2) for the speed of the tool and for momenta."""

@@ -17,14 +17,18 @@ from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.reachability import STENCIL
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path import aligned
-from linkwise.trajectory.path_kernels import COEFFICIENTS, SHARES, kernel, motion_within
+from linkwise.trajectory.path_kernels import COEFFICIENTS, DENSE, SHARES, kernel, motion_within
 
 #: Places at which the dynamics are evaluated along a path, at least.
 PLACES = 160
 
-#: Efforts are checked at so many places of a path, at least: at the begin or in the middle of every third interval of
-#: 200, for what interpolation leaves has the same size but another sign in the next one; from end to end of each of a few.
-CHECKS = 60
+#: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
+#: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
+#: next one. Where they exceed limits there, and of other paths, they are checked everywhere.
+CHECKS, MANY, SMOOTH = 60, 120, 12
+
+#: A path that exceeds limits by this share is too rough.
+ROUGH = 1e-5
 
 #: Paths that are worked on at a time: what they need stays in the caches.
 TOGETHER = 16
@@ -52,6 +56,23 @@ class Samples(NamedTuple):
         return state
 
 
+class Checks(NamedTuple):
+    """C places where efforts are checked, with the intervals (C,) in which these are, at which shares, and 1 / length."""
+
+    samples: Samples
+    interval: npt.NDArray[np.intp]
+    share: FloatArray
+    pace: FloatArray
+
+    @classmethod
+    def at(cls, s: FloatArray, nodes: FloatArray, interval: npt.NDArray[np.intp], share: FloatArray) -> Self:
+        """Those at shares of intervals between nodes of paths over knots."""
+        piece = np.searchsorted(s, nodes[interval], side="right") - 1
+        lengths, steps = np.diff(s), np.diff(nodes)[interval]
+        within = (nodes[interval] - s[piece] + share * steps) / lengths[piece]
+        return cls(Samples.at(lengths, piece, within), interval, share, 1.0 / steps)
+
+
 class EffortGrid(NamedTuple):
     """Where the dynamics are evaluated, and how efforts within each interval follow.
 
@@ -63,19 +84,23 @@ class EffortGrid(NamedTuple):
         What gives the Bernstein coefficients of a, b and c in each interval, from `STENCIL` places in a row.
     first : ndarray (N,)
         The first of these.
-    checks : Samples
-        C places where efforts are checked.
-    checked, share, pace : ndarray (C,)
-        The intervals in which these are, at which shares, and 1 / length of the intervals.
+    checks : Checks
+        Where efforts are checked first.
+    knots, nodes : bytes
+        Of the paths.
     """
 
     samples: Samples
     stencils: FloatArray
     first: FloatArray
-    checks: Samples
-    checked: npt.NDArray[np.intp]
-    share: FloatArray
-    pace: FloatArray
+    checks: Checks
+    knots: bytes
+    nodes: bytes
+
+    @property
+    def everywhere(self) -> Checks:
+        """Checks at `DENSE` shares of all intervals."""
+        return _everywhere(self.knots, self.nodes)
 
     @classmethod
     def of(cls, knots: FloatArray, nodes: FloatArray) -> EffortGrid:
@@ -95,15 +120,20 @@ def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
     skip = np.clip(np.round(0.5 * (begin + end - STENCIL + 1)), 0, counts[piece] + 1 - STENCIL)
     x = begin[:, None] + (end - begin)[:, None] * SHARES - skip[:, None]
     stencils = COEFFICIENTS @ _lagrange(x)
-    each = max(4, -(-2 * CHECKS // piece.size)) if piece.size < 2 * CHECKS else 1
-    checked = np.repeat(np.arange(0, piece.size, max(1, (piece.size // CHECKS - 1) // 2 * 2 + 1)), each)
-    within = np.arange(checked.size) % max(2, each) / max(2, each - 1)
-    middle = begin[checked] + within * (end - begin)[checked]
-    checks = Samples.at(lengths, piece[checked], middle / counts[piece[checked]])
+    if piece.size < MANY or np.bincount(piece, minlength=lengths.size).min() < SMOOTH:
+        checks = _everywhere(knots, nodes)
+    else:
+        checked = np.arange(0, piece.size, max(1, (piece.size // CHECKS - 1) // 2 * 2 + 1))
+        checks = Checks.at(s, at, checked, np.where(np.arange(checked.size) % 2, 0.5, 0.0))
     first = (starts[piece] + skip).astype(float)
-    return EffortGrid(
-        Samples.at(lengths, places, share), stencils, first, checks, checked, within, 1.0 / np.diff(at)[checked]
-    )
+    return EffortGrid(Samples.at(lengths, places, share), stencils, first, checks, knots, nodes)
+
+
+@lru_cache(maxsize=8)
+def _everywhere(knots: bytes, nodes: bytes) -> Checks:
+    at = np.frombuffer(nodes)
+    interval = np.repeat(np.arange(at.size - 1), DENSE.size)
+    return Checks.at(np.frombuffer(knots), at, interval, np.tile(DENSE, at.size - 1))
 
 
 def _lagrange(x: FloatArray) -> FloatArray:
@@ -145,22 +175,25 @@ def effort_speeds(
         Sets and caps of some paths from lanes, ends, bounds, terms, stencils and first places.
     """
     size, results = min(TOGETHER, len(lanes)), []
-    places, middles = (aligned((size, len(part.piece), 3, lanes.shape[-1])) for part in (grid.samples, grid.checks))
+    places, middles = (aligned((size, len(part.piece), 3, lanes.shape[-1])) for part in (grid.samples, grid.checks.samples))
     space, bound = aligned(places.shape), bounds[2, :n]
     space[..., n:] = 0.0
     for k in range(0, len(lanes), size):
         part = slice(k, k + size)
-        state, checks = grid.samples.of(lanes[part], places), _columns(grid.checks.of(lanes[part], middles), n)
+        state = grid.samples.of(lanes[part], places)
         terms = space[: len(state)]
         mechanism.kernel("path_dynamics")(*_columns(state, n), out=_columns(terms, n))
 
-        def share(x: FloatArray, paths: Any, checks: tuple[FloatArray, ...] = checks) -> FloatArray:
-            before, rise = x[:, grid.checked], np.diff(x, axis=1)[:, grid.checked]
-            u, speed = 0.5 * rise * grid.pace, np.sqrt(np.maximum(before + rise * grid.share, 0.0))
-            shares = mechanism.kernel("path_effort_shares")(*(part[paths] for part in checks), u, speed, bound)
+        def share(x: FloatArray, paths: Any, checks: Checks, some: FloatArray = lanes[part]) -> FloatArray:
+            chosen = some[paths]
+            room = middles if checks is grid.checks else aligned((len(chosen), len(checks.share), 3, lanes.shape[-1]))
+            state = _columns(checks.samples.of(chosen, room), n)
+            before, rise = x[:, checks.interval], np.diff(x, axis=1)[:, checks.interval]
+            u, speed = 0.5 * rise * checks.pace, np.sqrt(np.maximum(before + rise * checks.share, 0.0))
+            shares = mechanism.kernel("path_effort_shares")(*state, u, speed, bound)
             return np.asarray(shares.max(axis=(1, 2)))
 
-        result = _tightened(lanes[part], ends[part], bounds, terms, (grid.stencils, grid.first), share, solve)
+        result = _tightened(lanes[part], ends[part], bounds, terms, grid, share, solve)
         if result is None:
             return None
         results.append(result)
@@ -175,23 +208,29 @@ def _columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
 
 
 def _tightened(
-    lanes: FloatArray, ends: FloatArray, bounds: FloatArray, terms: FloatArray, stencils: tuple[FloatArray, FloatArray],
-    share: Callable[[FloatArray, Any], FloatArray], solve: Callable[..., tuple[FloatArray, FloatArray]],
+    lanes: FloatArray, ends: FloatArray, bounds: FloatArray, terms: FloatArray, grid: EffortGrid,
+    share: Callable[[FloatArray, Any, Checks], FloatArray], solve: Callable[..., tuple[FloatArray, FloatArray]],
 ) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
     """The result of some paths, of which limits of efforts are tightened for those that exceed them at the checks."""
     limits = np.repeat(bounds[None], len(lanes), axis=0)
     limits[:, 2] *= 1.0 - MARGIN
-    paths: Any = slice(None)
+    stencils, paths, checks = (grid.stencils, grid.first), np.arange(len(lanes)), grid.checks
     sets, cap = solve(lanes, ends, limits, terms, *stencils)
     for _ in range(ROUNDS):
         x = sets[paths, :, 2]
         if not np.isfinite(x).all():
             return None
-        excess = share(x, paths) - 1.0
+        excess = share(x, paths, checks) - 1.0
         over = ~(excess <= TOLERANCE)
+        if checks is not grid.everywhere and over.any():
+            paths, checks = paths[over], grid.everywhere
+            excess = share(x[over], paths, checks) - 1.0
+            over = ~(excess <= TOLERANCE)
         if not over.any():
             return sets, cap
-        paths = np.arange(len(lanes))[paths][over]
+        if not excess.max() <= ROUGH:
+            return None
+        paths = paths[over]
         limits[paths, 2] *= 1.0 - 4.0 * excess[over, None]
         sets[paths], cap[paths] = solve(lanes[paths], ends[paths], limits[paths], terms[paths], *stencils)
     return None

@@ -19,12 +19,13 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, whole
 from linkwise.trajectory import compiled_path
+from linkwise.trajectory.contact import contact_along
 from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, in_lanes, path_through
-from linkwise.trajectory.path_dynamics import DENSE, PathDynamics, has_friction
-from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.path_dynamics import PathDynamics, has_friction
+from linkwise.trajectory.path_kernels import DENSE, SHARES, UNLIMITED, joint_limits, kernel, motion_within
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.validation import closed, count, schedule
@@ -35,6 +36,9 @@ TOLERANCE, ROUNDS = 1e-10, 25
 #: Friction, which is linear about the profile before, has converged when the duration changes by less than this share;
 #: limits are tightened when it has nearly.
 SETTLED, NEARLY = 1e-8, 1e-4
+
+#: How often, until limits can be kept, friction is linear about a motion of half the speed.
+HALVINGS = 40
 
 #: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
 MOST = 30
@@ -66,6 +70,8 @@ def time_optimal(
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
     polynomial of degree four through five points, and by checks at six, at last 17 points of each interval, after which
     limits are tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
+    Efforts without friction, with 12 intervals or more between two knots, are checked at 60 points first, and at all others
+    where one of these exceeds a limit.
     Between these points nothing is checked; an excess there falls with the square of the interval. With limits of jerk or
     of rates of efforts the result is averaged over a window of time (`linkwise.trajectory.jerk_along_path`): it keeps all
     limits, starts and ends at rest, and is not the shortest.
@@ -93,7 +99,8 @@ def time_optimal(
         Instead: how many instants over the longest duration, 101 by default, or how many a second.
     obstacles : sequence of Shape, optional
         In the world. One motion past them, or with ``()`` past the mechanism itself, is refused where capsules about the
-        shapes touch; else its least clearance is in `OptimalMotion.least_clearance`.
+        shapes touch anywhere along the path; else its least clearance, of 1001 instants, is in
+        `OptimalMotion.least_clearance`. Sliding joints need limits then.
 
     Returns
     -------
@@ -143,16 +150,18 @@ def time_optimal(
 
 
 def _clear(move: OptimalMotion, problem: _Problem, obstacles: Sequence[Shape]) -> OptimalMotion:
-    """The motion with its least clearance; raise where it has none."""
+    """The motion with its least clearance; raise where it has none, or may have none between two instants."""
     least = move.clearance(obstacles)
     if least.distance <= 0.0:
         profile = move.profile
-        s = float(np.interp(least.time, profile.times, profile.pieces.s))
-        where = "where the path begins, " if least.time == 0.0 else ""
-        raise ArgumentError(
-            f"{least.pair[0]!r} and {least.pair[1]!r} overlap by {-least.distance:.6g} m {where}{problem._where(s, 0)}"
-        )
-    return replace(move, least_clearance=least)
+        s, distance, pair = float(np.interp(least.time, profile.times, profile.pieces.s)), least.distance, least.pair
+    elif (contact := contact_along(problem.mechanism, problem.path, obstacles)) is not None:
+        s, distance, pair = contact
+    else:
+        return replace(move, least_clearance=least)
+    where = f"{'where the path begins, ' if s == problem.path.s[0] else ''}{problem._where(s, 0)}"
+    meet = f"overlap by {-distance:.6g} m" if distance <= 0.0 else f"come within {distance:.6g} m, and may touch,"
+    raise ArgumentError(f"{pair[0]!r} and {pair[1]!r} {meet} {where}")
 
 
 def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:
@@ -315,10 +324,18 @@ class _Problem:
             retimed = self._profile(pieces, lines, cap, ends, names, start)
             return retimed, np.ones(len(ends))
         motion: Retimed | None = None
-        for _ in range(ROUNDS):
+        halvings = HALVINGS if dynamics.has_friction else 0
+        for _ in range(ROUNDS + halvings):
             blocks, tool, before = np.concatenate((lines, dynamics.lines(motion)), axis=-3), dynamics.cap(), motion
             here = cap if tool is None else _least(cap, tool)
-            motion = self._profile(pieces, blocks, here, ends, names + dynamics.names, start, dynamics)
+            try:
+                motion = self._profile(pieces, blocks, here, ends, names + dynamics.names, start, dynamics)
+            except ArgumentError:
+                if motion is None or not halvings:
+                    raise
+                # The tangent of friction about a fast motion lies far above friction at rest, about a slow one it does not.
+                motion, halvings = motion.stretched(np.full(len(ends), 2.0)), halvings - 1
+                continue
             used = dynamics.used(motion)
             excess = _excess(used)
             change = 1.0 if before is None else float(np.max(np.abs(motion.times[:, -1] / before.times[:, -1] - 1.0)))
@@ -394,7 +411,7 @@ class _Problem:
             self._check_standing(pieces, dynamics, path, 0, start)
             raise ArgumentError(
                 f"sd0 is {np.sqrt(ends[path, 0]):.6g}{self._member(start + path)}; from there on the limits can be kept "
-                f"from {np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}"
+                f"from {np.sqrt(low[path]):.6g} to {np.sqrt(high[path]):.6g}{self._slowly(pieces, dynamics, path, start)}"
             )
         x = sets[..., 2]
         if np.any(x > 1e-2 * UNLIMITED):
@@ -403,22 +420,39 @@ class _Problem:
             path, k = (int(i) for i in np.argwhere(stuck)[0])
             raise ArgumentError(
                 f"the limits leave no speed {self._where(float(pieces.s[path, k]), start + path)} nor at the node after it: "
-                "more intervals are needed"
+                f"more intervals are needed{self._slowly(pieces, dynamics, path, start)}"
             )
         return Retimed(pieces, x)
 
     def _check_standing(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, k: int, start: int) -> None:
-        """Raise where an effort is too small to stand in interval k of a path: which, and how much it needs."""
+        """Raise where an effort is too small to stand in interval k of a path: which, where most, and how much it needs."""
         if dynamics is None or "tau_max" not in self.limits:
             return
-        limit, standing = self.limits["tau_max"], np.abs(dynamics.standing[path, k]).max(axis=0)
-        if np.all(standing <= limit):
+        limit, standing = self.limits["tau_max"], np.abs(dynamics.standing[path])
+        if np.all(standing[k] <= limit + 1e-12 * standing.max()):
             return
-        joint = int(np.argmax(standing - limit))
+        joint, where = self._neediest(pieces, standing, path, start)
         raise ArgumentError(
-            f"joint {self.path.names[joint]!r} cannot stand {self._where(float(pieces.s[path, k]), start + path)}: it needs "
-            f"{standing[joint]:.6g}, and tau_max is {limit[joint]:.6g}"
+            f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {standing[..., joint].max():.6g}, and tau_max "
+            f"is {limit[joint]:.6g}"
         )
+
+    def _neediest(self, pieces: Pieces, efforts: FloatArray, path: int, start: int) -> tuple[int, str]:
+        """The joint whose effort (N, 5, n) exceeds its limit by most on a path, and where its effort is greatest."""
+        joint = int(np.argmax((efforts - self.limits["tau_max"]).max(axis=(0, 1))))
+        k, share = np.unravel_index(np.argmax(efforts[..., joint]), efforts.shape[:2])
+        return joint, self._where(float(pieces.s[path, k] + SHARES[share] * pieces.steps[path, k]), start + path)
+
+    def _slowly(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, start: int) -> str:
+        """What is added where gravity and friction at rest need more than there is somewhere on a path."""
+        if dynamics is None or not dynamics.has_friction:
+            return ""
+        limit, efforts = self.limits["tau_max"], dynamics.slow_efforts()[path]
+        if np.all(efforts <= limit):
+            return ""
+        joint, where = self._neediest(pieces, efforts, path, start)
+        name, most = self.path.names[joint], efforts[..., joint].max()
+        return f"; gravity and friction alone need {most:.6g} of joint {name!r} {where}, and tau_max is {limit[joint]:.6g}"
 
     def _member(self, flat: int) -> str:
         place = np.unravel_index(flat, self.path.batch) if self.path.batch else ()
@@ -437,7 +471,7 @@ class _Problem:
         least, most = int(np.argmax(low)), int(np.argmin(high))
         raise ArgumentError(
             f"no speed keeps the limits {where}: {names[least]} wants d2s/dt2 of {low[least]:.6g} or more, "
-            f"{names[most]} of {high[most]:.6g} or less"
+            f"{names[most]} of {high[most]:.6g} or less{self._slowly(pieces, dynamics, path, start)}"
         )
 
 

@@ -162,7 +162,8 @@ async def serve(settings: EndpointSettings, tell: Callable[[dict[str, object]], 
 
     services.denied, services.log = denied, log
     audit = AuditLog(settings.audit) if settings.audit else None
-    gate = WriteGate(ports, nodes, ClientWrites(ports, Sender(shared), settings.stale, audit, failed), denied)
+    writes = ClientWrites(ports, Sender(shared), settings.stale, audit, failed)
+    gate = WriteGate(ports, nodes, writes, denied)
     services.gate, services.called = gate, gate.call
     services.sources = {ua.NodeId(ua.ObjectIds.Server), nodes.root(space)}
     if gone.is_set():
@@ -177,6 +178,7 @@ async def serve(settings: EndpointSettings, tell: Callable[[dict[str, object]], 
     finally:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(endpoint.bserver.stop(), 1.0)
+        await writes.finish()
 
 
 def _trim(services: Services) -> None:

@@ -175,7 +175,7 @@ class Session(InternalSession):
         return await super().create_subscription(params, *args, **kwargs)
 
     async def create_monitored_items(self, params: ua.CreateMonitoredItemsParameters) -> Any:
-        """WatchedValue values, a bounded number of them."""
+        """Watch values and events, a bounded number of them."""
         self._own(params.SubscriptionId)
         known, asked = self.subscription_service.subscriptions, params.ItemsToCreate
         watched = {number: len(subscription.monitored_item_srv._monitored_items) for number, subscription in known.items()}

@@ -83,6 +83,6 @@ class LiveView(Service):
             raise MissingExtraError(f"the live view needs viser: {install_hint('view')}")
         super().__init__(
             chain.ports, chain=None, host=LOOPBACK, port=port, users=users, audit=audit, name=chain.name, publish=publish,
-            stale=stale, connections=connections, settings=live_settings(chain),
+            stale=stale, connections=connections, settings=lambda: live_settings(chain),
         )  # fmt: skip
         self.address = f"http://{self.authority}"

@@ -248,7 +248,7 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None) -> 
         text = f"nearest shapes {read('clear.distance'):.4g} m apart"
         lines.append(_red(f"{text}: held back before contact") if near else text)
     lines += [_red(f"{link}: at a limit of its joint") for link in state.at_limits()]
-    lines += [f"{which}: at its greatest speed, {speed:.4g} {unit}" for which, speed, unit in state.at_speeds()]
+    lines += [html.escape(f"{which}: at its greatest speed, {speed:.4g} {unit}") for which, speed, unit in state.at_speeds()]
     return "<div style='padding:4px 14px;font-size:0.9em;line-height:1.5'>" + "<br>".join(lines) + "</div>"
 
 

@@ -58,6 +58,7 @@ async def serve(settings: LiveSettings, tell: Callable[[dict[str, object]], None
             left = 1 / settings.publish - (time.monotonic() - begun)
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(gone.wait(), max(left, 1e-3))
+        await live.finish()
     finally:
         stop(server)
 
@@ -193,6 +194,10 @@ class Live:
 
     def _dragged(self, page: Page, target: Target, pose: FloatArray) -> None:
         self._inbox.put((page, target), pose)
+
+    async def finish(self) -> None:
+        """Wait until what was passed on is on record."""
+        await self._writes.finish()
 
     async def _send(self) -> None:
         """Pass on the newest pose of each target that was dragged."""
