@@ -101,11 +101,13 @@ def test_nothing_in_a_pipe_steers_a_terminal(
     monkeypatch.setattr("linkwise.looped.kernel.programs", lambda: [("friction_torque", (), True)])
     header = "t,q1,q2,qd1,qd2,qdd1,qdd2"
     np.savetxt(tmp_path / "swing.csv", np.column_stack(swing(2, 5)), delimiter=",", header=header, comments="")
+    (tmp_path / "points.csv").write_text("q1,q2\n0,0\n0.5,0.4\n1,0\n", encoding="utf-8")
     lines = (
         "run planar_2r swing.csv --no-figures",
         "simulate planar_2r --time 0.01 --no-figures",
         "ik planar_2r --position 1,1,0",
         "ik planar_2r --position 9,9,0",
+        "path planar_2r points.csv --qd-max 1,2 --qdd-max 5",
         "workspace planar_2r --samples 1000 --cells 16 --no-picture",
         "show planar_2r --masses --motors --limits --dynamics --base-parameters --sources --no-picture",
         "derive planar_2r g",

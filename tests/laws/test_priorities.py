@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -85,8 +85,9 @@ def test_what_is_out_of_reach_is_met_as_well_with_levels_after_it(target: list[f
 
 @FEW
 @given(NUMBERS, st.floats(0.1, 10.0))
+@example(np.array([0.93, 0.0, 0.1, -0.825, -0.825, -0.655, 0.0, 0.0, 0.0]), 6.9)
 def test_one_level_is_the_optimum_of_the_weighted_squares(numbers: np.ndarray, weight: float) -> None:
-    """No step beside it, within the limits, has a smaller sum."""
+    """No step beside it, within the limits, has a smaller sum; not even where a plane of symmetry leads to a saddle."""
     mech = tree(1)
     left, right = 1.5 * numbers[:3], 1.5 * numbers[3:6]
     task = [Position("left hand", left, weight=weight), Position("right hand", right, weight=1.0)]

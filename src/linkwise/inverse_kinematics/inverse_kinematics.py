@@ -524,7 +524,8 @@ def all_inverse_kinematics(
     is complete where each root that may be real, within the error of the coefficients, is apart from all others and belongs
     to a solution; or where nothing real is left once the roots of all solutions are divided off. Where neither is so, at
     singular poses and boundaries of the reach, solutions of poses beside are followed too, and `Solutions.complete` is
-    False; of a continuum they may be several. A pose without solutions that is complete is out of reach: `Solutions.unreachable`.
+    False; of a continuum they may be several. A pose without solutions that is complete is out of reach:
+    `Solutions.unreachable`.
 
     Parameters
     ----------

@@ -32,6 +32,9 @@ Places = npt.NDArray[np.intp]
 #: Singular values of the rows that are kept below this share of the greatest count as zero; curvatures likewise.
 RANK, FLAT = 1e-8, 1e-6
 
+#: Curvatures below this share of the greatest, downwards, are those of a ridge.
+DOWNWARD = 1e-6
+
 #: How far beside a position slopes are taken for the curvature.
 ASIDE = 1e-5
 
@@ -116,16 +119,35 @@ class LevelSystem(CompiledProblem):
         return np.stack(columns, axis=-1)
 
     def settled(self, tasks: FloatArray, q: FloatArray) -> npt.NDArray[np.bool_]:
-        """Whether tasks (N, P) of one level have no slope at q (N, nq), but against joint limits."""
-        table, n = np.asarray(self.table(tasks, q))[:, : len(self.owners)], self.problem.tree.n
-        gains = np.sqrt(self.weights(tasks))[:, self.owners]
-        residual, rates = table[..., 0] * gains, table[..., 3:] * gains[..., None] * self.units
-        slope = -np.einsum("ki,kij->kj", residual, rates)
-        joints, down = q[:, self.problem.base :], slope[:, len(self.units) - n :]
+        """Whether tasks (N, P) of one level are at rest at q (N, nq): no slope but against joint limits, and no way down."""
+        nv, n = len(self.units), self.problem.tree.n
+        residual, rates, slope = self._of_all(tasks, q)
+        joints, down = q[:, self.problem.base :], slope[:, nv - n :]
         low, high = self.bounds.T
-        down[((joints <= low) & (down > 0.0)) | ((joints >= high) & (down < 0.0))] = 0.0
+        pressed = np.zeros((len(q), nv), dtype=bool)
+        pressed[:, nv - n :] = ((joints <= low) & (down > 0.0)) | ((joints >= high) & (down < 0.0))
         size = np.linalg.norm(residual, axis=1) * np.linalg.norm(rates, axis=(1, 2))
-        return np.asarray(np.linalg.norm(slope, axis=1) <= SETTLED * size)
+        result = np.linalg.norm(np.where(pressed, 0.0, slope), axis=1) <= SETTLED * size
+        lacking = np.flatnonzero(result & (np.linalg.norm(residual, axis=1) > KEPT))
+        result[lacking] = ~self._on_ridge(tasks[lacking], q[lacking], ~pressed[lacking])
+        return np.asarray(result)
+
+    def _of_all(self, tasks: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Residuals (..., m), rates (..., m, nv) and the slope (..., nv) of half the sum of squares, weights counted."""
+        table = np.asarray(self.table(tasks, q))[..., : len(self.owners), :]
+        gains = np.sqrt(self.weights(tasks))[..., self.owners]
+        residual, rates = table[..., 0] * gains, table[..., 3:] * gains[..., None] * self.units
+        return residual, rates, -np.einsum("...i,...ij->...j", residual, rates)
+
+    def _on_ridge(self, tasks: FloatArray, q: FloatArray, free: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Whether the sum of squares of tasks (N, P) curves downwards at q (N, nq) along motions (N, nv) that are free."""
+        aside = ASIDE * np.diag(self.units)
+        beside = self.stepped(q[:, None], np.concatenate([aside, -aside]))
+        slopes = self._of_all(tasks[:, None], beside)[2]
+        hessian = (slopes[:, : len(aside)] - slopes[:, len(aside) :]) / (2.0 * ASIDE)
+        hessian = 0.5 * (hessian + hessian.swapaxes(1, 2)) * (free[:, :, None] & free[:, None, :])
+        curvatures = np.linalg.eigvalsh(hessian)
+        return np.asarray(curvatures[:, 0] < -DOWNWARD * np.abs(curvatures).max(axis=1, initial=0.0))
 
     def stepped(self, q: FloatArray, motion: FloatArray) -> FloatArray:
         """Configurations (..., nq) after motions (..., nv)."""

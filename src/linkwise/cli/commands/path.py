@@ -59,8 +59,8 @@ def path(description: Description, options: Options) -> Output:
     \b
     Examples:
       linkwise path panda points.csv
-      linkwise path puma560 points.csv --tau-max 97,186,89,24,20,21 --qddd-max 200
-      linkwise path planar_2r points.csv --qd-max 1,2 --qdd-max 5 --rest 2 -o move.csv
+      linkwise path puma560 points.csv --tau-max 97,186,89,24,20,21
+      linkwise path planar_2r points.csv --qd-max 1,2 --qdd-max 5 --rest 2
     """  # noqa: D301  (\b keeps click from filling the lines)
     model = description.mechanism
     points = read_points(options.points, model)
