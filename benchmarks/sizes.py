@@ -107,14 +107,14 @@ def measure(name: str, mechanism: lw.Mechanism, algorithm: str, rounds: int) -> 
     results = kernel(*args)
     out = results if isinstance(results, tuple) else (results,)
     timed: dict[str, Callable[[], float]] = {}
-    looped = seconds(lambda: kernel.ufunc(*args, out=out), 0.0)
+    looped = seconds(lambda: kernel.ufunc(*args, out=out))
     timed["looped"] = lambda: looped() / rows
     if mechanism.n <= most:
         straight = mechanism.kernel(algorithm, tier="straight")
         other = straight(*args)
         for one, two in zip(out, other if isinstance(other, tuple) else (other,), strict=True):
             assert np.abs(one - two).max() <= 1e-9 * np.abs(two).max(), (name, algorithm)
-        line = seconds(lambda: straight.ufunc(*args, out=out), 0.0)
+        line = seconds(lambda: straight.ufunc(*args, out=out))
         timed["straight"] = lambda: line() / rows
     single = seconds(lambda: kernel(*(x[0] for x in args)), 0.02)
     timed["one"] = single
@@ -128,7 +128,7 @@ def measure(name: str, mechanism: lw.Mechanism, algorithm: str, rounds: int) -> 
             pool, arrays = pin.ModelPool(model, 1), [np.asfortranarray(x[:few].T) for x in (q, v, a)]
             function = pin.rneaInParallel if algorithm == "inverse_dynamics" else pin.abaInParallel
             target = np.zeros_like(arrays[0])
-            batch = seconds(lambda: function(1, pool, *arrays, target), 0.0)
+            batch = seconds(lambda: function(1, pool, *arrays, target))
             timed["pinocchio batch"] = lambda: batch() / few
     if mujoco is not None and mechanism.n <= PEERS and algorithm in {"inverse_dynamics", "mass_matrix", "link_poses"}:
         timed["mujoco"] = mujoco_loop(mechanism, algorithm, (q[:few], v[:few], a[:few]))
