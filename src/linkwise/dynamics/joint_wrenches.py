@@ -7,7 +7,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.length_inertias import line_pull
-from linkwise.dynamics.newton_euler import ZERO, inertial, move, resting, spin, turned_freely
+from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
 from linkwise.kinematics.forward_kinematics import body_poses
 from linkwise.kinematics.loop_constraints import loop_frames
 from linkwise.model.body import moving_bodies
@@ -93,7 +93,8 @@ def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
 
     def needed(link: Row) -> None:
         pose, body, turn = framed(link), link.body, link.pose[:3, :3]
-        accel = turn.T @ (body["accel"] + body["spin"] @ link.pose[:3, 3])
+        spinning = turned_freely(body["omega"], body["alpha"]).spin
+        accel = turn.T @ (body["accel"] + spinning @ link.pose[:3, 3])
         turning = turned_freely(turn.T @ body["omega"], turn.T @ body["alpha"])
         link["wrench"] = _at_origin(pose, np.concatenate(inertial(link.inertia, accel, turning)))
 
@@ -114,8 +115,7 @@ def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
         link.write("actions", link["wrench"], "v .")
         link.parent.add("wrench", link["wrench"])
 
-    sweeps.ground(world=np.eye(4)[:3])
-    resting(sweeps)
+    sweeps.ground(world=np.eye(4)[:3], omega=ZERO, alpha=ZERO, accel=-sweeps.constant("gravity"))
     sweeps.outward(outward)
     sweeps.outward(needed, "links")
     sweeps.outward(carried, "rotors")

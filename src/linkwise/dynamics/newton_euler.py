@@ -62,7 +62,7 @@ def newton_euler(
 
     def outward(body: Row) -> None:
         move(body, moving=moving, accelerating=accelerating)
-        turning = Turning(body["omega"], body["alpha"], body["spin"])
+        turning = turned_freely(body["omega"], body["alpha"])
         body["force"] = np.concatenate(inertial(body.inertia, body["accel"], turning))
 
     def inward(body: Row) -> None:
@@ -80,7 +80,6 @@ def newton_euler(
         rotor.write(effort, [spin(rotor) @ rotor.body["alpha"]], "v", add=True)
 
     resting(sweeps)
-    sweeps.outward(lambda body: at_rest(body.joint))
     sweeps.outward(outward)
     if moving:
         sweeps.outward(load, "rotors")
@@ -93,14 +92,14 @@ def newton_euler(
 
 def resting(sweeps: Sweeps) -> None:
     """The ground, which accelerates upward by what gravity would pull."""
-    sweeps.ground(omega=ZERO, alpha=ZERO, spin=np.zeros((3, 3)), accel=-sweeps.constant("gravity"))
+    sweeps.ground(omega=ZERO, alpha=ZERO, accel=-sweeps.constant("gravity"))
 
 
 def move(body: Row, *, moving: bool = True, accelerating: bool = True) -> None:
     """Angular velocity and acceleration, and the acceleration of the origin, less gravity, in the body's axes."""
     joint, parent = body.joint, body.parent
     if not moving and not accelerating:
-        body["omega"], body["alpha"], body["spin"] = ZERO, ZERO, np.zeros((3, 3))
+        body["omega"], body["alpha"] = ZERO, ZERO
         body["accel"] = joint.vector_from_parent(parent["accel"])
         return
     rate, rise = np.zeros(6), np.zeros(6)
@@ -109,10 +108,9 @@ def move(body: Row, *, moving: bool = True, accelerating: bool = True) -> None:
     if accelerating:
         rise = joint.rate(body.read("qdd")) + rise
     before = joint.vector_from_parent(parent["omega"])
-    carried = parent["spin"] @ joint.origin
+    carried = turned_freely(parent["omega"], parent["alpha"]).spin @ joint.origin
     body["omega"] = before + rate[3:]
     body["alpha"] = joint.vector_from_parent(parent["alpha"]) + rise[3:] + cross(before, rate[3:])
-    body["spin"] = turned_freely(body["omega"], body["alpha"]).spin
     accel = joint.vector_from_parent(parent["accel"] + carried) + rise[:3]
     body["accel"] = accel + cross(2.0 * before + rate[3:], rate[:3])
 
