@@ -289,7 +289,9 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(module, "_PLAIN", {torch.Tensor, OnDevice})
     monkeypatch.setattr(torch.cuda, "current_stream", lambda place: Stream)
     monkeypatch.setattr("linkwise.arrays.cuda.root", lambda value: "torch" if isinstance(value, torch.Tensor) else "")
-    monkeypatch.setattr(cuda.Torch, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place))
+    monkeypatch.setattr(
+        cuda.TorchArrays, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place)
+    )
     return put
 
 

@@ -92,7 +92,7 @@ class Library:
         return array.astype(dtype)
 
 
-class Cupy(Library):
+class CupyArrays(Library):
     """CuPy: the stream that is current there."""
 
     name, waits = "cupy", False
@@ -121,7 +121,7 @@ class Cupy(Library):
             return self.module.asarray(array)
 
 
-class Torch(Library):
+class TorchArrays(Library):
     """PyTorch: the stream that is current there."""
 
     name, waits = "torch", False
@@ -151,7 +151,7 @@ class Torch(Library):
         return array.to(getattr(self.module, dtype))
 
 
-class Jax(Library):
+class JaxArrays(Library):
     """JAX, whose streams nobody sees: a result is a new array of zeros, written into before anybody else has it."""
 
     name = "jax"
@@ -166,7 +166,7 @@ class Jax(Library):
         return array
 
 
-LIBRARIES: dict[str, type[Library]] = {"cupy": Cupy, "torch": Torch, "jax": Jax, "jaxlib": Jax}
+LIBRARIES: dict[str, type[Library]] = {"cupy": CupyArrays, "torch": TorchArrays, "jax": JaxArrays, "jaxlib": JaxArrays}
 
 
 class DeviceArray:
@@ -266,7 +266,7 @@ def _by_dlpack(value: Any) -> View | None:
 
 
 @dataclass(frozen=True)
-class Placed:
+class DeviceArguments:
     """Arguments of one call on a device.
 
     Attributes
@@ -304,7 +304,7 @@ class Placed:
             self.library.device.wait(self.library.stream)
 
 
-def placed(subject: str, arguments: dict[str, Any]) -> Placed:
+def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
     """Where the arguments of a call are.
 
     Raises
@@ -332,7 +332,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> Placed:
         source = 0 if here.keep is not None else here.stream
         if library is Library and source is not None and source != result.stream:
             first.wait(source)
-    return Placed(result, views[one].dtype, tuple(views.values()))
+    return DeviceArguments(result, views[one].dtype, tuple(views.values()))
 
 
 # ── kernels ───────────────────────────────────────────────────────────────────────────────────────

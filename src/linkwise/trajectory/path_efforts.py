@@ -38,7 +38,7 @@ TOGETHER = 16
 MARGIN, TOLERANCE, ROUNDS = 2e-10, 1e-10, 6
 
 
-class Samples(NamedTuple):
+class PathSamples(NamedTuple):
     """Places on paths over the same knots: what gives q, dq and ddq from both ends of a piece (S, 3, 6), and which it is."""
 
     weights: FloatArray
@@ -59,7 +59,7 @@ class Samples(NamedTuple):
 class Checks(NamedTuple):
     """C places where efforts are checked, with the intervals (C,) in which these are, at which shares, and 1 / length."""
 
-    samples: Samples
+    samples: PathSamples
     interval: npt.NDArray[np.intp]
     share: FloatArray
     pace: FloatArray
@@ -70,7 +70,7 @@ class Checks(NamedTuple):
         piece = np.searchsorted(s, nodes[interval], side="right") - 1
         lengths, steps = np.diff(s), np.diff(nodes)[interval]
         within = (nodes[interval] - s[piece] + share * steps) / lengths[piece]
-        return cls(Samples.at(lengths, piece, within), interval, share, 1.0 / steps)
+        return cls(PathSamples.at(lengths, piece, within), interval, share, 1.0 / steps)
 
 
 class EffortGrid(NamedTuple):
@@ -78,7 +78,7 @@ class EffortGrid(NamedTuple):
 
     Attributes
     ----------
-    samples : Samples
+    samples : PathSamples
         S places where a, b and c are evaluated.
     stencils : ndarray (N, 5, STENCIL)
         What gives the Bernstein coefficients of a, b and c in each interval, from `STENCIL` places in a row.
@@ -90,7 +90,7 @@ class EffortGrid(NamedTuple):
         Of the paths.
     """
 
-    samples: Samples
+    samples: PathSamples
     stencils: FloatArray
     first: FloatArray
     checks: Checks
@@ -126,7 +126,7 @@ def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
         checked = np.arange(0, piece.size, max(1, (piece.size // CHECKS - 1) // 2 * 2 + 1))
         checks = Checks.at(s, at, checked, np.where(np.arange(checked.size) % 2, 0.5, 0.0))
     first = (starts[piece] + skip).astype(float)
-    return EffortGrid(Samples.at(lengths, places, share), stencils, first, checks, knots, nodes)
+    return EffortGrid(PathSamples.at(lengths, places, share), stencils, first, checks, knots, nodes)
 
 
 @lru_cache(maxsize=8)
