@@ -48,7 +48,7 @@ def claim(path: Path, settings: Mapping[str, Any]) -> None:
     if settings["digest"] is None:
         raise ArgumentError(
             f"sweep: {path.parent} holds results, and those of {settings['mechanism']!r}, with parts of other packages,"
-            " cannot be told from others; expected another folder"
+            " cannot be distinguished from others; expected another folder"
         )
     other = [name for name, value in settings.items() if not isinstance(known, dict) or known.get(name) != value]
     if other:

@@ -136,7 +136,7 @@ class Service:
         _see_free(host, port)
         known = read_users(users) if users is not None else ()
         if audit is not None:
-            AuditLog(audit).close()  # (so that what is wrong with it is said here)
+            AuditLog(audit).close()  # (an error of the file is raised here, before the service starts)
         special = settings()
         width = max((entry.size for _, entry in ports.items()), default=1)
         layout = MemoryLayout(len(ports.values), width, watched=len(watches))

@@ -29,7 +29,7 @@ class WatchedValue:
     severity : int
         Of the event, 1 to 1000 (OPC 10000-5, 6.4.2).
     begins, ends : str
-        What is said of it.
+        Its description.
     """
 
     port: str

@@ -62,7 +62,7 @@ class ClientWrites:
     audit : AuditLog, optional
         Where it is put on record. While that cannot be written nothing is passed on.
     failed : callable
-        Told why the record cannot be written.
+        Called with the reason why the record cannot be written.
     """
 
     def __init__(

@@ -418,7 +418,7 @@ class Trajectory(Motion):
         mechanism : Mechanism
             With the shapes; a time-optimal motion knows its own.
         samples : int
-            At how many instants. Nothing is said about what lies between two of them.
+            At how many instants. The distance between two of them is not bounded.
         exact : bool
             Measure the shapes themselves instead of capsules that contain them: see `Mechanism.clearance`.
 

@@ -71,7 +71,7 @@ LARGEST_CELL = {".csv": 26, ".npz": 9}
         type=click.IntRange(0, 65535),
         is_flag=False,
         flag_value=8080,
-        help="Show it in the browser as it runs, at this port of this machine; 8080 if none is said.",
+        help="Show it in the browser as it runs, at this port of this machine; 8080 by default.",
     ),
     option("--audit", metavar="FILE", type=click.Path(dir_okay=False), help="Append who wrote what, a JSON object a line."),
     option("--expand-xacro", is_flag=True, help="The file may name a .xacro, whose expressions are then run."),

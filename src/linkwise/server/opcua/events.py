@@ -32,7 +32,7 @@ _FIELDS = frozenset(
 
 
 class Events:
-    """The events of a chain, told to those who subscribed at the server's node or at the chain's.
+    """The events of a chain, sent to subscribers of the server's node or of the chain's.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ class Events:
             event.SourceNode, event.SourceName = ua.NodeId(entity, self._nodes.space), entity
             event.Severity, event.Message = ua.UInt16(severity), ua.LocalizedText(message)
             for subscription in tuple(self._endpoint.iserver.subscription_service.subscriptions.values()):
-                with contextlib.suppress(Exception):  # (whatever a filter of a client makes of it: the others are told)
+                # An error in a client's filter does not stop the events of the others.
+                with contextlib.suppress(Exception):
                     await subscription.monitored_item_srv.trigger_event(event)
 
 

@@ -105,7 +105,7 @@ class Nodes:
         return int(self._ports.slice_of(name).start)
 
     def reason(self) -> str:
-        """Why the chain is unsolved, as it is said behind that."""
+        """Why the chain is unsolved, behind a colon; empty where the chain has no such port."""
         return f": {self._ports.read('chain.reason')}" if "chain.reason" in self._ports else ""
 
     def root(self, space: int) -> ua.NodeId:
