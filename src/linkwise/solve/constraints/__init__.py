@@ -10,10 +10,10 @@ from linkwise.solve.constraints.constraint import ConstraintEquations as Constra
 from linkwise.solve.constraints.distance import Distance as Distance
 from linkwise.solve.constraints.joint_value import Coordinate as Coordinate
 from linkwise.solve.constraints.joint_value import Follows as Follows
-from linkwise.solve.constraints.joint_value import LimitMargin as LimitMargin
-from linkwise.solve.constraints.joint_value import Posture as Posture
 from linkwise.solve.constraints.loop_closure import Closed as Closed
 from linkwise.solve.constraints.manipulability import Manipulability as Manipulability
 from linkwise.solve.constraints.pose import Orientation as Orientation
 from linkwise.solve.constraints.pose import Pose as Pose
 from linkwise.solve.constraints.pose import Position as Position
+from linkwise.solve.constraints.posture import LimitMargin as LimitMargin
+from linkwise.solve.constraints.posture import Posture as Posture

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import (
     Configuration,
@@ -18,7 +18,6 @@ from linkwise.solve.constraints.constraint import (
     importance,
     outside,
     range_bounds,
-    squared,
 )
 from linkwise.solve.validation import FARTHEST, joint_given, joint_index, settle
 from linkwise.spatial.scalar import Array, FloatArray, blank
@@ -226,150 +225,3 @@ class Follows(JointEquation):
 
     def __repr__(self) -> str:
         return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"
-
-
-class JointRows(Constraint):
-    """Equations of several joint coordinates, one each."""
-
-    def joints(self, tree: Tree) -> list[int]:
-        """Which."""
-        return list(range(tree.n))
-
-    def counted(self, tree: Tree) -> tuple[int, ...]:
-        """Their whole turns count."""
-        return tuple(self.joints(tree))
-
-    def _rows(self, tree: Tree) -> tuple[Array, tuple[bool, ...]]:
-        """What steps do to them (k, nv), and which are angles."""
-        joints = self.joints(tree)
-        return np.eye(tree.nv)[[tree.nv - tree.n + k for k in joints]], tuple(not tree.is_length[k] for k in joints)
-
-    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """The squares of what slides lack, and of what turns lack."""
-        part = self.equations(view, p)
-        pairs = list(zip(part.residual, part.angles, strict=True))
-        far, turned = (squared(np.array([value for value, angle in pairs if angle is kind])) for kind in (False, True))
-        return far, turned
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Posture(JointRows):
-    """All joint coordinates are near those of a posture.
-
-    Parameters
-    ----------
-    q : (..., n) or (..., nq) array_like
-        The posture, rad or m; of a floating base only the joints count.
-    weight, priority
-        See `Constraint`; a weight of 1 by default.
-
-    Raises
-    ------
-    ArgumentError
-        Naming what is wrong.
-
-    Examples
-    --------
-    >>> from linkwise import Position, robots
-    >>> arm = robots.planar_3r()
-    >>> near = arm.solve([Position("tool", [1.5, 1.0, 0.0], mask=[1, 1, 0]), Posture([0.0, 0.5, 0.5])])
-    >>> near.success, near.q.round(3).tolist()
-    (True, [-0.474, 0.988, 1.321])
-    """
-
-    q: FloatArray
-
-    def __init__(self, q: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
-        values = numbers("q", q, "joint coordinates (..., n), rad or m")
-        if not values.ndim or np.abs(values).max(initial=0.0) > FARTHEST:
-            raise ArgumentError(f"q is {shown(q)}; expected joint coordinates (..., n), rad or m")
-        settle(self, q=values, **importance(weight, priority))
-
-    @property
-    def numbers(self) -> FloatArray:
-        """The coordinates (..., n) or (..., nq)."""
-        return self.q
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Posture, self.q.shape[-1])
-
-    def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless there are as many joint coordinates."""
-        if self.q.shape[-1] not in (tree.n, tree.nq):
-            raise ArgumentError(f"Posture: q has the shape {self.q.shape}; expected (..., {tree.n}) or (..., {tree.nq})")
-
-    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What each coordinate lacks."""
-        tree = view.tree
-        rates, angles = self._rows(tree)
-        return ConstraintEquations(np.asarray(p)[len(p) - tree.n :] - view.q[tree.nq - tree.n :], rates, angles)
-
-    def __repr__(self) -> str:
-        return f"Posture({self.q.shape[:-1]} tasks)"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LimitMargin(JointRows):
-    """All joints that have two limits stay away from them by a share of their range.
-
-    Parameters
-    ----------
-    share : (...) array_like
-        From 0 to 0.5, the middle of the range.
-    weight, priority
-        See `Constraint`; a weight of 1 by default.
-
-    Raises
-    ------
-    ArgumentError
-        Naming what is wrong.
-
-    Examples
-    --------
-    >>> from linkwise import Pose, robots
-    >>> arm = robots.panda()
-    >>> q0 = [0.1, -0.5, 0.2, -2.9, 0.3, 1.6, 0.7]
-    >>> solution = arm.solve([Pose("tool", arm.forward_kinematics(q0)), LimitMargin(0.1)], q0=q0)
-    >>> solution.holds.tolist(), round(float(solution.q[3]), 2)
-    ([True, False], -2.78)
-    """
-
-    share: FloatArray
-
-    def __init__(self, share: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
-        values = numbers("share", share, "numbers (...) from 0 to 0.5")
-        if ((values < 0.0) | (values > 0.5)).any():
-            raise ArgumentError(f"share is {shown(share)}; expected numbers (...) from 0 to 0.5")
-        settle(self, share=values, **importance(weight, priority))
-
-    @property
-    def numbers(self) -> FloatArray:
-        """The share (..., 1)."""
-        return self.share[..., None]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (LimitMargin,)
-
-    def joints(self, tree: Tree) -> list[int]:
-        """Those with two limits."""
-        return [int(k) for k in np.flatnonzero(np.isfinite(tree.q_min) & np.isfinite(tree.q_max))]
-
-    def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless a joint has two limits."""
-        if not self.joints(tree):
-            raise ArgumentError(f"LimitMargin: no joint of {tree.name!r} has two limits; expected one at least")
-
-    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """How much too near to a limit each is."""
-        tree, joints = view.tree, self.joints(view.tree)
-        rates, angles = self._rows(tree)
-        low, high = tree.q_min[joints], tree.q_max[joints]
-        keep = p[0] * (high - low)
-        return ConstraintEquations.between(view.q[tree.nq - tree.n :][joints], rates, (low + keep, high - keep), angles)
-
-    def __repr__(self) -> str:
-        return f"LimitMargin({self.share.shape} tasks)"
