@@ -31,6 +31,9 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
 
+#: Where a rotation about x has zeros.
+_BESIDE_X = (0, 0, 1, 2), (1, 2, 0, 0)
+
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
 
@@ -41,6 +44,16 @@ def kind_of(body: Body) -> RowKind | None:
     if body.turn:
         return _KINDS["turning and sliding" if any_nonzero(body.pitch) else "turning"]
     return _KINDS["sliding"]
+
+
+def _twisted(placement: FloatArray) -> FloatArray | None:
+    """The pose (3, 4) of a body whose kind is twisted; None where its placement has another form."""
+    if placement[0, 0] != 1.0 or placement[:3, :3][_BESIDE_X].any():
+        return None
+    slide = placement[:3, :3].T @ placement[:3, 3]
+    if abs(slide[1]) > 4.0 * np.finfo(float).eps * np.abs(slide).max():  # (rounding of a turn)
+        return None
+    return np.column_stack([placement[:3, :3], slide])
 
 
 @dataclass
@@ -73,6 +86,8 @@ class MechanismRows:
         Whether only the bodies that carry the frame count.
     traced : TracedJoints
         The joints whose types are from outside, for rows that a loop goes through.
+    twisted : bool
+        Whether bodies whose placement allows it are of the kind that is twisted.
     """
 
     tree: Tree
@@ -80,6 +95,7 @@ class MechanismRows:
     options: Mapping[str, Any] = field(default_factory=dict)
     path: bool = False
     traced: TracedJoints = field(default_factory=TracedJoints)
+    twisted: bool = False
 
     @cached_property
     def frame(self) -> tuple[int, Array]:
@@ -134,7 +150,11 @@ class MechanismRows:
             inertia = np.zeros((4, 4), dtype=object)
             inertia[:, 3] = inertia[3] = self.moments[k + 1]
         kind, of_joint = self.traced.by_link.get(body.link, (kind_of(body) or RowKind("other", joint=body.joint), ()))
-        numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(inertia)}
+        pose = _twisted(body.placement) if self.twisted and kind is _KINDS["turning"] else None
+        if pose is not None:
+            kind = _KINDS["turning about a twisted axis"]
+        numbers = {"pose": body.placement[:3] if pose is None else pose, "angle": body.angle, "pitch": body.pitch}
+        numbers["inertia"] = _ten(inertia)
         numbers["joint"] = of_joint
         return RowData(place[body.parent], kind, numbers, body.position, body.speed)
 
