@@ -166,8 +166,10 @@ class MechanismRows:
         ]
         parents, order = _parents(self.tree, self.bodies)
         rows = {name: self.table(name) for name in tables}
+        ints = {name: _ints(rows[name], name, self.traced.kinds) for name in rows}
+        ints["bodies"][:, -2:] = _passing_places([row.parent for row in rows["bodies"]], reused=not rows.get("rotors"))
         return LoopedData(
-            {name: _ints(rows[name], name, self.traced.kinds) for name in rows},
+            ints,
             {name: _numbers(rows[name], name, self.traced.kinds) for name in rows},
             np.concatenate(known),
             np.array(parents, dtype=np.int64),
@@ -337,8 +339,21 @@ def _ints(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> n
     unknown = next((row.kind.name for row in rows if row.kind.name not in names), None)
     if unknown is not None:
         raise KernelError(f"{table}: a row of the kind {unknown!r}; there is {members(names)}")
-    values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive] for x in rows]
+    values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive, 0, 0] for x in rows]
     return np.array(values, dtype=np.int64).reshape(len(rows), len(ROW))
+
+
+def _passing_places(parents: Sequence[int], *, reused: bool) -> npt.NDArray[np.int64]:
+    """Where each row, and its parent, has what it passes on (rows, 2), parents first; the ground has it in place 0."""
+    last, places, free, count = {parent: k for k, parent in enumerate(parents)}, {-1: 0}, list[int](), 1
+    for k, parent in enumerate(parents):
+        places[k] = free.pop() if free else count
+        count = max(count, places[k] + 1)
+        if reused and k not in last:
+            free.append(places[k])
+        if reused and parent >= 0 and last[parent] == k:
+            free.append(places[parent])
+    return np.array([[places[k], places[parent]] for k, parent in enumerate(parents)], dtype=np.int64).reshape(-1, 2)
 
 
 def _numbers(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> FloatArray:
