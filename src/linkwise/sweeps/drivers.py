@@ -248,7 +248,7 @@ class Row(ABC):
             there = joint_transform(self._generic, self.read("q"))
             if not self.kind.twisted:
                 return there
-            (sine, cosine), (along, _, height) = pose[2, 1:3], pose[:3, 3]
+            along, sine, cosine, height = pose[2]
             fixed = np.array([[1.0, 0.0, 0.0], [0.0, cosine, -sine], [0.0, sine, cosine]])
             return replace(there, fixed=fixed, shift=np.zeros(3), slide=np.array([along, 0.0, height]))
         motion = self._motion()[0]

@@ -47,13 +47,15 @@ def kind_of(body: Body) -> RowKind | None:
 
 
 def _twisted(placement: FloatArray) -> FloatArray | None:
-    """The pose (3, 4) of a body whose kind is twisted; None where its placement has another form."""
+    """The pose (3, 4) of a body whose kind is twisted, with a, sin(alpha), cos(alpha), d in row 2; None where it is none."""
     if placement[0, 0] != 1.0 or placement[:3, :3][_BESIDE_X].any():
         return None
     slide = placement[:3, :3].T @ placement[:3, 3]
     if abs(slide[1]) > 4.0 * np.finfo(float).eps * np.abs(slide).max():  # (rounding of a turn)
         return None
-    return np.column_stack([placement[:3, :3], slide])
+    pose = np.zeros((3, 4))
+    pose[2] = slide[0], *placement[2, 1:3], slide[2]
+    return pose
 
 
 @dataclass

@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
 
 #: Counts the changes of this lowering.
-LOOPED = "12"
+LOOPED = "13"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
