@@ -27,7 +27,8 @@ Size = int | str
 #: Where an element of a step's input or output is.
 #:
 #: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("own passed", k), ("parent
-#: passed", k), ("body passed", k): of what a body passes on; ("numbers", k), ("globals", k): of the constants of the row and of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
+#: passed", k), ("body passed", k): of what a body passes on; ("numbers", k), ("globals", k): of the constants of the row and
+#: of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
 #: ("array", name, at, index): of an array, `at` saying for each dimension what its index counts from, see `ORIGINS`.
 Place: TypeAlias = tuple[Any, ...]
 
@@ -152,8 +153,8 @@ class ProgramLayout:
         "bytes" of memory; where the code for a "few" configurations stands, and its table; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
         its "rows", where its row numbers ("ints"), constants ("numbers"), "records" and what is "passed" on begin; for each
-        array where it begins, and how many of its elements are cleared at first; for each argument the number of its elements and three
-        sizes.
+        array where it begins, and how many of its elements are cleared at first; for each argument the number of its
+        elements and three sizes.
         """
         names = ["bytes", "few", "few data", "constants", "stacked"]
         sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]

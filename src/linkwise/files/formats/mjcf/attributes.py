@@ -439,6 +439,10 @@ _TURNS = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 _NO_TURN = np.eye(3)
 
 
+#: The name of the ``<text>`` of ``<custom>`` that lists bodies in the order of the links.
+ORDER = "linkwise_order"
+
+
 def pose(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
     """T_parent_frame (4, 4) of an element.
 

@@ -17,6 +17,7 @@ from linkwise.files.formats.mjcf.attributes import (
     ACTUATORS,
     EQUALITIES,
     LEAST,
+    ORDER,
     TENDON,
     Attributes,
     Defaults,
@@ -572,6 +573,7 @@ class _Reader:
         for element in attacher.defaults:
             self.defaults.read(element, attached=True)
         self.meshes = Meshes(root, log, self.defaults, self.settings, attacher.includer)
+        self.order: list[str] = []
         self._sections()
 
     def _sections(self) -> None:
@@ -581,6 +583,8 @@ class _Reader:
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
             elif element.tag == "tendon":
                 self._tendons(element)
+            elif element.tag == "custom" and [text.get("name") for text in element.children] == [ORDER]:
+                self.order = (element.children[0].get("data") or "").split()
             elif element.tag in LEFT:
                 self.log.leave(element, f"<{element.tag}>", LEFT[element.tag])
             else:
@@ -726,7 +730,7 @@ class _Reader:
             self.log.remark(free.element, f"{body.attributes.item}: {frame}")
 
     def _kept(self, bodies: BodyTree, floats: bool) -> Sequence[int]:
-        """The bodies that become links: beside a floating base nothing stands on the ground."""
+        """The bodies that become links, in the order that is listed: beside a floating base nothing stands on the ground."""
         still = still_roots(bodies.elements) if floats else set()
         kept: dict[int, None] = {}
         for k, body in enumerate(bodies.elements):
@@ -735,7 +739,11 @@ class _Reader:
                 self.log.remark(body.attributes.element, f"{body.attributes.item} is left out: {why}")
             elif body.parent == WORLD or body.parent in kept:
                 kept[k] = None
-        return list(kept)
+        listed, place = {name: at for at, name in enumerate(self.order)}, len(self.order)
+        places: dict[int, int] = {}
+        for k in reversed(kept):  # (what is not listed stands before what follows it)
+            places[k] = place = listed.get(bodies.elements[k].name or "", place)
+        return sorted(kept, key=places.__getitem__)
 
     def _mechanism(self, links: Links, equalities: Equalities, actuators: Actuators, floats: bool) -> Mechanism | None:
         gravity = (0.0, 0.0, 0.0) if "gravity" in self.settings.disabled else self.settings.gravity
