@@ -202,7 +202,9 @@ def _passed(phases: Sequence[RowPass | LinearSolve]) -> list[int]:
     """The elements of the record of a body that one pass outward sets, and no other reads but those over rotors."""
     passes: dict[int, set[int]] = {}
     for number, phase in enumerate(phases):
-        for table, step in _steps(phase) if isinstance(phase, RowPass) and phase.order != "ground" else ():
+        if isinstance(phase, LinearSolve) or phase.order == "ground":
+            continue
+        for table, step in _steps(phase):
             for base, k, *_ in (*step.inputs, *step.outputs):
                 if base in {"own", "parent"} and table == "bodies":
                     passes.setdefault(k, set()).add(number if phase.order == "outward" else -1)
@@ -225,9 +227,7 @@ def _places(size: int, passed: Sequence[int]) -> dict[tuple[str, int], tuple[str
 def _replaced(phase: RowPass, places: Mapping[Place, Place]) -> RowPass:
     """A pass with other places."""
 
-    def step(table: str, old: RowStep | None) -> RowStep | None:
-        if old is None:
-            return None
+    def step(table: str, old: RowStep) -> RowStep:
         inputs, outputs = (
             tuple(
                 place if table != "bodies" and place[0] in {"own", "parent"} else places.get(place, place) for place in group
@@ -239,9 +239,9 @@ def _replaced(phase: RowPass, places: Mapping[Place, Place]) -> RowPass:
     first = phase.start_table or phase.table
     return replace(
         phase,
-        steps=tuple(step(phase.table, old) for old in phase.steps),
+        steps=tuple(old and step(phase.table, old) for old in phase.steps),
         starts=tuple(step(first, old) for old in phase.starts),
-        own=tuple(step(phase.table, old) for old in phase.own),
+        own=tuple(old and step(phase.table, old) for old in phase.own),
     )
 
 
