@@ -71,7 +71,7 @@ class RowKind:
         The same of joints of types from outside the package.
     twisted : bool
         Whether the constant placement of a body is Rx(alpha) with the origin at (a, 0, d) in the axes so turned: what
-        `linkwise.model.body` gives the first joint on a body, which takes a sixth of the products off inverse dynamics.
+        `linkwise.model.body` gives the first joint on a body, which takes a fifth of the operations off inverse dynamics.
     """
 
     name: str
