@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
 from typing import Any, TypeVar
@@ -141,6 +141,13 @@ class Report:
         body = self.build(item, lambda: Inertia(**values, physical=physical, item=item), at)
         return {} if body is None else {**values, "physical": physical}
 
+    def name_of_base(self, element: Element, noun: str, taken: set[str]) -> str:
+        """What a link of a file is called that has the name ``base``, for that means the ground here."""
+        names = chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))
+        name = unused_name(names, taken)
+        self.remark(element, f"{noun} 'base' is called {name!r}, for 'base' means the ground")
+        return name
+
     def leave(self, at: Element | int, kind: str, why: str = "") -> None:
         """Note one place of what is not used; `why` of the first of its kind is kept."""
         line = at if isinstance(at, int) else at.line
@@ -226,11 +233,6 @@ def unused_name(names: Iterable[str], taken: set[str]) -> str:
     unused = next(name for name in names if name not in taken)
     taken.add(unused)
     return unused
-
-
-def base_names() -> Iterator[str]:
-    """What a link of a file is called that has the name ``base``, for that means the ground here."""
-    return chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))
 
 
 _TOOL = re.compile(r"tool(_\d+)?")

@@ -168,12 +168,10 @@ def read_srdf(path: str | Path, mechanism: Mechanism) -> Semantics:
     (('link1', 'link2'), [1.5, 0.0])
     """
     try:
-        robot = read_xml(read_text(path, LARGEST_DESCRIPTION))
+        robot = read_xml(read_text(path, LARGEST_DESCRIPTION), "robot")
     except XmlError as error:
         raise FileError(path, [error.problem]) from None
     reader = _Reader(robot, mechanism)
-    if robot.tag != "robot":
-        raise FileError(path, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")])
     try:
         semantics = reader.semantics()
     except RecursionError:

@@ -170,7 +170,7 @@ def root_tag(text: str) -> str:
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
 
 
-def read_xml(text: str) -> Element:
+def read_xml(text: str, tag: str = "") -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
@@ -181,12 +181,14 @@ def read_xml(text: str) -> Element:
     ----------
     text : str
         The text, line ends as ``\n``.
+    tag : str, optional
+        The tag that the root must have.
 
     Raises
     ------
     XmlError
-        Where the text is not well-formed, has a document type or entities (so nothing can grow or be fetched), or nests
-        deeper than `DEEPEST`.
+        Where the root has another tag, or the text is not well-formed, has a document type or entities (so nothing can
+        grow or be fetched), or nests deeper than `DEEPEST`.
 
     Examples
     --------
@@ -198,7 +200,10 @@ def read_xml(text: str) -> Element:
     ...
     linkwise.files.xml_tree.XmlError: line 2: not well-formed XML: the closing tag does not match <link> of line 2 (column 9)
     """
-    return _Builder().read(text)
+    root = _Builder().read(text)
+    if tag and root.tag != tag:
+        raise XmlError(FileProblem(root.line, f"the root element is <{root.tag}>; expected <{tag}>"))
+    return root
 
 
 _LATE_DECLARATION = re.compile(r"\A\s+<\?xml\s[^<>]*\?>")

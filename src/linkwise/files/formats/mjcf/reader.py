@@ -30,7 +30,7 @@ from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyElement, Bo
 from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
 from linkwise.files.formats.mjcf.meshes import Meshes
 from linkwise.files.formats.mjcf.replication import Replicator
-from linkwise.files.report import Description, Reading, Report, attempt, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, Report, attempt, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
@@ -426,9 +426,7 @@ class LinkNames:
 
     def _body(self, log: Report, k: int, body: BodyElement) -> str:
         if body.name == "base":
-            name = unused_name(base_names(), self.taken)
-            log.remark(body.attributes.element, f"body 'base' is called {name!r}, for 'base' means the ground")
-            return name
+            return log.name_of_base(body.attributes.element, "body", self.taken)
         return body.name or unused_name((f"body{k + 1}{'_' * more}" for more in count()), self.taken)
 
     def part(self, body: int, k: int, joint: str | None) -> str:
@@ -504,9 +502,7 @@ def parse(
     [1.571]
     """
     try:
-        top = read_xml(text)
-        if top.tag != "mujoco":
-            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
+        top = read_xml(text, "mujoco")
         log = Report()
         includer = Includer(folder, log, include_root)
         includer.expand(top)

@@ -21,10 +21,8 @@ from linkwise.files.registry import ReadOptions
 from linkwise.files.report import (
     Description,
     Reading,
-    base_names,
     body_fields,
     some,
-    unused_name,
     with_tool_at_a_tip,
 )
 from linkwise.files.toml_text import Place
@@ -102,9 +100,7 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
     """
     values = Values()
     try:
-        top = read_xml(text)
-        if top.tag != "sdf":
-            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <sdf>")], {})
+        top = read_xml(text, "sdf")
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})
@@ -204,11 +200,7 @@ class _Reader:
             if name in self.links:
                 self.values.report(element, f"{item} stands twice, first in line {self.links[name].element.line}")
                 continue
-            self.names[name] = name
-            if name == "base":
-                self.names[name] = unused_name(base_names(), taken)
-                said = f"link 'base' is called {self.names[name]!r}, for 'base' means the ground"
-                self.values.remark(element, said)
+            self.names[name] = self.values.name_of_base(element, "link", taken) if name == "base" else name
             frame = self._placed(scope, key, element)
             if self.values.flag(item, element, "kinematic"):
                 self.values.remark(element, f"{item}: it is kinematic, which is read as any link")

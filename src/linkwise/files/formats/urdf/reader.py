@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwise.errors import FileProblem, Problem, members
+from linkwise.errors import Problem, members
 from linkwise.files.formats.urdf.elements import (
     EXTENSIONS,
     TYPES,
@@ -18,7 +18,7 @@ from linkwise.files.formats.urdf.elements import (
     read_shapes,
 )
 from linkwise.files.formats.urdf.writer import axis_links
-from linkwise.files.report import Description, Reading, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
 from linkwise.mechanism import Mechanism
@@ -177,8 +177,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mount
     """
     names = {name: name for name in links if name == "base" or name not in ground.frames}
     if "base" in links and "base" not in ground.frames:
-        names["base"] = unused_name(base_names(), set(links))
-        notes.remark(links["base"].element.line, f"link 'base' is called {names['base']!r}, for 'base' means the ground")
+        names["base"] = notes.name_of_base(links["base"].element, "link", set(links))
     return names
 
 
@@ -214,11 +213,9 @@ def parse(
         Whether reversed limits are exchanged.
     """
     try:
-        robot = read_xml(text)
+        robot = read_xml(text, "robot")
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    if robot.tag != "robot":
-        return Reading(None, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")], {})
     notes = Notes(swap_limits=swap_limits)
     for child in robot.children:
         if child.tag == "drake:joint":
