@@ -303,12 +303,13 @@ class _Problem:
         result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
         if result is None:
             return None
-        sets, cap = result
-        low, high, x = sets[:, 0, 0], sets[:, 0, 1], np.ascontiguousarray(sets[..., 2])
-        kept = (ends <= cap[:, [0, -1]]).all() and (ends[:, 0] <= high).all() and (ends[:, 0] >= low).all()
-        if not kept or not np.max(x) <= 1e-2 * UNLIMITED or _stuck(x).any():  # (neither does what is no number)
+        low, high, *caps, slowest, fastest = result.edges.T
+        first, last = ends.T
+        kept = (first >= low) & (first <= np.minimum(high, caps[0])) & (last <= caps[1])  # (not where one is no number)
+        if not (kept & (np.square(fastest) <= 1e-2 * UNLIMITED) & (slowest > CRAWL * fastest)).all():
             return None
-        return Retimed(PathPieces(self.path, nodes), x.reshape(*self.path.batch, nodes.size))
+        shape = (*self.path.batch, nodes.size)
+        return Retimed.timed(PathPieces(self.path, nodes), result.x.reshape(shape), result.times.reshape(shape))
 
     def _chunk(self, pieces: Pieces, ends: FloatArray, refinements: int, start: int) -> tuple[Retimed, FloatArray]:
         fixed = np.isin(pieces.s[0], self.path.s) | self.stops

@@ -12,22 +12,24 @@ from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.reachability import LANES, STENCIL
+from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "4"
+LOWERING = "5"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
 
 SPEEDS: dict[str, tuple[int | str, ...]] = {
-    "lines": ("n", "b", 3, LANES), "most": ("m",), "rate": ("n",), "ends": (2,), "slopes": ("p", "d", "w"),
-    "weights": ("n", "d", "d"), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
+    "lines": ("n", "b", 3, LANES), "sets": ("m", 3), "cap": ("m",), "most": ("m",), "rate": ("n",), "ends": (2,),
+    "knots": ("p", 6, "w"), "weights": ("n", "d", 6), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
 }  # fmt: skip
 
 #: What limits of efforts need besides.
 EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
+
+OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edges": (len(EDGES),)}
 
 SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends": ("p", 6, "w")}, {"state": ("t", 3, "w")})
 
@@ -35,16 +37,13 @@ SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends":
 def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any]:
     """The passes over lines that tapes make, and another one the greatest x at both ends; see `Backend.path_speeds`."""
     inputs = SPEEDS | (EFFORTS if efforts else {})
-    face = Face("path_speeds", inputs, {"sets": ("m", 3), "cap": ("m",)})
+    face = Face("path_speeds", inputs, OUTPUTS)
     tapes = {"rows": rows, "caps": caps, "efforts": efforts}
     bodies = [lane_body(tape, name) for name, tape in tapes.items() if tape]
-    arguments = [*(f"ptr %{name}" for name in (*inputs, "cap") if name != "ends"), "i64 %n", "i64 %w"]
-    kinds = (rows is not None) + (efforts is not None)
-    before = f"""  %w.at = getelementptr i64, ptr %dimensions, i64 9
-  %w = load i64, ptr %w.at
-  call void @fill({", ".join(arguments)})"""
-    fill = _fill(arguments, rows is not None, efforts is not None, kinds)
-    parts = [*bodies, fill, *reachability.parts((*inputs, *face.outputs), before, held=True)]
+    used = [name for name in inputs if name not in ("sets", "ends")]
+    fill = _fill(", ".join(f"ptr %{name}" for name in used), rows is not None, efforts is not None)
+    call = "call void @fill(i64 {k}, " + ", ".join(f"ptr %{name}" for name in used) + ", i64 %n, i64 %w, ptr %carry)"
+    parts = [*bodies, fill, *reachability.along_paths((*inputs, *OUTPUTS), call)]
     digests = " ".join(tape.digest if tape else "none" for tape in tapes.values())
     return loop_gufunc(face, parts, f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests}")
 
@@ -95,56 +94,75 @@ def _times(t: Text, matrix: str, row: int, values: list[str]) -> str:
     return total
 
 
-def _fill(arguments: list[str], rates: bool, efforts: bool, kinds: int) -> str:
-    """``@fill``: of each interval the lines of all limits, caps at the nodes, and whether the path can stand there.
+def _fill(pointers: str, rates: bool, efforts: bool) -> str:
+    """``@fill``: of interval k the lines of all limits, the cap at the node after it, and whether the path can stand there.
 
-    The Bernstein coefficients of slopes are sums of those of the piece, and those of efforts of values at places about the
-    interval, weighted by numbers that all paths share.
+    The Bernstein coefficients of slopes are sums of values at the ends of the piece, and those of efforts of values at
+    places about the interval, weighted by numbers that all paths share. ``%carry`` holds what is known from interval k + 1:
+    the caps at its first node by its own limits, which are all that is left with k = -1, and the coefficients there.
     """
     t = lane_text("fill")
     t.begin()
-    for name, size in (("in", 17), ("caps", 2), ("near", 1), ("far", 1), ("carry", 1), ("most.low", 1)):
+    for name, size in (("in", 17), ("caps", 2), ("near", 1), ("far", 1), ("most.low", 1)):
         t.do(f"%{name} = alloca [{size} x {t.vector}], align 64")
     t.do(f"%groups = udiv i64 %w, {LANES}")
-    t.do(f"%skip = mul i64 %w, {ROWS}")
-    t.put(t.number(float("inf")), "%carry", 0)
-    with t.loop("interval", "%n") as k:
-        rate = t.load("double", "%rate", k)
-        pace = t.broadcast(t.emit(f"fadd double {rate}, {rate}"))
-        span = t.broadcast(t.emit(f"fdiv double 1.0, {rate}")) if efforts else ""
-        number = t.load("double", "%piece", k)
-        first = t.emit(f"mul i64 {t.emit(f'fptoui double {number} to i64')}, %skip")
-        matrix = t.at("double", "%weights", t.emit(f"mul i64 {k}, {ROWS * ROWS}"))
-        for name in ("near", "far"):
-            t.put(t.number(float("inf")), f"%{name}", 0)
-        t.put(t.number(0.0), "%most.low", 0)
-        begin = t.emit(f"mul i64 {k}, {t.emit(f'mul i64 %groups, {kinds}')}")
-        with t.loop("group", "%groups") as group:
-            lane = t.emit(f"mul i64 {group}, {LANES}")
-            place = t.emit(f"add i64 {begin}, {group}")
-            _rate_lines(t, first, lane, matrix, pace, place if rates else None)
-            if efforts:
-                _effort_lines(t, k, lane, span, t.emit(f"add i64 {place}, %groups") if rates else place)
-        _store_cap(t, _less(t, t.get("%carry", 0), t.get("%near", 0)), k)
-        t.put(t.get("%far", 0), "%carry", 0)
-        over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
-        bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
-        stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
-        t.do(f"store double {stands}, ptr {t.at('double', '%held', k)}, align 8")
-    _store_cap(t, t.get("%carry", 0), "%n")
+    for name in ("near", "far"):
+        t.put(t.number(float("inf")), f"%{name}", 0)
+    t.do("%behind = add i64 %k, 1")
+    t.do("%final = icmp eq i64 %behind, %n")
+    t.do("%is = icmp sge i64 %k, 0")
+    t.do("br i1 %is, label %interval, label %over")
+    t.start("interval")
+    rate = t.load("double", "%rate", "%k")
+    pace = t.broadcast(t.emit(f"fadd double {rate}, {rate}"))
+    span = t.broadcast(t.emit(f"fdiv double 1.0, {rate}")) if efforts else ""
+    piece = t.emit(f"fptoui double {t.load('double', '%piece', '%k')} to i64")
+    first = t.emit(f"mul i64 {t.emit(f'mul i64 {piece}, 6')}, %w")
+    matrix = t.at("double", "%weights", t.emit(f"mul i64 %k, {ROWS * 6}"))
+    t.put(t.number(0.0), "%most.low", 0)
+    begin = t.emit(f"mul i64 %k, {t.emit(f'mul i64 %groups, {rates + efforts}')}")
+    with t.loop("group", "%groups") as group:
+        lane = t.emit(f"mul i64 {group}, {LANES}")
+        place = t.emit(f"add i64 {begin}, {group}")
+        _rate_lines(t, first, lane, matrix, pace, place if rates else None)
+        if efforts:
+            _effort_lines(t, "%k", lane, span, t.emit(f"add i64 {place}, %groups") if rates else place)
+    over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
+    bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
+    stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
+    t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
+    t.do("br label %over")
+    t.start("over")
+    _store_cap(t, _less(t, t.get("%carry", 0), t.get("%far", 0)), "%behind")
+    t.put(t.get("%near", 0), "%carry", 0)
     t.do("ret void")
-    return t.function(f"define internal void @fill({', '.join(arguments)})")
+    return t.function(f"define internal void @fill(i64 %k, {pointers}, i64 %n, i64 %w, ptr %carry)")
+
+
+def _coefficients(t: Text, name: str, matrix: str, values: list[str], place: int, kept: str) -> None:
+    """Emit: the coefficients of a polynomial in an interval, from some place of the inputs on.
+
+    The last one is the first one of the next interval, which is kept, but in the last interval.
+    """
+    t.do(f"br i1 %final, label %{name}.last, label %{name}.all")
+    t.start(f"{name}.last")
+    t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
+    t.do(f"br label %{name}.all")
+    t.start(f"{name}.all")
+    first, *others = [_times(t, matrix, row, values) for row in range(ROWS - 1)]
+    for row, value in enumerate([first, *others, t.get(kept, 0)]):
+        t.put(value, "%in", place + row)
+    t.put(first, kept, 0)
 
 
 def _rate_lines(t: Text, first: str, lane: str, matrix: str, pace: str, place: str | None) -> None:
     """Emit: caps for velocities, and lines for accelerations unless there is no place for them."""
     at = t.emit(f"add i64 {first}, {lane}")
     values = []
-    for _ in range(ROWS):
-        values.append(load_lanes(t, "%slopes", at))
+    for _ in range(6):
+        values.append(load_lanes(t, "%knots", at))
         at = t.emit(f"add i64 {at}, %w")
-    for row in range(ROWS):
-        t.put(_times(t, matrix, row, values), "%in", row)
+    _coefficients(t, "slope", matrix, values, 0, t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, 1")))
     t.put(pace, "%in", ROWS)
     t.put(load_lanes(t, "%limits", lane), "%in", ROWS + 1)
     t.put(load_lanes(t, "%limits", t.emit(f"add i64 %w, {lane}")), "%in", ROWS + 2)
@@ -168,8 +186,8 @@ def _effort_lines(t: Text, k: str, lane: str, span: str, place: str) -> None:
         for _ in range(STENCIL):
             values.append(load_lanes(t, "%terms", at))
             at = t.emit(f"add i64 {at}, {width}")
-        for row in range(ROWS):
-            t.put(_times(t, stencil, row, values), "%in", term * ROWS + row)
+        kept = t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, {2 + term}"))
+        _coefficients(t, f"term{term}", stencil, values, term * ROWS, kept)
     t.put(span, "%in", 3 * ROWS)
     t.put(load_lanes(t, "%limits", t.emit(f"add i64 {t.emit('mul i64 %w, 2')}, {lane}")), "%in", 3 * ROWS + 1)
     target = t.at(t.vector, "%lines", t.emit(f"mul i64 {place}, {3 * ROWS}"))
