@@ -130,10 +130,12 @@ def time_optimal(
         raise ArgumentError("give a mechanism whose joints have limits, or limits=MotionLimits(...)")
     chosen = (MotionLimits.of(mechanism) if limits is None else limits).checked(route.n, mechanism)  # type: ignore[arg-type]
     nodes = _nodes(route, whole("intervals", intervals, 1, "1 interval or more"), rests)
-    speeds = [_speed(field, value, route.batch) for field, value in (("sd0", sd0), ("sd1", sd1))]
+    ends = np.empty((*route.batch, 2))
+    for side, (name, value) in enumerate((("sd0", sd0), ("sd1", sd1))):
+        ends[..., side] = _speed(name, value, route.batch)
     stops = np.isin(nodes, np.asarray(rests, dtype=float)) if len(rests) else np.zeros(nodes.size, dtype=bool)
     problem = _Problem(route, mechanism, {name: value for name, value in chosen.items() if name not in JERK_FIELDS}, stops)
-    ends, count_of = np.stack(speeds, axis=-1), whole("refinements", refinements, 0, "0 or more")
+    count_of = whole("refinements", refinements, 0, "0 or more")
     if len(problem.limits) == len(chosen):
         retimed, stretch = problem.solved(nodes, ends, count_of)
     else:
@@ -175,9 +177,9 @@ def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArra
 
 def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray:
     speed = numbers(field, value, "a number >= 0, ds/dt, or one for each path")
-    if np.any(speed < 0.0) or speed.ndim > len(batch):
+    if speed.shape not in ((), batch) or speed.min(initial=0.0) < 0.0:
         raise ArgumentError(f"{field} is {shown(value)}; expected a number >= 0, ds/dt, or one for each path")
-    return np.broadcast_to(speed, batch)
+    return speed
 
 
 def _check_mechanism(mechanism: Tree, path: JointPath) -> None:
@@ -200,8 +202,6 @@ class _Problem:
     _space: tuple[FloatArray, FloatArray] | None = None
 
     def __post_init__(self) -> None:
-        rates = [self.limits.get(name, np.full(self.path.n, np.inf)) for name in ("qd_max", "qdd_max")]
-        self._rates = np.minimum(np.stack([np.where(rate == 0.0, np.inf, rate) for rate in rates], axis=-1), UNLIMITED)
         self.dynamics = {name: value for name, value in self.limits.items() if name not in ("qd_max", "qdd_max")}
 
     def _where(self, s: float, flat: int) -> str:
@@ -372,8 +372,10 @@ class _Problem:
         shape = (*pieces.batch, pieces.steps.shape[-1], self.path.n)
         if self._space is None or self._space[0].shape[:-2] != shape:
             self._space = np.empty((*shape, 3, LANES)), np.empty((*shape, 2))
+        rates = [self.limits.get(name, np.full(self.path.n, np.inf)) for name in ("qd_max", "qdd_max")]
+        rates = np.minimum(np.stack([np.where(rate == 0.0, np.inf, rate) for rate in rates], axis=-1), UNLIMITED)
         with np.errstate(all="ignore"):  # (what has no limit may overflow)
-            lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], self._rates, out=self._space)
+            lines, caps = kernel(joint_limits)(*pieces.ends, pieces.steps[..., None], rates, out=self._space)
         cap = np.full((*pieces.batch, self.stops.size), np.inf)
         if self.ceiling is not None:
             cap[:] = self.ceiling
