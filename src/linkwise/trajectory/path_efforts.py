@@ -17,15 +17,16 @@ from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.reachability import STENCIL
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path import scratch
-from linkwise.trajectory.path_kernels import COEFFICIENTS, DENSE, SHARES, kernel, motion_within
+from linkwise.trajectory.path_kernels import COEFFICIENTS, SHARES, kernel, motion_within
+from linkwise.trajectory.peaks import DENSE, peaks
 
-#: Places at which the dynamics are evaluated along a path, at least.
-PLACES = 160
+#: Places at which the dynamics are evaluated along a path, and along each of its pieces, at least.
+PLACES, EACH = 160, 32
 
 #: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
 #: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
 #: next one. Where they exceed limits there, and of other paths, they are checked everywhere.
-CHECKS, MANY, SMOOTH = 60, 120, 12
+CHECKS, MANY, SMOOTH = 60, 120, 24
 
 #: A path that exceeds limits by this share is too rough.
 ROUGH = 1e-5
@@ -99,7 +100,7 @@ class EffortGrid(NamedTuple):
 
     @property
     def everywhere(self) -> Checks:
-        """Checks at `DENSE` shares of all intervals."""
+        """Checks at `DENSE` shares of all intervals, and between them by `peaks`."""
         return _everywhere(self.knots, self.nodes)
 
     @classmethod
@@ -112,7 +113,7 @@ class EffortGrid(NamedTuple):
 def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     lengths, piece = np.diff(s), np.searchsorted(s, at[:-1], side="right") - 1
-    counts = np.maximum(STENCIL, np.ceil(max(PLACES, at.size - 1) * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
+    counts = np.maximum(EACH, np.ceil(max(PLACES, at.size - 1) * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
     starts = np.concatenate(([0], np.cumsum(counts)))
     places = np.append(np.repeat(np.arange(counts.size), counts), counts.size - 1)
     share = (np.arange(starts[-1] + 1) - starts[places]) / counts[places]
@@ -194,7 +195,10 @@ def efforts_hold(
             before = some[:, checks.interval]
             rise = some[:, checks.interval + 1] - before
             speed = np.sqrt(np.maximum(before + rise * checks.share, 0.0))
-            return np.asarray(shares(*state, rise * (0.5 * checks.pace), speed, bounds[2, :n]).max(axis=(1, 2)))
+            taken = shares(*state, rise * (0.5 * checks.pace), speed, bounds[2, :n])
+            if checks is grid.everywhere:
+                taken = peaks(taken.reshape(len(paths), -1, DENSE.size, n))
+            return np.asarray(np.abs(taken).max(axis=(1, 2)))
 
         if not _tightened(members, lanes, bounds, terms, grid, x, share, solve):
             return False

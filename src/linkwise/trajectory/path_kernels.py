@@ -25,9 +25,6 @@ DEGREE = 4
 #: Shares of an interval at which what is no polynomial is evaluated.
 SHARES = np.arange(DEGREE + 1) / DEGREE
 
-#: Shares at which a result is checked once more.
-DENSE = np.linspace(0.0, 1.0, 17)
-
 #: In the place of no limit: its square and the quotient of both are finite.
 UNLIMITED = 1e100
 

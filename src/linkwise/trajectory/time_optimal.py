@@ -25,7 +25,8 @@ from linkwise.trajectory.motion_limits import JERK_FIELDS, MotionLimits
 from linkwise.trajectory.optimal_motion import OptimalMotion
 from linkwise.trajectory.path import JointPath, in_lanes, path_through
 from linkwise.trajectory.path_dynamics import PathDynamics, has_friction
-from linkwise.trajectory.path_kernels import DENSE, SHARES, UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.path_kernels import SHARES, UNLIMITED, joint_limits, kernel, motion_within
+from linkwise.trajectory.peaks import DENSE
 from linkwise.trajectory.retimed import CHUNK, PathPieces, Pieces, Retimed
 from linkwise.trajectory.smoothed import Smoothed
 from linkwise.trajectory.validation import closed, count, schedule

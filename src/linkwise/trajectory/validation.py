@@ -138,8 +138,8 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
     wanted = duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12)
     if not wanted < MOST:
         raise ArgumentError(
-            f"rate is {shown(rate)}, {wanted:.3g} instants of the {duration:.6g} s that the motion takes; expected a rate of at "
-            f"most {MOST / duration:.6g}, for {MOST:,} instants"
+            f"rate is {shown(rate)}, {wanted:.3g} instants of the {duration:.6g} s that the motion takes; expected a rate "
+            f"of at most {MOST / duration:.6g}, for {MOST:,} instants"
         )
     steps = math.ceil(wanted)
     return np.asarray(np.arange(steps + 1) / float(rate))
