@@ -12,7 +12,7 @@ from linkwise.spatial.scalar import FloatArray
 DENSE = 0.5 - 0.5 * np.cos(np.pi * np.arange(17) / 16)
 
 #: Values of this size are looked at between the places too; beyond the second number they are too great anyhow.
-NEAR, BEYOND = 0.99, 2.0
+NEAR, BEYOND = 0.97, 2.0
 
 
 def _between(count: int) -> FloatArray:

@@ -246,10 +246,33 @@ class _Problem:
             f"{self._where(float(pieces.s[path, k]), start + path)}"
         )
 
+    def _check_rests(self, nodes: FloatArray, ends: FloatArray) -> None:
+        """Raise where an effort is too small to stand where a motion begins, rests or ends."""
+        if "tau_max" not in self.limits:
+            return
+        assert self.mechanism is not None
+        path, s, limit = self.path, self.path.s[[0, -1]], self.limits["tau_max"]
+        q, rests = path.q[..., [0, -1], :].reshape(-1, 2, path.n), ends == 0.0
+        if self.stops.any():
+            stops = nodes[self.stops]
+            q = np.concatenate((q, path.at(stops)[0].reshape(len(q), -1, path.n)), axis=1)
+            s, rests = np.append(s, stops), np.concatenate((rests, np.ones((len(q), stops.size), dtype=bool)), axis=1)
+        still = np.zeros_like(q)
+        efforts = np.abs(self.mechanism.inverse_dynamics(q, still, still))
+        short = (efforts > limit * (1.0 + TOLERANCE) + 1e-12 * efforts.max()) & rests[..., None]
+        if short.any():
+            one, place, joint = (int(k) for k in np.argwhere(short)[0])
+            raise ArgumentError(self._cannot_stand(joint, self._where(float(s[place]), one), float(efforts[one, place, joint])))
+
+    def _cannot_stand(self, joint: int, where: str, needed: float) -> str:
+        limit = self.limits["tau_max"][joint]
+        return f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {needed:.6g}, and tau_max is {limit:.6g}"
+
     def solved(self, nodes: FloatArray, speeds: FloatArray, refinements: int) -> tuple[Retimed, FloatArray]:
         """The motions of all paths, and by what factor each was slowed."""
         ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
         self._check_position()
+        self._check_rests(nodes, ends)
         if not refinements and (motion := self._compiled(nodes, ends)) is not None:
             return motion, np.ones(batch)
         at, results = self.path.ends(nodes), []
@@ -436,10 +459,7 @@ class _Problem:
         if np.all(standing[k] <= limit + 1e-12 * standing.max()):
             return
         joint, where = self._neediest(pieces, standing, path, start)
-        raise ArgumentError(
-            f"joint {self.path.names[joint]!r} cannot stand {where}: it needs {standing[..., joint].max():.6g}, and tau_max "
-            f"is {limit[joint]:.6g}"
-        )
+        raise ArgumentError(self._cannot_stand(joint, where, float(standing[..., joint].max())))
 
     def _neediest(self, pieces: Pieces, efforts: FloatArray, path: int, start: int) -> tuple[int, str]:
         """The joint whose effort (N, 5, n) exceeds its limit by most on a path, and where its effort is greatest."""
