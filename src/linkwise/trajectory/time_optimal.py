@@ -250,19 +250,24 @@ class _Problem:
         """Raise where an effort is too small to stand where a motion begins, rests or ends."""
         if "tau_max" not in self.limits:
             return
-        assert self.mechanism is not None
-        path, s, limit = self.path, self.path.s[[0, -1]], self.limits["tau_max"]
+        path, limit = self.path, self.limits["tau_max"]
+
+        def standing(q: FloatArray) -> FloatArray:
+            still = np.zeros_like(q)
+            return np.abs(self.mechanism.inverse_dynamics(q, still, still))  # type: ignore[union-attr]
+
         q, rests = path.q[..., [0, -1], :].reshape(-1, 2, path.n), ends == 0.0
         if self.stops.any():
-            stops = nodes[self.stops]
-            q = np.concatenate((q, path.at(stops)[0].reshape(len(q), -1, path.n)), axis=1)
-            s, rests = np.append(s, stops), np.concatenate((rests, np.ones((len(q), stops.size), dtype=bool)), axis=1)
-        still = np.zeros_like(q)
-        efforts = np.abs(self.mechanism.inverse_dynamics(q, still, still))
-        short = (efforts > limit * (1.0 + TOLERANCE) + 1e-12 * efforts.max()) & rests[..., None]
+            q = np.concatenate((q, path.at(nodes[self.stops])[0].reshape(len(q), -1, path.n)), axis=1)
+            rests = np.concatenate((rests, np.ones((len(q), q.shape[1] - 2), dtype=bool)), axis=1)
+        efforts = standing(q)
+        short = (efforts > limit * (1.0 + TOLERANCE) + 1e-12 * efforts.max()).any(axis=-1) & rests
         if short.any():
-            one, place, joint = (int(k) for k in np.argwhere(short)[0])
-            raise ArgumentError(self._cannot_stand(joint, self._where(float(s[place]), one), float(efforts[one, place, joint])))
+            one = int(np.argmax(short.any(axis=1)))
+            efforts = standing(path.at(nodes)[0].reshape(-1, nodes.size, path.n)[one])
+            joint = int(np.argmax((efforts - limit).max(axis=0)))
+            k = int(np.argmax(efforts[:, joint]))
+            raise ArgumentError(self._cannot_stand(joint, self._where(float(nodes[k]), one), float(efforts[k, joint])))
 
     def _cannot_stand(self, joint: int, where: str, needed: float) -> str:
         limit = self.limits["tau_max"][joint]
