@@ -316,7 +316,9 @@ def test_joints_must_be_able_to_stand_where_a_motion_rests(points: list, rests: 
     """A pendulum that 6 N m swing to 0.9 rad below the horizontal, where it takes 6.098 N m to stand."""
     arm = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, com=(1.0, 0.0, 0.0))], gravity=(0.0, -9.81, 0.0))
     path, limits = np.array(points)[:, None], MotionLimits(tau_max=6.0)
-    with pytest.raises(ArgumentError, match=rf"joint 'link1' cannot stand at s = {s} .*: it needs 6\.09799, and tau_max is 6"):
+    with pytest.raises(
+        ArgumentError, match=rf"joint 'link1' cannot stand at s = {s} .*: it needs 6\.09799, and tau_max is 6"
+    ):
         time_optimal(path, arm, limits, rests=rests)
     assert time_optimal(path, arm, MotionLimits(tau_max=6.1), rests=rests).duration > 0.0
 

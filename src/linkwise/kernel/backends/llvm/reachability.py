@@ -235,12 +235,14 @@ empty:
 """
 
 
-#: Space for what is kept from interval to interval, a vector for each joint and one more; what a path begins with where its limits are written on the way, and what precedes a step of the backward pass.
+#: Where limits are written on the way: space for what is kept from interval to interval, a vector a joint and one more.
 _CARRY = f"""  %w.at = getelementptr i64, ptr %dimensions, i64 9
   %w = load i64, ptr %w.at
   %room = add i64 %w, 1
   %carry = alloca {VECTOR}, i64 %room, align 64
 """
+
+#: What a path begins with there.
 _BEGIN = f"""  store {VECTOR} <{", ".join(["double " + INFINITE] * LANES)}>, ptr %carry, align 64
   %k.last = sub i64 %n, 1
   %speed.first = call double @llvm.sqrt.f64(double %x.first)
