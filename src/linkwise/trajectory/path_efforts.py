@@ -21,7 +21,7 @@ from linkwise.trajectory.path_kernels import COEFFICIENTS, SHARES, kernel, motio
 from linkwise.trajectory.peaks import DENSE, peaks
 
 #: Places at which the dynamics are evaluated along a path, and along each of its pieces, at least.
-PLACES, EACH = 160, 32
+PLACES, EACH = 200, 32
 
 #: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
 #: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
@@ -113,7 +113,7 @@ class EffortGrid(NamedTuple):
 def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     lengths, piece = np.diff(s), np.searchsorted(s, at[:-1], side="right") - 1
-    counts = np.maximum(EACH, np.ceil(max(PLACES, at.size - 1) * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
+    counts = np.maximum(EACH, np.ceil(PLACES * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
     starts = np.concatenate(([0], np.cumsum(counts)))
     places = np.append(np.repeat(np.arange(counts.size), counts), counts.size - 1)
     share = (np.arange(starts[-1] + 1) - starts[places]) / counts[places]
