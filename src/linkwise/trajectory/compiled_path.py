@@ -99,7 +99,7 @@ def speeds(
 
     if not efforts:
         solve(slice(None), bounds)
-    elif not efforts_hold(EffortGrid.of(path.s, nodes), path.n, lanes, bounds, mechanism, result.x, solve):
+    elif not efforts_hold(EffortGrid.of(path.s, nodes), path.n, lanes, bounds, mechanism, ends == 0.0, result.x, solve):
         return None
     return result
 

@@ -51,9 +51,9 @@ class PathSamples(NamedTuple):
         units = kernel(motion_within)(*np.eye(6)[:, None], lengths[piece][:, None], share[:, None], 0.0, 1.0)
         return cls(np.stack(units, axis=1), piece.astype(float))
 
-    def of(self, lanes: FloatArray, space: FloatArray) -> FloatArray:
+    def of(self, lanes: FloatArray, space: FloatArray, program: Callable[..., Any]) -> FloatArray:
         """Q, dq and ddq (B, S, 3, w) of paths (B, p, 6, w), written into a space for B paths or more."""
-        state: FloatArray = _samples(default_backend())(self.weights, self.piece, lanes, out=space[: len(lanes)])
+        state: FloatArray = program(self.weights, self.piece, lanes, out=space[: len(lanes)])
         return state
 
 
@@ -153,10 +153,10 @@ def _samples(backend: str) -> Callable[..., Any]:
 
 
 def efforts_hold(
-    grid: EffortGrid, n: int, lanes: FloatArray, bounds: FloatArray, mechanism: Any, x: FloatArray,
-    solve: Callable[..., None],
+    grid: EffortGrid, n: int, lanes: FloatArray, bounds: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_],
+    x: FloatArray, solve: Callable[..., None],
 ) -> bool:  # fmt: skip
-    """Find the speeds of all paths with limits of efforts; whether these hold after some rounds.
+    """Find the speeds of all paths with limits of efforts; whether these hold after some rounds, and at rest at both ends.
 
     Parameters
     ----------
@@ -170,6 +170,8 @@ def efforts_hold(
         Limits of velocity, acceleration and effort.
     mechanism : Mechanism
         It moves along the paths.
+    rests : ndarray (B, 2) of bool
+        Whether the motions begin and end at rest.
     x : ndarray (B, N + 1)
         Where the squared speeds are written.
     solve : callable
@@ -183,22 +185,26 @@ def efforts_hold(
     )
     space[..., n:] = 0.0
     dynamics, shares = mechanism.kernel("path_dynamics"), mechanism.kernel("path_effort_shares")
+    program, most = _samples(default_backend()), bounds[2, :n]
     for k in range(0, len(lanes), size):
         members = np.arange(k, min(k + size, len(lanes)))
-        state = grid.samples.of(lanes[k : k + size], places)
+        state = grid.samples.of(lanes[k : k + size], places, program)
         terms = space[: len(state)]
         dynamics(*_columns(state, n), out=_columns(terms, n))
+        standing = np.abs(terms[:, [0, -1], 2, :n])
+        if (rests[k : k + size] & (standing > most).any(axis=-1)).any():
+            return False
 
         def share(paths: FloatArray, some: FloatArray, checks: Checks) -> FloatArray:
             room = middles if checks is grid.checks else np.empty((len(paths), len(checks.share), 3, width))
-            state = _columns(checks.samples.of(paths, room), n)
+            state = _columns(checks.samples.of(paths, room, program), n)
             before = some[:, checks.interval]
             rise = some[:, checks.interval + 1] - before
             speed = np.sqrt(np.maximum(before + rise * checks.share, 0.0))
-            taken = shares(*state, rise * (0.5 * checks.pace), speed, bounds[2, :n])
+            taken = shares(*state, rise * (0.5 * checks.pace), speed, most)
             if checks is grid.everywhere:
                 taken = peaks(taken.reshape(len(paths), -1, DENSE.size, n))
-            return np.asarray(np.abs(taken).max(axis=(1, 2)))
+            return np.asarray(np.abs(taken).reshape(len(paths), -1).max(axis=1))
 
         if not _tightened(members, lanes, bounds, terms, grid, x, share, solve):
             return False

@@ -80,9 +80,11 @@ class PathProblem:
         """The motions of all paths, and by what factor each was slowed."""
         ends, batch = np.square(speeds.reshape(-1, 2)), self.path.batch
         self.refusals.check_position()
-        self.refusals.check_rests(nodes, self.stops, ends)
+        if self.stops.any():
+            self.refusals.check_rests(nodes, self.stops, ends)
         if not refinements and (motion := self._compiled(nodes, ends)) is not None:
             return motion, np.ones(batch)
+        self.refusals.check_rests(nodes, self.stops, ends)
         at, results = self.path.ends(nodes), []
         for k in range(0, len(ends), CHUNK):
             begin, end = at(slice(k, k + CHUNK))

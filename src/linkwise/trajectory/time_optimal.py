@@ -151,7 +151,9 @@ def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArra
     return path.divided(intervals, stops)
 
 
-def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray:
+def _speed(field: str, value: Any, batch: tuple[int, ...]) -> FloatArray | float:
+    if type(value) is float and 0.0 <= value < np.inf:
+        return value
     speed = numbers(field, value, "a number >= 0, ds/dt, or one for each path")
     if speed.shape not in ((), batch) or speed.min(initial=0.0) < 0.0:
         raise ArgumentError(f"{field} is {shown(value)}; expected a number >= 0, ds/dt, or one for each path")

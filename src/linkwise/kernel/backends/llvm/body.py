@@ -8,8 +8,9 @@ outputs if it is one), and read again by each part that needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from typing import cast
 
 from linkwise.kernel.backends.llvm.atan import plane_angle
 from linkwise.kernel.backends.llvm.sincos import beyond, sine_cosine
@@ -237,6 +238,16 @@ def blocks(tape: Tape, t: Text, plan: Plan) -> str:
             t.do(f"call void @part{number}_{t.tag}({', '.join(places)})")
     t.do("ret void")
     return "\n".join([*functions, _function(t, f"blocks_{t.tag}", ("in", "out", "space"), ", i64 %count")])
+
+
+def inlined(tape: Tape, t: Text, values: Sequence[str]) -> list[str]:
+    """Emit the arithmetic of a short tape without angles on vectors, in the function that is being written; its results."""
+    plan = Plan(tape, has_fma=t.has_fma, divided=False)
+    writer = _Writer(tape, t, plan)
+    writer.names.update(enumerate(values))
+    for slot in plan.parts[0]:
+        writer._instruction(cast(int, slot))
+    return [writer.name(slot) for slot in tape.results]
 
 
 def write_part(tape: Tape, t: Text, plan: Plan, number: int) -> None:
