@@ -334,6 +334,26 @@ def test_efforts_between_the_points_of_a_check() -> None:
         assert excess.max() < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("spring", "compiled"),
+    [
+        (lw.Spring("link1", stiffness=20.0, rest=0.3), True),
+        (lw.Spring({"link1": 1.0, "link2": -1.0}, stiffness=5.0, inertia=0.5), False),
+        (lw.Spring("link2", stiffness=5.0, damping=2.0), False),
+    ],
+)
+def test_springs_count(monkeypatch: pytest.MonkeyPatch, spring: lw.Spring, compiled: bool) -> None:
+    arm = lw.robots.planar_2r().replace(gravity=(0.0, -9.81, 0.0), springs=[spring])
+    efforts = np.array([90.0, 40.0])
+    points = np.random.default_rng(1).uniform(-1.2, 1.2, (4, 2))
+    move = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
+    assert isinstance(move.profile.pieces, PathPieces) == (compiled and loaders.usable())
+    assert (np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts).max() < 1.0 + 1e-9
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    other = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
+    assert abs(move.duration / other.duration - 1.0) < 1e-7  # limits are tightened by 2e-10 to 1e-7
+
+
 def test_effort_terms_are_those_of_inverse_dynamics() -> None:
     arm = lw.robots.puma560()
     q, dq, ddq = RNG.uniform(-1.0, 1.0, (3, 20, 6))

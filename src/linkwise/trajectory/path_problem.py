@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel.reachability import LANES, profiles
+from linkwise.model.spring import Spring
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import compiled_path
@@ -119,14 +121,15 @@ class PathProblem:
         return Smoothed(pieces, x, path=self.path, averages=averages)
 
     def _plain_dynamics(self) -> bool:
-        """Whether all limits are of joints, and efforts are linear in u and x."""
+        """Whether all limits are of joints, and efforts are linear in u and x and smooth along the path."""
         if not self.dynamics:
             return True
         tree = self.mechanism
         assert tree is not None
-        if set(self.dynamics) != {"tau_max"} or tree.springs or tree.nv > MOST or not self.limits["tau_max"].all():
+        if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
-        return not has_friction(tree)
+        elastic = all(isinstance(one, Spring) and not any_nonzero(one.damping) for one in tree.springs)
+        return elastic and not tree.has_length_inertias and not has_friction(tree)
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
