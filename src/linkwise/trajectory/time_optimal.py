@@ -43,11 +43,11 @@ def time_optimal(
     path is cut into intervals in which u is constant, and the greatest x are found by reachability analysis (H. Pham and
     Q.-C. Pham, IEEE Transactions on Robotics 34(3), 2018). Limits hold between the nodes too: of velocities and
     accelerations by the Bernstein coefficients of what is limited, a polynomial; of efforts and of the tool by those of a
-    polynomial of degree four through five points, and by checks at six, at last 17 points of each interval, after which
-    limits are tightened where they were exceeded, and the motion is slowed by what is left (`OptimalMotion.stretch`).
-    Efforts without friction, with 12 intervals or more between two knots, are checked at 60 points first, and at all others
-    where one of these exceeds a limit.
-    Between these points nothing is checked; an excess there falls with the square of the interval. With limits of jerk or
+    polynomial of degree four through five points, and by checks at six, at last 17 points of each interval and of the
+    polynomial through these, after which limits are tightened where they were exceeded, and the motion is slowed by what is
+    left (`OptimalMotion.stretch`). Efforts without friction, with 24 intervals or more between two knots, are checked at 60
+    points first, and at all others where one of these exceeds a limit. Where dry friction jumps within an interval, and
+    end stops begin, nothing is checked between the points. With limits of jerk or
     of rates of efforts the result is averaged over a window of time (`linkwise.trajectory.jerk_along_path`): it keeps all
     limits, starts and ends at rest, and is not the shortest.
 
