@@ -198,8 +198,8 @@ def efforts_hold(
         def share(paths: FloatArray, some: FloatArray, checks: Checks) -> FloatArray:
             room = middles if checks is grid.checks else np.empty((len(paths), len(checks.share), 3, width))
             state = _columns(checks.samples.of(paths, room, program), n)
-            before = some[:, checks.interval]
-            rise = some[:, checks.interval + 1] - before
+            before = some.take(checks.interval, axis=1)
+            rise = some[:, 1:].take(checks.interval, axis=1) - before
             speed = np.sqrt(np.maximum(before + rise * checks.share, 0.0))
             taken = shares(*state, rise * (0.5 * checks.pace), speed, most)
             if checks is grid.everywhere:

@@ -120,7 +120,7 @@ def rate_rows(d: Any, pace: Any, limit: Any) -> list[list[Any]]:
 def rate_caps(d: Any, limit: Any) -> Array:
     """Greatest x (2,) at both ends for the velocity of a joint, of the five Bernstein coefficients of its slope."""
     chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
-    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)]), limit)
+    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d[1:-1], chord[1:-1], strict=True)]), limit)
 
 
 def slopes(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:

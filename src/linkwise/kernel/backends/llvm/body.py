@@ -241,9 +241,12 @@ def blocks(tape: Tape, t: Text, plan: Plan) -> str:
 
 
 def inlined(tape: Tape, t: Text, values: Sequence[str]) -> list[str]:
-    """Emit the arithmetic of a short tape without angles on vectors, in the function that is being written; its results."""
+    """Emit the arithmetic of a short tape without angles on vectors, in the function that is being written; its results.
+
+    A comparison with a NaN raises the invalid flag.
+    """
     plan = Plan(tape, has_fma=t.has_fma, divided=False)
-    writer = _Writer(tape, t, plan)
+    writer = _Inlined(tape, t, plan)
     writer.names.update(enumerate(values))
     for slot in plan.parts[0]:
         writer._instruction(cast(int, slot))
@@ -403,3 +406,22 @@ class _Writer:
             t.put(value, "%lanes", k)
         t.do(f"call void {t.runtime('slow')}(ptr %lanes)")
         return t.get("%lanes", 1), t.get("%lanes", 2)
+
+
+class _Inlined(_Writer):
+    """Writes arithmetic whose flags nobody reads: choices are comparisons of floats, the greater of two one instruction."""
+
+    def _instruction(self, slot: int) -> None:
+        code, first_result = self.tape.code, self.tape.first_result
+        instruction = code[slot - first_result]
+        if instruction.op != "select":
+            super()._instruction(slot)
+            return
+        tested, *chosen = instruction.args
+        x, y = map(self.name, chosen)
+        difference = code[tested - first_result] if tested >= first_result else None
+        if difference and difference.op == "sub" and [*difference.args] == chosen:
+            first, second = x, y
+        else:
+            first, second = self.name(tested), self.t.number(0.0)
+        self.names[slot] = self.t.choose(self.t.emit(f"fcmp ogt {self.t.vector} {first}, {second}"), x, y)

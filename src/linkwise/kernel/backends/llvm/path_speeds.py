@@ -16,7 +16,7 @@ from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "6"
+LOWERING = "7"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
