@@ -54,6 +54,7 @@ def test_jerk_and_json(linkwise: Callable, points: str) -> None:
         (["--qd-max", "1,2,3"], "qd_max is [1.0, 2.0, 3.0]; expected numbers >= 0, one or 2"),
         (["--rest", "7"], "there is no point 7; the file has 3"),
         ([], "there is no limit"),
+        (["--qd-max", "1", "--qdd-max", "1", "--rate", "1e9"], "rate is 1000000000.0, "),
         (["--qdd-max", "0"], "qdd_max of joint 'link1' is 0"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.trajectory import MotionLimits, OptimalMotion, jerk_limited, path_through, time_optimal
-from linkwise.trajectory.jerk_along_path import greatest
+from linkwise.trajectory.peaks import greatest
 from linkwise.trajectory.smoothed import Smoothed, along_path, shares
 
 POINTS = np.random.default_rng(5).uniform(-1.5, 1.5, (4, 3))

@@ -103,6 +103,10 @@ CASES: list[tuple[Callable[[], object], str]] = [
         lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, t=[0.0, 3.0], rate=10.0),
         "t and rate are both given; expected one of them, or neither",
     ),
+    (
+        lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, rate=1e9),
+        "rate is 1000000000.0, 2e+09 instants of the 2 s that the motion takes; expected a rate of at most 2.5e+06",
+    ),
     (lambda: trapezoidal(*TWO, qd_max=1.0, qdd_max=1.0, rate=0), "rate is 0; expected instants a second, > 0"),
     # ── through way-points ──
     (lambda: through(WAY, [0, 1, 2], kind="linear"), "kind is 'linear'; expected 'quintic', 'cubic' or 'trapezoidal'"),

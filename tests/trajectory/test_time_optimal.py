@@ -308,6 +308,52 @@ def test_compiled_efforts_hold_at_any_instant_and_equal_interval_by_interval(
     assert np.abs(change).max() < (1e-8 if intervals > 100 else 2e-2)
 
 
+@pytest.mark.parametrize(
+    ("points", "rests", "s"),
+    [([-1.6, -0.9], (), "1"), ([-0.9, -1.6], (), "0"), ([-1.6, -0.9, -1.6], [1.0], "1")],
+)
+def test_joints_must_be_able_to_stand_where_a_motion_rests(points: list, rests: list, s: str) -> None:
+    """A pendulum that 6 N m swing to 0.9 rad below the horizontal, where it takes 6.098 N m to stand."""
+    arm = lw.Mechanism([lw.Link(joint="revolute", mass=1.0, com=(1.0, 0.0, 0.0))], gravity=(0.0, -9.81, 0.0))
+    path, limits = np.array(points)[:, None], MotionLimits(tau_max=6.0)
+    with pytest.raises(
+        ArgumentError, match=rf"joint 'link1' cannot stand at s = {s} .*: it needs 6\.09799, and tau_max is 6"
+    ):
+        time_optimal(path, arm, limits, rests=rests)
+    assert time_optimal(path, arm, MotionLimits(tau_max=6.1), rests=rests).duration > 0.0
+
+
+def test_efforts_between_the_points_of_a_check() -> None:
+    """Twenty points three radians apart on a grid of 200: efforts turn within an interval, and rise between its points."""
+    arm, efforts, rng = lw.robots.planar_3r(), np.array([150.0, 80.0, 30.0]), np.random.default_rng(11)
+    points = rng.uniform(-3.0, 3.0, (6, 20, 3))
+    for way in points:
+        move = time_optimal(way, arm, MotionLimits(qd_max=3.0, tau_max=efforts))
+        excess = np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts - 1.0
+        print(f"excess {excess.max():.1e}")
+        assert excess.max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("spring", "compiled"),
+    [
+        (lw.Spring("link1", stiffness=20.0, rest=0.3), True),
+        (lw.Spring({"link1": 1.0, "link2": -1.0}, stiffness=5.0, inertia=0.5), False),
+        (lw.Spring("link2", stiffness=5.0, damping=2.0), False),
+    ],
+)
+def test_springs_count(monkeypatch: pytest.MonkeyPatch, spring: lw.Spring, compiled: bool) -> None:
+    arm = lw.robots.planar_2r().replace(gravity=(0.0, -9.81, 0.0), springs=[spring])
+    efforts = np.array([90.0, 40.0])
+    points = np.random.default_rng(1).uniform(-1.2, 1.2, (4, 2))
+    move = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
+    assert isinstance(move.profile.pieces, PathPieces) == (compiled and loaders.usable())
+    assert (np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts).max() < 1.0 + 1e-9
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    other = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
+    assert abs(move.duration / other.duration - 1.0) < 1e-7  # limits are tightened by 2e-10 to 1e-7
+
+
 def test_effort_terms_are_those_of_inverse_dynamics() -> None:
     arm = lw.robots.puma560()
     q, dq, ddq = RNG.uniform(-1.0, 1.0, (3, 20, 6))
@@ -316,7 +362,7 @@ def test_effort_terms_are_those_of_inverse_dynamics() -> None:
     free = arm.without_friction()
     tau = free.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2)
     assert np.abs(a * u[:, None] + b * speed[:, None] ** 2 + c - tau).max() < 1e-12 * np.abs(tau).max()
-    full = np.abs(arm.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2)) / 50.0
+    full = arm.inverse_dynamics(q, dq * speed[:, None], dq * u[:, None] + ddq * speed[:, None] ** 2) / 50.0
     share = arm.kernel("path_effort_shares")(q, dq, ddq, u, speed, np.full(6, 50.0))
     assert np.abs(share - full).max() < 1e-12
 

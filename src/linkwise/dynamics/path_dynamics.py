@@ -46,7 +46,7 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
 def path_effort_shares(
     tree: Tree, q: Array, dq: Array, ddq: Array, acceleration: Array, speed: Array, tau_max: Array
 ) -> Array:
-    """Return the shares (nv,) of the limits tau_max (nv,) that efforts take, moving along a path q(s).
+    """Return efforts as shares (nv,) of their limits tau_max (nv,), with their signs, moving along a path q(s).
 
     Acceleration is d2s/dt2, speed ds/dt; friction counts.
 
@@ -56,9 +56,9 @@ def path_effort_shares(
     >>> arm = robots.planar_2r()
     >>> shares = arm.kernel("path_effort_shares")([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], 0.7, 1.5, [50.0, 10.0])
     >>> efforts = arm.inverse_dynamics([0.0, 0.5], [1.5, 3.0], [0.7 + 0.3 * 1.5**2, 1.4 + 0.4 * 1.5**2])
-    >>> bool(np.abs(shares - abs(efforts) / [50.0, 10.0]).max() < 1e-14)
+    >>> bool(np.abs(shares - efforts / [50.0, 10.0]).max() < 1e-14)
     True
     """
     u, rate = acceleration.item(), speed.item()
     tau = inverse_dynamics(tree, q, dq * rate, dq * u + ddq * (rate * rate))
-    return np.array([abs(value / limit) for value, limit in zip(tau, tau_max, strict=True)])
+    return np.array([value / limit for value, limit in zip(tau, tau_max, strict=True)])

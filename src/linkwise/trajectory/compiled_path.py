@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.kernel.backend import backend_of, default_backend
-from linkwise.kernel.reachability import LANES
+from linkwise.kernel.reachability import EDGES, LANES
 from linkwise.kernel.tape import Tape, trace
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.motion_limits import JOINT_FIELDS
-from linkwise.trajectory.path import JointPath, aligned, in_lanes
-from linkwise.trajectory.path_efforts import EffortGrid, effort_speeds
+from linkwise.trajectory.path import JointPath, in_lanes, scratch
+from linkwise.trajectory.path_efforts import EffortGrid, efforts_hold
 from linkwise.trajectory.path_kernels import (
     DEGREE,
     UNLIMITED,
@@ -31,11 +31,29 @@ from linkwise.trajectory.path_kernels import (
 ROWS = DEGREE + 1
 
 
+class Speeds(NamedTuple):
+    """Greatest speeds along B paths.
+
+    Attributes
+    ----------
+    x : ndarray (B, N + 1)
+        (ds/dt)^2 at the nodes.
+    times : ndarray (B, N + 1)
+        When they are passed, s.
+    edges : ndarray (B, 6)
+        What `EDGES` says of each path.
+    """
+
+    x: FloatArray
+    times: FloatArray
+    edges: FloatArray
+
+
 def speeds(
     path: JointPath, nodes: FloatArray, most: FloatArray, ends: FloatArray, limits: Mapping[str, FloatArray],
     mechanism: Any = None,
-) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
-    """Controllable sets and profile (B, N + 1, 3), and greatest x (B, N + 1), for limits of joints.
+) -> Speeds | None:  # fmt: skip
+    """The fastest motions for limits of joints.
 
     Parameters
     ----------
@@ -52,7 +70,7 @@ def speeds(
 
     Returns
     -------
-    tuple of ndarray, or None
+    Speeds or None
         None where the backend has no such program, and where it leaves efforts beyond their limits.
     """
     backend, efforts = default_backend(), "tau_max" in limits
@@ -60,21 +78,30 @@ def speeds(
     if program is None or (efforts and path.before is not None):
         return None
     grid, lanes = _grid(path.s.tobytes(), nodes.tobytes()), path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
-    bounds = np.stack([np.minimum(limits.get(name, UNLIMITED), UNLIMITED) + np.zeros(path.n) for name in JOINT_FIELDS])
+    bounds = np.full((len(JOINT_FIELDS), path.n), UNLIMITED)
+    for row, name in zip(bounds, JOINT_FIELDS, strict=True):
+        np.minimum(limits.get(name, UNLIMITED), UNLIMITED, out=row)
+    bounds = in_lanes(bounds)
     blocks = ROWS * lanes.shape[-1] // LANES * (("qdd_max" in limits) + efforts)
-    scratch = aligned((nodes.size - 1, blocks, 3, LANES))  # (it is written, not read)
-    held, bounds = np.empty(nodes.size - 1), in_lanes(bounds)
+    space = scratch("lines", (nodes.size - 1, blocks, 3, LANES)), scratch("sets", (nodes.size, 3)), np.empty(nodes.size)
+    held, shape = np.empty(nodes.size - 1), (len(lanes), nodes.size)
+    result = Speeds(np.empty(shape), np.empty(shape), np.empty((len(lanes), len(EDGES))))
 
-    def solve(lanes: FloatArray, ends: FloatArray, bounds: FloatArray, *terms: FloatArray) -> Any:
+    def solve(part: Any, bounds: FloatArray, *terms: FloatArray) -> None:
+        out = tuple(column[part] for column in result)
         with np.errstate(all="ignore"):
-            return program(
-                scratch, most, grid.rate, ends, grid.slopes @ lanes, grid.weights, grid.piece, bounds, held, *terms
+            program(
+                *space, most, grid.rate, ends[part], lanes[part], grid.weights, grid.piece, bounds, held, *terms, out=out
             )  # fmt: skip
+        if not isinstance(part, slice):
+            for column, values in zip(result, out, strict=True):
+                column[part] = values
 
-    if efforts:
-        return effort_speeds(EffortGrid.of(path.s, nodes), path.n, lanes, ends, bounds, mechanism, solve)
-    sets, cap = solve(lanes, ends, bounds)
-    return sets, cap
+    if not efforts:
+        solve(slice(None), bounds)
+    elif not efforts_hold(EffortGrid.of(path.s, nodes), path.n, lanes, bounds, mechanism, ends == 0.0, result.x, solve):
+        return None
+    return result
 
 
 def controls_of(path: JointPath) -> FloatArray:
@@ -105,19 +132,16 @@ class PathGrid(NamedTuple):
 
     Attributes
     ----------
-    slopes : ndarray (m - 1, 5, 6)
-        What gives the Bernstein coefficients of the slope of each piece from the values at both ends.
     length : ndarray (m - 1,)
         Of the pieces.
-    weights : ndarray (N, 5, 5)
-        What gives those of each interval from those of its piece.
+    weights : ndarray (N, 5, 6)
+        What gives the Bernstein coefficients of the slope in each interval from the values at both ends of its piece.
     piece : ndarray (N,)
         Which that is.
     rate : ndarray (N,)
         1 / (2 D) of each interval, D its length.
     """
 
-    slopes: FloatArray
     length: FloatArray
     weights: FloatArray
     piece: FloatArray
@@ -140,7 +164,8 @@ def _grid(knots: bytes, nodes: bytes) -> PathGrid:
             values = (1.0 - z) * values[:, :-1] + z * values[:, 1:]
         rows.append(values[:, 0])
     slope = np.stack([row + np.zeros((lengths.size, 6)) for row in slopes(*[*np.eye(6), lengths[:, None]])], axis=-2)
-    return PathGrid(slope, lengths, np.stack(rows, axis=1), piece.astype(float), 0.5 / np.diff(at))
+    weights = np.stack(rows, axis=1) @ slope[piece]
+    return PathGrid(lengths, weights, piece.astype(float), 0.5 / np.diff(at))
 
 
 @cache

@@ -18,6 +18,7 @@ from linkwise.errors import ArgumentError
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion_limits import JERK_FIELDS
 from linkwise.trajectory.path import JointPath
+from linkwise.trajectory.peaks import greatest
 from linkwise.trajectory.retimed import Retimed
 from linkwise.trajectory.smoothed import WindowAverage, along_path, shares
 
@@ -185,15 +186,3 @@ def slowing_factors(limits: Mapping[str, FloatArray], mechanism: Any, state: tup
         most = greatest(taken.reshape(-1, CHECKED.size, *taken.shape[1:]))
         factors.append(np.maximum(most, 0.0) ** (1.0 / ORDERS.get(name, 1.0)))
     return np.asarray(np.max(factors, axis=0))
-
-
-def greatest(values: FloatArray) -> FloatArray:
-    """The greatest (M,) of values (M, 9, ...) at even places, or of the parabola through three about the greatest."""
-    values = values.reshape(*values.shape[:2], -1)
-    k = np.clip(np.argmax(values, axis=1), 1, values.shape[1] - 2)[:, None]
-    before, here, after = (np.take_along_axis(values, k + offset, axis=1)[:, 0] for offset in (-1, 0, 1))
-    bend, slope = 2.0 * here - before - after, 0.5 * (after - before)
-    inside = (bend > 0.0) & (np.abs(slope) < bend)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        top = np.where(inside, here + slope**2 / (2.0 * bend), -np.inf)
-    return np.asarray(np.maximum(values.max(axis=1), top).max(axis=-1))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -152,12 +154,32 @@ class JointPath:
         return product
 
 
-def aligned(shape: tuple[int, ...]) -> FloatArray:
-    """An array of any content that begins where a vector may, so that none of its vectors lies across two cache lines."""
-    size = int(np.prod(shape))
-    space = np.empty(size + LANES)
-    skip = -space.ctypes.data % (8 * LANES) // 8
-    return space[skip : skip + size].reshape(shape)
+class _Spaces(threading.local):
+    """The arrays that a thread writes into and reads again within one call, by name."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, FloatArray] = {}
+
+
+_spaces = _Spaces()
+
+#: Longer arrays (32 MB) are not kept: their pages are no longer what takes the time.
+KEPT = 1 << 22
+
+
+def scratch(name: str, shape: tuple[int, ...]) -> FloatArray:
+    """An array of any content that begins where a vector may, so that none of its vectors lies across two cache lines.
+
+    It is the same one each time a thread asks for this name: fresh memory would cost more than what is computed in it.
+    """
+    size, space = prod(shape), _spaces.by_name.get(name)
+    if space is None or space.size < size:
+        space = np.empty(size + LANES)
+        skip = -space.__array_interface__["data"][0] % (8 * LANES) // 8
+        space = space[skip : skip + size]
+        if size <= KEPT:
+            _spaces.by_name[name] = space
+    return space[:size].reshape(shape)
 
 
 def in_lanes(values: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path_kernels import SHARES, kernel, sampled_cap, sampled_limits
+from linkwise.trajectory.peaks import DENSE, peaks
 from linkwise.trajectory.retimed import Pieces, Retimed
 
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
@@ -68,6 +69,11 @@ def has_friction(mechanism: Any) -> bool:
         return bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
 
     return bool(mechanism.memo("trajectory", "has friction", find))
+
+
+def _greatest_size(values: FloatArray) -> FloatArray:
+    """The greatest sizes (..., n) of values (..., K, n)."""
+    return np.asarray(np.abs(values).max(axis=-2))
 
 
 @dataclass(eq=False)
@@ -180,18 +186,20 @@ class PathDynamics:
         """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others."""
         at, u, x = along(retimed, shares)
         q, qd, qdd = retimed.pieces.motion(at, u, x)
+        most = peaks if shares is DENSE else _greatest_size
         result: dict[str, FloatArray] = {}
         if "tau_max" in self.limits:
             slope = self.slope[..., -1:, :]
             creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
             tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
-            result["tau_max"] = share_of(tau, self.limits["tau_max"]).max(axis=-2)
-        for name, value in self._speeds(q, qd).items():
-            result[name] = gauge(value, self.limits[name]).max(axis=-1)
+            taken = np.copysign(share_of(tau, self.limits["tau_max"]), tau)
+            result["tau_max"] = most(taken)
+            if self.has_friction:  # (dry friction jumps where a joint turns back)
+                result["tau_max"] = np.where(self.reverses, _greatest_size(taken), result["tau_max"])
+        vectors = self._speeds(q, qd)
         if "tool_acceleration" in self.limits:
-            value = tool_acceleration(self.mechanism, q, qd, qdd)
-            result["tool_acceleration"] = gauge(value, self.limits["tool_acceleration"]).max(axis=-1)
-        return result
+            vectors["tool_acceleration"] = tool_acceleration(self.mechanism, q, qd, qdd)
+        return result | {name: most(gauge(value, self.limits[name])[..., None])[..., 0] for name, value in vectors.items()}
 
     def tighten(self, retimed: Retimed, used: dict[str, FloatArray]) -> None:
         """Take back by how much each limit is exceeded in each interval; for the tool, cut along its acceleration."""

@@ -16,22 +16,23 @@ import numpy.typing as npt
 from linkwise.kernel.backend import backend_of, default_backend
 from linkwise.kernel.reachability import STENCIL
 from linkwise.spatial.scalar import FloatArray
-from linkwise.trajectory.path import aligned
-from linkwise.trajectory.path_kernels import COEFFICIENTS, DENSE, SHARES, kernel, motion_within
+from linkwise.trajectory.path import scratch
+from linkwise.trajectory.path_kernels import COEFFICIENTS, SHARES, kernel, motion_within
+from linkwise.trajectory.peaks import DENSE, peaks
 
-#: Places at which the dynamics are evaluated along a path, at least.
-PLACES = 160
+#: Places at which the dynamics are evaluated along a path, and along each of its pieces, at least.
+PLACES, EACH = 200, 32
 
 #: Of a path with `MANY` intervals, at least `SMOOTH` in each piece, efforts are checked at so many places at least, at the
 #: begin or in the middle of every third interval of 200: what interpolation leaves has the same size but another sign in the
 #: next one. Where they exceed limits there, and of other paths, they are checked everywhere.
-CHECKS, MANY, SMOOTH = 60, 120, 12
+CHECKS, MANY, SMOOTH = 60, 120, 24
 
 #: A path that exceeds limits by this share is too rough.
 ROUGH = 1e-5
 
 #: Paths that are worked on at a time: what they need stays in the caches.
-TOGETHER = 16
+TOGETHER = 32
 
 #: By this share limits of efforts are tightened from the start, and may be exceeded where they are checked; how often they
 #: are tightened by four times the excess until they are not.
@@ -50,9 +51,9 @@ class PathSamples(NamedTuple):
         units = kernel(motion_within)(*np.eye(6)[:, None], lengths[piece][:, None], share[:, None], 0.0, 1.0)
         return cls(np.stack(units, axis=1), piece.astype(float))
 
-    def of(self, lanes: FloatArray, space: FloatArray) -> FloatArray:
+    def of(self, lanes: FloatArray, space: FloatArray, program: Callable[..., Any]) -> FloatArray:
         """Q, dq and ddq (B, S, 3, w) of paths (B, p, 6, w), written into a space for B paths or more."""
-        state: FloatArray = _samples(default_backend())(self.weights, self.piece, lanes, out=space[: len(lanes)])
+        state: FloatArray = program(self.weights, self.piece, lanes, out=space[: len(lanes)])
         return state
 
 
@@ -99,7 +100,7 @@ class EffortGrid(NamedTuple):
 
     @property
     def everywhere(self) -> Checks:
-        """Checks at `DENSE` shares of all intervals."""
+        """Checks at `DENSE` shares of all intervals, and between them by `peaks`."""
         return _everywhere(self.knots, self.nodes)
 
     @classmethod
@@ -112,7 +113,7 @@ class EffortGrid(NamedTuple):
 def _effort_grid(knots: bytes, nodes: bytes) -> EffortGrid:
     s, at = np.frombuffer(knots), np.frombuffer(nodes)
     lengths, piece = np.diff(s), np.searchsorted(s, at[:-1], side="right") - 1
-    counts = np.maximum(STENCIL, np.ceil(max(PLACES, at.size - 1) * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
+    counts = np.maximum(EACH, np.ceil(PLACES * lengths / lengths.sum() * (1 - 1e-12)).astype(int))
     starts = np.concatenate(([0], np.cumsum(counts)))
     places = np.append(np.repeat(np.arange(counts.size), counts), counts.size - 1)
     share = (np.arange(starts[-1] + 1) - starts[places]) / counts[places]
@@ -151,11 +152,11 @@ def _samples(backend: str) -> Callable[..., Any]:
     return program
 
 
-def effort_speeds(
-    grid: EffortGrid, n: int, lanes: FloatArray, ends: FloatArray, bounds: FloatArray, mechanism: Any,
-    solve: Callable[..., tuple[FloatArray, FloatArray]],
-) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
-    """Sets (B, N + 1, 3) and caps (B, N + 1) with limits of efforts; None where these do not hold after some rounds.
+def efforts_hold(
+    grid: EffortGrid, n: int, lanes: FloatArray, bounds: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_],
+    x: FloatArray, solve: Callable[..., None],
+) -> bool:  # fmt: skip
+    """Find the speeds of all paths with limits of efforts; whether these hold after some rounds, and at rest at both ends.
 
     Parameters
     ----------
@@ -165,42 +166,49 @@ def effort_speeds(
         Number of joints.
     lanes : ndarray (B, p, 6, w)
         The paths.
-    ends : ndarray (B, 2)
-        x at the first and at the last node.
     bounds : ndarray (3, w)
         Limits of velocity, acceleration and effort.
     mechanism : Mechanism
         It moves along the paths.
+    rests : ndarray (B, 2) of bool
+        Whether the motions begin and end at rest.
+    x : ndarray (B, N + 1)
+        Where the squared speeds are written.
     solve : callable
-        Sets and caps of some paths from lanes, ends, bounds, terms, stencils and first places.
+        Finds speeds of some paths for their limits (b, 3, w), terms, stencils and first places.
     """
-    size, results = min(TOGETHER, len(lanes)), []
-    places, middles = (aligned((size, len(part.piece), 3, lanes.shape[-1])) for part in (grid.samples, grid.checks.samples))
-    space, bound = aligned(places.shape), bounds[2, :n]
+    size = min(TOGETHER, len(lanes))
+    width = lanes.shape[-1]
+    places, middles, space = (
+        scratch(name, (size, len(part.piece), 3, width))
+        for name, part in (("places", grid.samples), ("middles", grid.checks.samples), ("terms", grid.samples))
+    )
     space[..., n:] = 0.0
+    dynamics, shares = mechanism.kernel("path_dynamics"), mechanism.kernel("path_effort_shares")
+    program, most = _samples(default_backend()), bounds[2, :n]
     for k in range(0, len(lanes), size):
-        part = slice(k, k + size)
-        state = grid.samples.of(lanes[part], places)
+        members = np.arange(k, min(k + size, len(lanes)))
+        state = grid.samples.of(lanes[k : k + size], places, program)
         terms = space[: len(state)]
-        mechanism.kernel("path_dynamics")(*_columns(state, n), out=_columns(terms, n))
+        dynamics(*_columns(state, n), out=_columns(terms, n))
+        standing = np.abs(terms[:, [0, -1], 2, :n])
+        if (rests[k : k + size] & (standing > most).any(axis=-1)).any():
+            return False
 
-        def share(x: FloatArray, paths: Any, checks: Checks, some: FloatArray = lanes[part]) -> FloatArray:
-            chosen = some[paths]
-            room = middles if checks is grid.checks else aligned((len(chosen), len(checks.share), 3, lanes.shape[-1]))
-            state = _columns(checks.samples.of(chosen, room), n)
-            before, rise = x[:, checks.interval], np.diff(x, axis=1)[:, checks.interval]
-            u, speed = 0.5 * rise * checks.pace, np.sqrt(np.maximum(before + rise * checks.share, 0.0))
-            shares = mechanism.kernel("path_effort_shares")(*state, u, speed, bound)
-            return np.asarray(shares.max(axis=(1, 2)))
+        def share(paths: FloatArray, some: FloatArray, checks: Checks) -> FloatArray:
+            room = middles if checks is grid.checks else np.empty((len(paths), len(checks.share), 3, width))
+            state = _columns(checks.samples.of(paths, room, program), n)
+            before = some.take(checks.interval, axis=1)
+            rise = some[:, 1:].take(checks.interval, axis=1) - before
+            speed = np.sqrt(np.maximum(before + rise * checks.share, 0.0))
+            taken = shares(*state, rise * (0.5 * checks.pace), speed, most)
+            if checks is grid.everywhere:
+                taken = peaks(taken.reshape(len(paths), -1, DENSE.size, n))
+            return np.asarray(np.abs(taken).reshape(len(paths), -1).max(axis=1))
 
-        result = _tightened(lanes[part], ends[part], bounds, terms, grid, share, solve)
-        if result is None:
-            return None
-        results.append(result)
-    if len(results) == 1:
-        return results[0]
-    sets, cap = (np.concatenate(columns) for columns in zip(*results, strict=True))
-    return sets, cap
+        if not _tightened(members, lanes, bounds, terms, grid, x, share, solve):
+            return False
+    return True
 
 
 def _columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
@@ -208,29 +216,29 @@ def _columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
 
 
 def _tightened(
-    lanes: FloatArray, ends: FloatArray, bounds: FloatArray, terms: FloatArray, grid: EffortGrid,
-    share: Callable[[FloatArray, Any, Checks], FloatArray], solve: Callable[..., tuple[FloatArray, FloatArray]],
-) -> tuple[FloatArray, FloatArray] | None:  # fmt: skip
-    """The result of some paths, of which limits of efforts are tightened for those that exceed them at the checks."""
-    limits = np.repeat(bounds[None], len(lanes), axis=0)
+    members: npt.NDArray[np.intp], lanes: FloatArray, bounds: FloatArray, terms: FloatArray, grid: EffortGrid,
+    x: FloatArray, share: Callable[[FloatArray, FloatArray, Checks], FloatArray], solve: Callable[..., None],
+) -> bool:  # fmt: skip
+    """Find the speeds of some paths, of which limits of efforts are tightened for those that exceed them at the checks."""
+    limits, begin = np.repeat(bounds[None], len(members), axis=0), members[0]
     limits[:, 2] *= 1.0 - MARGIN
-    stencils, paths, checks = (grid.stencils, grid.first), np.arange(len(lanes)), grid.checks
-    sets, cap = solve(lanes, ends, limits, terms, *stencils)
+    stencils, checks = (grid.stencils, grid.first), grid.checks
+    solve(slice(begin, members[-1] + 1), limits, terms, *stencils)
+    some: Any = slice(begin, members[-1] + 1)
     for _ in range(ROUNDS):
-        x = sets[paths, :, 2]
-        if not np.isfinite(x).all():
-            return None
-        excess = share(x, paths, checks) - 1.0
+        if not np.isfinite(x[some]).all():
+            return False
+        excess = share(lanes[some], x[some], checks) - 1.0
         over = ~(excess <= TOLERANCE)
         if checks is not grid.everywhere and over.any():
-            paths, checks = paths[over], grid.everywhere
-            excess = share(x[over], paths, checks) - 1.0
+            members, checks = members[over], grid.everywhere
+            excess = share(lanes[members], x[members], checks) - 1.0
             over = ~(excess <= TOLERANCE)
         if not over.any():
-            return sets, cap
+            return True
         if not excess.max() <= ROUGH:
-            return None
-        paths = paths[over]
-        limits[paths, 2] *= 1.0 - 4.0 * excess[over, None]
-        sets[paths], cap[paths] = solve(lanes[paths], ends[paths], limits[paths], terms[paths], *stencils)
-    return None
+            return False
+        some = members = members[over]
+        limits[members - begin, 2] *= 1.0 - 4.0 * excess[over, None]
+        solve(members, limits[members - begin], terms[members - begin], *stencils)
+    return False

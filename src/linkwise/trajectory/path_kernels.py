@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import comb
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,6 @@ DEGREE = 4
 
 #: Shares of an interval at which what is no polynomial is evaluated.
 SHARES = np.arange(DEGREE + 1) / DEGREE
-
-#: Shares at which a result is checked once more.
-DENSE = np.linspace(0.0, 1.0, 17)
 
 #: In the place of no limit: its square and the quotient of both are finite.
 UNLIMITED = 1e100
@@ -49,14 +46,24 @@ COEFFICIENTS = np.linalg.inv(bernstein_values(SHARES))
 ALONG = (COEFFICIENTS @ (SHARES[:, None] * bernstein_values(SHARES))).round(12)
 
 
-def _lines(a: Any, b: Any, c: Any, limit: Any, scale: Any) -> list[Any]:
-    """Slope, lower and upper line in x of u where -limit <= a u + b x + c <= limit."""
-    size = abs(a)
+def _lines(a: list[Any], b: list[Any], c: list[Any], limit: Any, scale: Any) -> list[list[Any]]:
+    """Slopes, lower and upper lines in x of u where -limit <= a u + b x + c <= limit, for five of each."""
+    sizes = [abs(value) for value in a]
     floor = LEAST_SHARE * scale + LEAST
-    share = 1.0 / select(size - floor, size, floor)
-    signed, width = select(a, share, -share), limit * share
-    middle = -(c * signed)
-    return [-(b * signed), middle - width, middle + width]
+    sizes, lines = [select(size - floor, size, floor) for size in sizes], []
+    for p, q, r, share in zip(a, b, c, [*_inverses(*sizes[:3]), *_inverses(*sizes[3:])], strict=True):
+        signed, width = select(p, share, -share), limit * share
+        middle = -(r * signed)
+        lines.append([-(q * signed), middle - width, middle + width])
+    return lines
+
+
+def _inverses(*sizes: Any) -> list[Any]:
+    """The inverses of two or three numbers by one division."""
+    others = [sizes[1:], sizes[:1] + sizes[2:], sizes[:2]][: len(sizes)]
+    products = [prod(factors) for factors in others]
+    inverse = 1.0 / (sizes[0] * products[0])
+    return [product * inverse for product in products]
 
 
 def _block(lines: list[list[Any]]) -> Array:
@@ -68,10 +75,10 @@ def _block(lines: list[list[Any]]) -> Array:
 
 
 def _greatest(values: Any) -> Any:
-    first, *others = values
-    for value in others:
-        first = select(value - first, value, first)
-    return first
+    if len(values) == 1:
+        return values[0]
+    x, y = (_greatest(half) for half in (values[::2], values[1::2]))
+    return select(y - x, y, x)
 
 
 def _caps(first: Any, last: Any, deviation: Any, limit: Any) -> Array:
@@ -105,19 +112,15 @@ def joint_limits(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any
 def rate_rows(d: Any, pace: Any, limit: Any) -> list[list[Any]]:
     """Lines for the acceleration of a joint, of the five Bernstein coefficients of its slope; pace is 1 / length."""
     rises = [0.0, *(d[k + 1] - d[k] for k in range(DEGREE)), 0.0]
-    scale = _greatest([abs(x) for x in d])
-    rows = []
-    for k in range(DEGREE + 1):
-        a = d[k] + 2.0 * k * rises[k]
-        b = (k * rises[k] + (DEGREE - k) * rises[k + 1]) * pace
-        rows.append(_lines(a, b, 0.0, limit, scale))
-    return rows
+    a = [d[k] + 2.0 * k * rises[k] for k in range(DEGREE + 1)]
+    b = [(k * rises[k] + (DEGREE - k) * rises[k + 1]) * pace for k in range(DEGREE + 1)]
+    return _lines(a, b, [0.0] * len(a), limit, _greatest([abs(x) for x in d]))
 
 
 def rate_caps(d: Any, limit: Any) -> Array:
     """Greatest x (2,) at both ends for the velocity of a joint, of the five Bernstein coefficients of its slope."""
     chord = [d[0] + (d[-1] - d[0]) * share for share in SHARES.tolist()]
-    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d, chord, strict=True)]), limit)
+    return _caps(d[0], d[-1], _greatest([abs(x - y) for x, y in zip(d[1:-1], chord[1:-1], strict=True)]), limit)
 
 
 def slopes(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:
@@ -153,8 +156,7 @@ def sampled_limits(a: Array, b: Array, c: Array, step: Any, limit: Any) -> Array
 def effort_rows(a: Any, b: Any, c: Any, span: Any, limit: Any) -> list[list[Any]]:
     """Lines for a u + b x + c, of the five Bernstein coefficients of each; span is twice the length of the interval."""
     by_u = [p + span * _combined(row, b) for p, row in zip(a, ALONG, strict=True)]
-    scale = _greatest([abs(x) for x in by_u])
-    return [_lines(p, q, r, limit, scale) for p, q, r in zip(by_u, b, c, strict=True)]
+    return _lines(by_u, b, c, limit, _greatest([abs(x) for x in by_u]))
 
 
 def _combined(weights: FloatArray, values: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -114,6 +114,13 @@ class Retimed:
 
     pieces: Pieces
     x: FloatArray
+
+    @classmethod
+    def timed(cls, pieces: Pieces, x: FloatArray, times: FloatArray) -> Self:
+        """One whose `times` are known."""
+        result = cls(pieces, x)
+        vars(result)["times"] = times
+        return result
 
     @cached_property
     def speed(self) -> FloatArray:

@@ -15,6 +15,9 @@ from linkwise.spatial.validation import common_batch, first_place, numbers, whol
 #: Default number of instants of a duration.
 SAMPLES = 101
 
+#: The most instants that a rate may ask for: a gigabyte of a motion of seven joints.
+MOST = 5_000_000
+
 #: By this share of its duration a time may lie outside a trajectory: what adding up a step many times may cost.
 ROUNDING = 1e-9
 
@@ -132,7 +135,13 @@ def schedule(duration: float, t: Any, rate: Any) -> FloatArray:
         return times
     if rate is None:
         return np.linspace(0.0, duration, SAMPLES if duration else 1)
-    steps = math.ceil(duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12))
+    wanted = duration * scalar("rate", rate, expected="instants a second, > 0") * (1.0 - 1e-12)
+    if not wanted < MOST:
+        raise ArgumentError(
+            f"rate is {shown(rate)}, {wanted:.3g} instants of the {duration:.6g} s that the motion takes; expected a rate "
+            f"of at most {MOST / duration:.6g}, for {MOST:,} instants"
+        )
+    steps = math.ceil(wanted)
     return np.asarray(np.arange(steps + 1) / float(rate))
 
 

@@ -8,8 +8,9 @@ outputs if it is one), and read again by each part that needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
+from typing import cast
 
 from linkwise.kernel.backends.llvm.atan import plane_angle
 from linkwise.kernel.backends.llvm.sincos import beyond, sine_cosine
@@ -239,6 +240,19 @@ def blocks(tape: Tape, t: Text, plan: Plan) -> str:
     return "\n".join([*functions, _function(t, f"blocks_{t.tag}", ("in", "out", "space"), ", i64 %count")])
 
 
+def inlined(tape: Tape, t: Text, values: Sequence[str]) -> list[str]:
+    """Emit the arithmetic of a short tape without angles on vectors, in the function that is being written; its results.
+
+    A comparison with a NaN raises the invalid flag.
+    """
+    plan = Plan(tape, has_fma=t.has_fma, divided=False)
+    writer = _Inlined(tape, t, plan)
+    writer.names.update(enumerate(values))
+    for slot in plan.parts[0]:
+        writer._instruction(cast(int, slot))
+    return [writer.name(slot) for slot in tape.results]
+
+
 def write_part(tape: Tape, t: Text, plan: Plan, number: int) -> None:
     """Begin a function with a part of the arithmetic, to its end."""
     t.begin()
@@ -392,3 +406,22 @@ class _Writer:
             t.put(value, "%lanes", k)
         t.do(f"call void {t.runtime('slow')}(ptr %lanes)")
         return t.get("%lanes", 1), t.get("%lanes", 2)
+
+
+class _Inlined(_Writer):
+    """Writes arithmetic whose flags nobody reads: choices are comparisons of floats, the greater of two one instruction."""
+
+    def _instruction(self, slot: int) -> None:
+        code, first_result = self.tape.code, self.tape.first_result
+        instruction = code[slot - first_result]
+        if instruction.op != "select":
+            super()._instruction(slot)
+            return
+        tested, *chosen = instruction.args
+        x, y = map(self.name, chosen)
+        difference = code[tested - first_result] if tested >= first_result else None
+        if difference and difference.op == "sub" and [*difference.args] == chosen:
+            first, second = x, y
+        else:
+            first, second = self.name(tested), self.t.number(0.0)
+        self.names[slot] = self.t.choose(self.t.emit(f"fcmp ogt {self.t.vector} {first}, {second}"), x, y)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from linkwise.kernel.backends.llvm.path_speeds import lane_body, lane_text, load_lanes, loop_gufunc
+from linkwise.kernel.backends.llvm.body import inlined
+from linkwise.kernel.backends.llvm.path_speeds import lane_text, load_lanes, loop_gufunc
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import Face
 from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "4"
+LOWERING = "5"
 
 MOTION = Face(
     "path_motion",
@@ -24,14 +25,13 @@ MOTION = Face(
 
 def motion(tape: Tape) -> Callable[..., Any]:
     """Position, velocity and acceleration at instants, by a tape for one joint; see `path_programs`."""
-    return loop_gufunc(MOTION, [lane_body(tape, "motion"), _motion()], f"{LOWERING} {tape.digest}")
+    return loop_gufunc(MOTION, [_motion(tape)], f"{LOWERING} {tape.digest}")
 
 
-def _motion() -> str:
+def _motion(tape: Tape) -> str:
     """The loop over paths and instants: an interval is looked for from that of the instant before on."""
     t = lane_text("main")
     t.begin()
-    t.do(f"%in = alloca [10 x {t.vector}], align 64")
     t.do(f"%out = alloca [3 x {t.vector}], align 64")
     for name, place in (("count", 0), ("k", 1), ("m", 2), ("width", 6), ("joints", 7)):
         t.do(f"%{name} = load i64, ptr {t.at('i64', '%dimensions', place)}")
@@ -55,7 +55,7 @@ def _motion() -> str:
         t.do(f"%kept = phi i64 [ 0, %{before} ], [ %at, %instant.done ]")
         time = t.load("double", base["time"], "%i")
         _cursor(t, base["times"], time)
-        _instant(t, base, time, stop, rests)
+        _instant(t, tape, base, time, stop, rests)
         t.do("%i.next = add i64 %i, 1")
         t.do("%i.more = icmp ult i64 %i.next, %k")
         t.do("br i1 %i.more, label %instant, label %path.over")
@@ -88,7 +88,7 @@ def _cursor(t: Text, times: str, time: str) -> None:
     t.start("known")
 
 
-def _instant(t: Text, base: dict[str, str], time: str, stop: str, rests: str) -> None:
+def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, rests: str) -> None:
     """Emit: where along its piece the path is, squared speed and acceleration there, and the motion of all joints."""
 
     def op(name: str, x: str, y: str) -> str:
@@ -117,17 +117,17 @@ def _instant(t: Text, base: dict[str, str], time: str, stop: str, rests: str) ->
     offset = op("fsub", s0, t.load("double", base["begin"], piece))
     z = op("fdiv", op("fadd", offset, op("fmul", share, step)), length)
     z = chosen(t.emit(f"fcmp ogt double {z}, 1.0"), "1.0", z)
-    for place, number in enumerate((length, z, u, x), 6):
-        t.put(t.broadcast(number), "%in", place)
+    everywhere = [t.broadcast(number) for number in (length, z, u, x)]
     first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %width, 6')}")
     row = t.emit("mul i64 %i, %joints")
     with t.loop("group", "%groups") as group:
         lane = t.emit(f"mul i64 {group}, {LANES}")
-        at = t.emit(f"add i64 {first}, {lane}")
-        for k in range(6):
-            t.put(load_lanes(t, base["ends"], at), "%in", k)
+        at, ends = t.emit(f"add i64 {first}, {lane}"), []
+        for _ in range(6):
+            ends.append(load_lanes(t, base["ends"], at))
             at = t.emit(f"add i64 {at}, %width")
-        t.do(f"call void @body_{lane_text('motion').tag}(ptr %in, ptr %out)")
+        for k, value in enumerate(inlined(tape, t, [*ends, *everywhere])):
+            t.put(value, "%out", k)
         left = t.emit(f"sub i64 %joints, {lane}")
         few = t.emit(f"icmp ult i64 {left}, {LANES}")
         most = t.emit(f"select i1 {few}, i64 {left}, i64 {LANES}")

@@ -7,27 +7,29 @@ from typing import Any
 
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm import reachability
-from linkwise.kernel.backends.llvm.body import body
+from linkwise.kernel.backends.llvm.body import inlined
 from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.reachability import LANES, STENCIL
+from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "4"
+LOWERING = "7"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
 
 SPEEDS: dict[str, tuple[int | str, ...]] = {
-    "lines": ("n", "b", 3, LANES), "most": ("m",), "rate": ("n",), "ends": (2,), "slopes": ("p", "d", "w"),
-    "weights": ("n", "d", "d"), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
+    "lines": ("n", "b", 3, LANES), "sets": ("m", 3), "cap": ("m",), "most": ("m",), "rate": ("n",), "ends": (2,),
+    "knots": ("p", 6, "w"), "weights": ("n", "d", 6), "piece": ("n",), "limits": ("l", "w"), "held": ("n",),
 }  # fmt: skip
 
 #: What limits of efforts need besides.
 EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
+
+OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edges": (len(EDGES),)}
 
 SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends": ("p", 6, "w")}, {"state": ("t", 3, "w")})
 
@@ -35,17 +37,12 @@ SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends":
 def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any]:
     """The passes over lines that tapes make, and another one the greatest x at both ends; see `Backend.path_speeds`."""
     inputs = SPEEDS | (EFFORTS if efforts else {})
-    face = Face("path_speeds", inputs, {"sets": ("m", 3), "cap": ("m",)})
-    tapes = {"rows": rows, "caps": caps, "efforts": efforts}
-    bodies = [lane_body(tape, name) for name, tape in tapes.items() if tape]
-    arguments = [*(f"ptr %{name}" for name in (*inputs, "cap") if name != "ends"), "i64 %n", "i64 %w"]
-    kinds = (rows is not None) + (efforts is not None)
-    before = f"""  %w.at = getelementptr i64, ptr %dimensions, i64 9
-  %w = load i64, ptr %w.at
-  call void @fill({", ".join(arguments)})"""
-    fill = _fill(arguments, rows is not None, efforts is not None, kinds)
-    parts = [*bodies, fill, *reachability.parts((*inputs, *face.outputs), before, held=True)]
-    digests = " ".join(tape.digest if tape else "none" for tape in tapes.values())
+    face = Face("path_speeds", inputs, OUTPUTS)
+    used = [name for name in inputs if name not in ("sets", "ends")]
+    fill = _fill(", ".join(f"ptr %{name}" for name in used), rows, caps, efforts)
+    call = "call void @fill(i64 {k}, " + ", ".join(f"ptr %{name}" for name in used) + ", i64 %n, i64 %w, ptr %carry)"
+    parts = [fill, *reachability.along_paths((*inputs, *OUTPUTS), call)]
+    digests = " ".join(tape.digest if tape else "none" for tape in (rows, caps, efforts))
     return loop_gufunc(face, parts, f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests}")
 
 
@@ -66,11 +63,6 @@ def loop_gufunc(face: Face, parts: list[str], version: str) -> Callable[..., Any
 def lane_text(part: str) -> Text:
     """The text of a function whose vectors hold joints."""
     return Text("double", LANES, llvm.host().has_fma, part)
-
-
-def lane_body(tape: Tape, part: str) -> str:
-    """A tape for one joint as a function over vectors of joints."""
-    return body(tape, lane_text(part))
 
 
 def load_lanes(t: Text, base: str, index: str) -> str:
@@ -95,90 +87,112 @@ def _times(t: Text, matrix: str, row: int, values: list[str]) -> str:
     return total
 
 
-def _fill(arguments: list[str], rates: bool, efforts: bool, kinds: int) -> str:
-    """``@fill``: of each interval the lines of all limits, caps at the nodes, and whether the path can stand there.
+def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) -> str:
+    """``@fill``: of interval k the lines of all limits, the cap at the node after it, and whether the path can stand there.
 
-    The Bernstein coefficients of slopes are sums of those of the piece, and those of efforts of values at places about the
-    interval, weighted by numbers that all paths share.
+    The Bernstein coefficients of slopes are sums of values at the ends of the piece, and those of efforts of values at
+    places about the interval, weighted by numbers that all paths share. ``%carry`` holds what is known from interval k + 1:
+    the caps at its first node by its own limits, which are all that is left with k = -1, and the coefficients there.
     """
     t = lane_text("fill")
     t.begin()
-    for name, size in (("in", 17), ("caps", 2), ("near", 1), ("far", 1), ("carry", 1), ("most.low", 1)):
-        t.do(f"%{name} = alloca [{size} x {t.vector}], align 64")
+    for name in ("near", "far", "most.low"):
+        t.do(f"%{name} = alloca {t.vector}, align 64")
     t.do(f"%groups = udiv i64 %w, {LANES}")
-    t.do(f"%skip = mul i64 %w, {ROWS}")
-    t.put(t.number(float("inf")), "%carry", 0)
-    with t.loop("interval", "%n") as k:
-        rate = t.load("double", "%rate", k)
-        pace = t.broadcast(t.emit(f"fadd double {rate}, {rate}"))
-        span = t.broadcast(t.emit(f"fdiv double 1.0, {rate}")) if efforts else ""
-        number = t.load("double", "%piece", k)
-        first = t.emit(f"mul i64 {t.emit(f'fptoui double {number} to i64')}, %skip")
-        matrix = t.at("double", "%weights", t.emit(f"mul i64 {k}, {ROWS * ROWS}"))
-        for name in ("near", "far"):
-            t.put(t.number(float("inf")), f"%{name}", 0)
-        t.put(t.number(0.0), "%most.low", 0)
-        begin = t.emit(f"mul i64 {k}, {t.emit(f'mul i64 %groups, {kinds}')}")
-        with t.loop("group", "%groups") as group:
-            lane = t.emit(f"mul i64 {group}, {LANES}")
-            place = t.emit(f"add i64 {begin}, {group}")
-            _rate_lines(t, first, lane, matrix, pace, place if rates else None)
-            if efforts:
-                _effort_lines(t, k, lane, span, t.emit(f"add i64 {place}, %groups") if rates else place)
-        _store_cap(t, _less(t, t.get("%carry", 0), t.get("%near", 0)), k)
-        t.put(t.get("%far", 0), "%carry", 0)
-        over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
-        bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
-        stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
-        t.do(f"store double {stands}, ptr {t.at('double', '%held', k)}, align 8")
-    _store_cap(t, t.get("%carry", 0), "%n")
+    for name in ("near", "far"):
+        t.put(t.number(float("inf")), f"%{name}", 0)
+    t.do("%behind = add i64 %k, 1")
+    t.do("%final = icmp eq i64 %behind, %n")
+    t.do("%is = icmp sge i64 %k, 0")
+    t.do("br i1 %is, label %interval, label %over")
+    t.start("interval")
+    rate = t.load("double", "%rate", "%k")
+    pace = t.broadcast(t.emit(f"fadd double {rate}, {rate}"))
+    span = t.broadcast(t.emit(f"fdiv double 1.0, {rate}")) if efforts else ""
+    piece = t.emit(f"fptoui double {t.load('double', '%piece', '%k')} to i64")
+    first = t.emit(f"mul i64 {t.emit(f'mul i64 {piece}, 6')}, %w")
+    matrix = t.at("double", "%weights", t.emit(f"mul i64 %k, {ROWS * 6}"))
+    t.put(t.number(0.0), "%most.low", 0)
+    begin = t.emit(f"mul i64 %k, {t.emit(f'mul i64 %groups, {(rows is not None) + (efforts is not None)}')}")
+    with t.loop("group", "%groups") as group:
+        lane = t.emit(f"mul i64 {group}, {LANES}")
+        place = t.emit(f"add i64 {begin}, {group}")
+        rates = [*_slopes(t, first, lane, matrix), pace, _limit(t, 0, lane), _limit(t, 1, lane)]
+        if rows:
+            _store_lines(t, inlined(rows, t, rates), place)
+            place = t.emit(f"add i64 {place}, %groups")
+        for name, cap in zip(("%near", "%far"), inlined(caps, t, rates), strict=True):
+            t.put(_less(t, cap, t.get(name, 0)), name, 0)
+        if efforts:
+            _store_lines(t, _effort_lines(t, efforts, lane, span), place)
+    over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
+    bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
+    stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
+    t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
+    t.do("br label %over")
+    t.start("over")
+    _store_cap(t, _less(t, t.get("%carry", 0), t.get("%far", 0)), "%behind")
+    t.put(t.get("%near", 0), "%carry", 0)
     t.do("ret void")
-    return t.function(f"define internal void @fill({', '.join(arguments)})")
+    return t.function(f"define internal void @fill(i64 %k, {pointers}, i64 %n, i64 %w, ptr %carry)")
 
 
-def _rate_lines(t: Text, first: str, lane: str, matrix: str, pace: str, place: str | None) -> None:
-    """Emit: caps for velocities, and lines for accelerations unless there is no place for them."""
+def _coefficients(t: Text, name: str, matrix: str, values: list[str], kept: str) -> list[str]:
+    """Emit: the coefficients of a polynomial in an interval.
+
+    The last one is the first one of the next interval, which is kept, but in the last interval.
+    """
+    t.do(f"br i1 %final, label %{name}.last, label %{name}.all")
+    t.start(f"{name}.last")
+    t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
+    t.do(f"br label %{name}.all")
+    t.start(f"{name}.all")
+    results = [*(_times(t, matrix, row, values) for row in range(ROWS - 1)), t.get(kept, 0)]
+    t.put(results[0], kept, 0)
+    return results
+
+
+def _limit(t: Text, kind: int, lane: str) -> str:
+    """Emit: limits of velocity, acceleration or effort."""
+    return load_lanes(t, "%limits", t.emit(f"add i64 {t.emit(f'mul i64 %w, {kind}')}, {lane}"))
+
+
+def _slopes(t: Text, first: str, lane: str, matrix: str) -> list[str]:
+    """Emit: the coefficients of the derivative of the path."""
     at = t.emit(f"add i64 {first}, {lane}")
     values = []
-    for _ in range(ROWS):
-        values.append(load_lanes(t, "%slopes", at))
+    for _ in range(6):
+        values.append(load_lanes(t, "%knots", at))
         at = t.emit(f"add i64 {at}, %w")
-    for row in range(ROWS):
-        t.put(_times(t, matrix, row, values), "%in", row)
-    t.put(pace, "%in", ROWS)
-    t.put(load_lanes(t, "%limits", lane), "%in", ROWS + 1)
-    t.put(load_lanes(t, "%limits", t.emit(f"add i64 %w, {lane}")), "%in", ROWS + 2)
-    if place is not None:
-        target = t.at(t.vector, "%lines", t.emit(f"mul i64 {place}, {3 * ROWS}"))
-        t.do(f"call void @body_{lane_text('rows').tag}(ptr %in, ptr {target})")
-    t.do(f"call void @body_{lane_text('caps').tag}(ptr %in, ptr %caps)")
-    for side, name in enumerate(("%near", "%far")):
-        t.put(_less(t, t.get("%caps", side), t.get(name, 0)), name, 0)
+    return _coefficients(t, "slope", matrix, values, t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, 1")))
 
 
-def _effort_lines(t: Text, k: str, lane: str, span: str, place: str) -> None:
+def _effort_lines(t: Text, efforts: Tape, lane: str, span: str) -> list[str]:
     """Emit: lines for efforts, and the greatest lower and least upper one at x = 0, its sign turned, in ``%most.low``."""
-    stencil = t.at("double", "%stencils", t.emit(f"mul i64 {k}, {ROWS * STENCIL}"))
-    sample = t.emit(f"fptoui double {t.load('double', '%first', k)} to i64")
-    width = t.emit("mul i64 %w, 3")
+    stencil = t.at("double", "%stencils", t.emit(f"mul i64 %k, {ROWS * STENCIL}"))
+    sample = t.emit(f"fptoui double {t.load('double', '%first', '%k')} to i64")
+    width, values = t.emit("mul i64 %w, 3"), []
     for term in range(3):
         offset = t.emit(f"add i64 {lane}, {t.emit(f'mul i64 %w, {term}')}")
-        at = t.emit(f"add i64 {t.emit(f'mul i64 {sample}, {width}')}, {offset}")
-        values = []
+        at, places = t.emit(f"add i64 {t.emit(f'mul i64 {sample}, {width}')}, {offset}"), []
         for _ in range(STENCIL):
-            values.append(load_lanes(t, "%terms", at))
+            places.append(load_lanes(t, "%terms", at))
             at = t.emit(f"add i64 {at}, {width}")
-        for row in range(ROWS):
-            t.put(_times(t, stencil, row, values), "%in", term * ROWS + row)
-    t.put(span, "%in", 3 * ROWS)
-    t.put(load_lanes(t, "%limits", t.emit(f"add i64 {t.emit('mul i64 %w, 2')}, {lane}")), "%in", 3 * ROWS + 1)
-    target = t.at(t.vector, "%lines", t.emit(f"mul i64 {place}, {3 * ROWS}"))
-    t.do(f"call void @body_{lane_text('efforts').tag}(ptr %in, ptr {target})")
+        kept = t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, {2 + term}"))
+        values += _coefficients(t, f"term{term}", stencil, places, kept)
+    lines = inlined(efforts, t, [*values, span, _limit(t, 2, lane)])
     worst = t.get("%most.low", 0)
-    for row in range(ROWS):
-        for value in (t.get(target, 3 * row + 1), t.negative(t.get(target, 3 * row + 2))):
-            worst = t.choose(t.emit(f"fcmp ogt {t.vector} {value}, {worst}"), value, worst)
+    for value in (*lines[1::3], *map(t.negative, lines[2::3])):
+        worst = t.choose(t.emit(f"fcmp ogt {t.vector} {value}, {worst}"), value, worst)
     t.put(worst, "%most.low", 0)
+    return lines
+
+
+def _store_lines(t: Text, lines: list[str], place: str) -> None:
+    """Emit: store the lines of the joints in some lanes, of one kind of limits."""
+    target = t.at(t.vector, "%lines", t.emit(f"mul i64 {place}, {3 * ROWS}"))
+    for k, line in enumerate(lines):
+        t.put(line, target, k)
 
 
 def _store_cap(t: Text, value: str, node: str) -> None:

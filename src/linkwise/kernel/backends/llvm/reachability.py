@@ -11,15 +11,15 @@ from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.text import Text, scalar
 from linkwise.kernel.gufunc import LOOP, Face, Memory, make
-from linkwise.kernel.reachability import LANES, ROUNDING, STEPS
+from linkwise.kernel.reachability import EDGES, LANES, ROUNDING, STEPS
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "3"
+LOWERING = "4"
 
 VECTOR = f"<{LANES} x double>"
 #: The bounds of u, and what order makes one of two lines the tighter one.
 SIDES = (("low", "ogt"), ("high", "olt"))
-NAN = "0x7FF8000000000000"
+NAN, INFINITE = "0x7FF8000000000000", "0x7FF0000000000000"
 
 FACE = Face("profiles", {"lines": ("n", "b", 3, LANES), "cap": ("m",), "rate": ("n",), "ends": (2,)}, {"sets": ("m", 3)})
 
@@ -34,12 +34,18 @@ def compiled() -> Callable[..., Any]:
     return gufunc
 
 
-def parts(names: Sequence[str] = (*FACE.inputs, *FACE.outputs), before: str = "", held: bool = False) -> list[str]:
-    """Emit ``@bounds``, the two searches, and ``@loop_double`` over arguments of these names; ``before`` begins a path.
+def parts() -> list[str]:
+    """``@bounds``, ``@values``, the two searches, and ``@loop_double`` over the arguments of `FACE`."""
+    return [_bounds(), _values(), _search("downward"), _search("upward"), _main((*FACE.inputs, *FACE.outputs))]
 
-    With `held` an argument of that name is not 0 for intervals whose limits allow u = 0 at x = 0.
+
+def along_paths(names: Sequence[str], fill: str) -> list[str]:
+    """The same for arguments of these names, among them ``x``, ``times`` and ``edges``, which are written.
+
+    The call `fill` writes the lines of an interval ``{k}``, the cap at the node after it, and whether its limits allow u = 0
+    at x = 0; it is made one interval ahead of the backward pass, which leaves the processor free for it.
     """
-    return [_bounds(), _values(), _search("downward"), _search("upward"), _main(names, before, held)]
+    return [*parts()[:-1], _main(names, fill)]
 
 
 def _bounds() -> str:
@@ -104,7 +110,7 @@ done:
 
 
 def _values() -> str:
-    """Least upper and greatest lower bound of u at x alone."""
+    """Least upper and greatest lower bound of u at x alone, which most nodes need no more than."""
     t = Text("double", LANES, llvm.host().has_fma)
     t.begin()
     rate, x = t.broadcast("%rate"), t.broadcast("%x")
@@ -185,7 +191,14 @@ entry:
   %next.high = load double, ptr %next.high.at
   %size = fadd double %start, %next.high
   %room = fmul double %size, {scalar(-ROUNDING, "double").split()[-1]}
-  br label %step
+  call void @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %start, ptr %space)
+  %first.low = load double, ptr %space
+  %first.high.at = getelementptr double, ptr %space, i64 1
+  %first.high = load double, ptr %first.high.at
+  %room.there = fcmp ole double %first.low, %first.high
+  br i1 %room.there, label %first, label %step
+first:
+  ret double %start
 step:
   %x = phi double [ %start, %entry ], [ %kept, %again ]
   %k = phi i64 [ 0, %entry ], [ %k1, %again ]
@@ -222,14 +235,72 @@ empty:
 """
 
 
-def _main(names: Sequence[str], before: str, held: bool) -> str:
-    skip = """  %held.at = getelementptr double, ptr %held, i64 %i1
+#: Where limits are written on the way: space for what is kept from interval to interval, a vector a joint and one more.
+_CARRY = f"""  %w.at = getelementptr i64, ptr %dimensions, i64 9
+  %w = load i64, ptr %w.at
+  %room = add i64 %w, 1
+  %carry = alloca {VECTOR}, i64 %room, align 64
+"""
+
+#: What a path begins with there.
+_BEGIN = f"""  store {VECTOR} <{", ".join(["double " + INFINITE] * LANES)}>, ptr %carry, align 64
+  %k.last = sub i64 %n, 1
+  %speed.first = call double @llvm.sqrt.f64(double %x.first)
+"""
+
+#: Where the backward pass needs no search for the least x: where u = 0 is allowed at x = 0.
+_SKIP = """  %held.at = getelementptr double, ptr %held, i64 %i1
   %held.here = load double, ptr %held.at
   %stands = fcmp une double %held.here, 0.0
   %next.low.here = load double, ptr %next
   %next.rests = fcmp oeq double %next.low.here, 0.0
   %no.search = and i1 %stands, %next.rests
-  br i1 %no.search, label %back.low, label %back.search"""
+  br i1 %no.search, label %back.low, label %back.search
+"""
+
+#: Times and speeds along the forward pass, and what is written of them.
+_CLOCK = f"""  %time = phi double [ 0.0, %back ], [ %time.next, %forth.move ]
+  %speed = phi double [ %speed.first, %back ], [ %speed.next, %forth.move ]
+  %slowest = phi double [ {INFINITE}, %back ], [ %slowest.next, %forth.move ]
+  %fastest = phi double [ %speed.first, %back ], [ %fastest.next, %forth.move ]
+  %x.at = getelementptr double, ptr %x, i64 %f
+  %time.at = getelementptr double, ptr %times, i64 %f
+  store double %time, ptr %time.at
+"""
+_TICK = """  %speed.next = call double @llvm.sqrt.f64(double %x.next)
+  %pace = fadd double %speed, %speed.next
+  %pace.rate = fmul double %pace, %f.rate
+  %spent = fdiv double 1.0, %pace.rate
+  %time.next = fadd double %time, %spent
+  %slower = fcmp olt double %pace, %slowest
+  %slowest.next = select i1 %slower, double %pace, double %slowest
+  %faster = fcmp ogt double %speed.next, %fastest
+  %fastest.next = select i1 %faster, double %speed.next, double %fastest
+"""
+
+
+#: Where the first of `EDGES` are.
+_EDGES = (("sets", 0), ("sets", 1), ("cap", 0), ("cap", "%n"))
+
+
+def _edges() -> str:
+    """What is written of a path at its end."""
+    loads = [(name, *place) for name, place in zip(EDGES, _EDGES, strict=False)]
+    lines = [
+        f"  %edge.{name}.from = getelementptr double, ptr %{source}, i64 {place}\n"
+        f"  %edge.{name} = load double, ptr %edge.{name}.from"
+        for name, source, place in loads
+    ]
+    values = [f"%edge.{name}" for name, *_ in loads] + ["%slowest", "%fastest"]
+    lines += [
+        f"  %edge.{k} = getelementptr double, ptr %edges, i64 {k}\n  store double {value}, ptr %edge.{k}"
+        for k, value in enumerate(values)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _main(names: Sequence[str], fill: str = "") -> str:
+    """``@loop_double``: both passes over all paths; with a call `fill` as `along_paths` says."""
     rows = "\n".join(
         f"  %{name}.arg = getelementptr ptr, ptr %args, i64 {k}\n  %{name}.data = load ptr, ptr %{name}.arg\n"
         f"  %{name}.step.at = getelementptr i64, ptr %steps, i64 {k}\n  %{name}.step = load i64, ptr %{name}.step.at"
@@ -243,7 +314,7 @@ def _main(names: Sequence[str], before: str, held: bool) -> str:
 define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 entry:
   %space = alloca [6 x double], align 8
-  %count = load i64, ptr %dimensions
+{_CARRY if fill else ""}  %count = load i64, ptr %dimensions
   %n.at = getelementptr i64, ptr %dimensions, i64 1
   %n = load i64, ptr %n.at
   %blocks.at = getelementptr i64, ptr %dimensions, i64 2
@@ -255,8 +326,8 @@ entry:
 path:
   %j = phi i64 [ 0, %entry ], [ %j1, %path.done ]
 {places}
-{before}
   %x.first = load double, ptr %ends
+{_BEGIN + "  " + fill.format(k="%k.last") if fill else ""}
   %end.at = getelementptr double, ptr %ends, i64 1
   %x.last = load double, ptr %end.at
   %last.row = mul i64 %n, 3
@@ -277,6 +348,7 @@ back.act:
   %next = getelementptr double, ptr %here, i64 3
   %next.high.at = getelementptr double, ptr %here, i64 4
   %next.high = load double, ptr %next.high.at
+{"  %k.before = sub i64 %i1, 1" + chr(10) + "  " + fill.format(k="%k.before") if fill else ""}
   %lost = fcmp uno double %next.high, 0.0
   br i1 %lost, label %back.lost, label %back.high
 back.lost:
@@ -291,12 +363,12 @@ back.high:
   %cap.at = getelementptr double, ptr %cap, i64 %i1
   %cap.here = load double, ptr %cap.at
   %high = call double @downward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double %cap.here, ptr %space)
-{skip if held else "  br label %back.search"}
+{_SKIP if fill else "  br label %back.search"}
 back.search:
   %low.found = call double @upward(ptr %lines.here, i64 %blocks, double %rate.here, ptr %next, double 0.0, ptr %space)
   br label %back.low
 back.low:
-  %low = phi double [ %low.found, %back.search ]{", [ 0.0, %back.high ]" if held else ""}
+  %low = phi double [ %low.found, %back.search ]{", [ 0.0, %back.high ]" if fill else ""}
   %low.less = fcmp olt double %low, %high
   %low.kept = select i1 %low.less, double %low, double %high
   store double %low.kept, ptr %here
@@ -306,11 +378,11 @@ back.done:
   br label %back
 forth:
   %f = phi i64 [ 0, %back ], [ %f1, %forth.move ]
-  %x = phi double [ %x.first, %back ], [ %x.next, %forth.move ]
-  %f.row = mul i64 %f, 3
+  %x.here = phi double [ %x.first, %back ], [ %x.next, %forth.move ]
+{_CLOCK if fill else ""}  %f.row = mul i64 %f, 3
   %f.here = getelementptr double, ptr %sets, i64 %f.row
-  %x.at = getelementptr double, ptr %f.here, i64 2
-  store double %x, ptr %x.at
+{"" if fill else "  %x.at = getelementptr double, ptr %f.here, i64 2"}
+  store double %x.here, ptr %x.at
   %forth.over = icmp eq i64 %f, %n
   br i1 %forth.over, label %path.done, label %forth.act
 forth.act:
@@ -319,14 +391,14 @@ forth.act:
   %f.lines = getelementptr double, ptr %lines, i64 %f.lines.skip
   %f.rate.at = getelementptr double, ptr %rate, i64 %f
   %f.rate = load double, ptr %f.rate.at
-  call void @values(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x, ptr %space)
+  call void @values(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x.here, ptr %space)
   %f.low.least = load double, ptr %space
   %f.high.at = getelementptr double, ptr %space, i64 1
   %f.high.most = load double, ptr %f.high.at
   %f.room = fcmp ole double %f.low.least, %f.high.most
   br i1 %f.room, label %forth.move, label %forth.flatter
 forth.flatter:
-  call void @bounds(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x, ptr %space)
+  call void @bounds(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x.here, ptr %space)
 {_loaded("f.")}
   %f.low.steep = call double @llvm.fabs.f64(double %f.low.slope)
   %f.high.steep = call double @llvm.fabs.f64(double %f.high.slope)
@@ -336,7 +408,7 @@ forth.flatter:
 forth.move:
   %u = phi double [ %f.high.most, %forth.act ], [ %f.flatter, %forth.flatter ]
   %x.change = fdiv double %u, %f.rate
-  %x.free = fadd double %x, %x.change
+  %x.free = fadd double %x.here, %x.change
   %next.least = load double, ptr %f.next
   %f.next.high = getelementptr double, ptr %f.next, i64 1
   %next.most = load double, ptr %f.next.high
@@ -344,10 +416,10 @@ forth.move:
   %x.raised = select i1 %x.under, double %next.least, double %x.free
   %x.over = fcmp ogt double %x.raised, %next.most
   %x.next = select i1 %x.over, double %next.most, double %x.raised
-  %f1 = add i64 %f, 1
+{_TICK if fill else ""}  %f1 = add i64 %f, 1
   br label %forth
 path.done:
-  %j1 = add i64 %j, 1
+{_edges() if fill else ""}  %j1 = add i64 %j, 1
   %more.path = icmp ult i64 %j1, %count
   br i1 %more.path, label %path, label %end
 end:

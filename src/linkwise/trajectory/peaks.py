@@ -1,0 +1,50 @@
+"""The greatest of smooth values between the places at which they are known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+
+#: Shares of an interval at which a result is checked once more: the extrema of a Chebyshev polynomial, through which the
+#: polynomial hardly strays from what is smooth (L. N. Trefethen, *Approximation Theory and Approximation Practice*, 2013,
+#: chapters 5 and 15).
+DENSE = 0.5 - 0.5 * np.cos(np.pi * np.arange(17) / 16)
+
+#: Values of this size are looked at between the places too; beyond the second number they are too great anyhow.
+NEAR, BEYOND = 0.97, 2.0
+
+
+def _between(count: int) -> FloatArray:
+    """What gives the values at evenly spaced shares of an interval from those at `DENSE` (Trefethen 2013, theorem 5.2)."""
+    signs = np.where(np.arange(DENSE.size) % 2, -1.0, 1.0)
+    signs[[0, -1]] *= 0.5
+    apart = np.linspace(0.0, 1.0, count)[:, None] - DENSE
+    same = np.abs(apart) < 1e-15
+    rows = signs / np.where(same, 1.0, apart)
+    rows = np.where(same.any(axis=1, keepdims=True), same, rows)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+_BETWEEN = _between(129)
+
+
+def peaks(values: FloatArray) -> FloatArray:
+    """The greatest sizes (..., n) of values (..., 17, n) at `DENSE`, and of the polynomial through them where near 1."""
+    sizes = np.asarray(np.abs(values).max(axis=-2))
+    near = (sizes > NEAR) & (sizes < BEYOND)
+    if near.any():
+        sizes[near] = greatest(np.abs(np.moveaxis(values, -2, -1)[near] @ _BETWEEN.T))
+    return sizes
+
+
+def greatest(values: FloatArray) -> FloatArray:
+    """The greatest (M,) of values (M, K, ...) at even places, or of the parabola through three about the greatest."""
+    values = values.reshape(*values.shape[:2], -1)
+    k = np.clip(np.argmax(values, axis=1), 1, values.shape[1] - 2)[:, None]
+    before, here, after = (np.take_along_axis(values, k + offset, axis=1)[:, 0] for offset in (-1, 0, 1))
+    bend, slope = 2.0 * here - before - after, 0.5 * (after - before)
+    inside = (bend > 0.0) & (np.abs(slope) < bend)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = np.where(inside, here + slope**2 / (2.0 * bend), -np.inf)
+    return np.asarray(np.maximum(values.max(axis=1), top).max(axis=-1))
