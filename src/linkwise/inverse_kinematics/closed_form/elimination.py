@@ -8,20 +8,20 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, held_at_limits, least_beyond, nearly_singular
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
-from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
+from linkwise.inverse_kinematics.closed_form.compiled import TOLERANCE, pose_matrices, refuse
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.five_joint_arm import FiveJointArm
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
+from linkwise.inverse_kinematics.closed_form.solutions import Solutions
 from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import TURN, JointRanges, start_position
-from linkwise.solve.validation import FARTHEST, link_given, positive
+from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
+from linkwise.spatial.validation import common_batch, flag, vectors
 
 
 class Elimination:
@@ -56,7 +56,7 @@ class Elimination:
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        poses, n = _poses(T), self.mechanism.n
+        poses, n = pose_matrices(T), self.mechanism.n
         near = TOLERANCE if tol is TOLERANCE else positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
         batch = poses.shape[:-2]
@@ -66,7 +66,7 @@ class Elimination:
         poses = poses.reshape(-1, 4, 4)
         answers, sound = self.arm.solve(poses)
         if not sound:
-            _refuse(poses)
+            refuse(poses, start)
             answers, _ = self.arm.solve(poses, checked=True)
         if start.ndim > 1:
             start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
@@ -163,21 +163,6 @@ class Elimination:
 _PARTS: FloatArray = np.zeros((4, 4, 2))
 _PARTS[:3, 3, 0], _PARTS[:3, :3, 1] = 1.0, 0.5
 _PARTS = _PARTS.reshape(16, 2)
-
-
-def _poses(T: npt.ArrayLike) -> FloatArray:
-    """Numbers (..., 4, 4), which are not yet known to be poses."""
-    poses = T if type(T) is np.ndarray and T.dtype.char == "d" else numbers("T", T, "rigid poses (..., 4, 4)")
-    if poses.shape[-2:] != (4, 4):
-        raise no_poses("T", poses.shape)
-    return poses
-
-
-def _refuse(poses: FloatArray) -> None:
-    """Raise what is wrong with poses; return where they are right after all."""
-    farthest = np.abs(rigid_poses("T", poses)[..., :3, 3]).max(initial=0.0)
-    if farthest > FARTHEST:
-        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
 
 
 def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bool_], batch: tuple[int, ...]) -> Solutions:
