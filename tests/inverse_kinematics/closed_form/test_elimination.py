@@ -114,7 +114,8 @@ def test_offset_wrists_have_the_solutions_of_the_general_elimination(name: str) 
     placements = solver.arm.placements(displacements)
     general = solve_loops(placements, solver.arm.formulations[0])
     seen = solver.arm.offset_wrist.displaced(displacements, solver.chain.size)
-    special = solve_offset_wrist(seen, np.ascontiguousarray(placements[:, :, :3]), solver.arm.offset_wrist)
+    both_seen = np.stack([seen, placements[:, 5, :3]], axis=1)
+    special = solve_offset_wrist(both_seen, placements[0, :5, :3], solver.arm.offset_wrist)
     both = general.proven & special.proven
     counts = [np.bincount(answers.pose, minlength=len(T)) for answers in (general, special)]
     print(name, "proven by both", both.mean())

@@ -218,37 +218,50 @@ class GeneralArm:
             answers, checks = self._first_way(poses[k : k + AT_ONCE])
             sound = sound and (checked or bool((checks[:, :2] <= _SOUND).all()))
             blocks.append(answers)
-        if len(blocks) == 1:
-            pose, angles, proven = blocks[0]
-        else:
+        pose, angles, proven = blocks[0]
+        if len(blocks) > 1:
             pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
             angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
-        open_poses = np.flatnonzero(~proven)
-        if not (open_poses.size and sound and thorough):
+        if proven.all():
             return Answers(pose, angles, proven), sound
         settled = proven[pose]
-        parts = [(pose[settled], angles[settled])]
+        doubtful = pose[~settled], angles[~settled]
+        if sound and thorough:
+            again = self._settled(poses, *doubtful, proven)
+        else:
+            again = distinct(*doubtful, self.period)
+        pose, angles = pose[settled], angles[settled]
+        places = np.searchsorted(pose, again[0])
+        return Answers(np.insert(pose, places, again[0]), np.insert(angles, places, again[1], axis=0), proven), sound
+
+    def _settled(
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Of which pose and where the solutions are, in rising order, of poses that are not yet proven; which are then."""
+        open_poses, parts = np.flatnonzero(~proven), []
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             first = np.flatnonzero(np.isin(pose, these))
-            again = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
-            proven[these] = again.proven
-            parts.append((these[again.pose], again.angles))
+            more = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
+            proven[these] = more.proven
+            parts.append((these[more.pose], more.angles))
         pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(pose, kind="stable")
-        return Answers(pose[order], angles[order], proven), sound
+        return pose[order], angles[order]
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
         carried = loop_closing.ufuncs()["carried"]
         product, back, checks = carried(poses, *self._ends[0])
-        loop = np.empty((len(poses), 6, 3, 4))
-        loop[:] = self._loop
-        loop[:, self._slot] = product if self.offset_wrist is None and self.formulations[0].backwards else back
         if self.offset_wrist is None:
+            loop = np.empty((len(poses), 6, 3, 4))
+            loop[:] = self._loop
+            loop[:, self._slot] = product if self.formulations[0].backwards else back
             answers = _solve_ordered(loop, self.formulations[0])
         else:
-            answers = reduced.solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
+            seen = np.empty((len(poses), 2, 3, 4))
+            seen[:, 0], seen[:, 1] = carried(poses, *self._ends[1])[0], back
+            answers = reduced.solve_offset_wrist(seen, self._loop[:5], self.offset_wrist)
         if not answers.proven.all():
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
@@ -454,7 +467,7 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
     angles = formulation.angles(wrapped(q[good], period))
-    return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
+    return Answers(pose[good], angles, proven)
 
 
 @cache
