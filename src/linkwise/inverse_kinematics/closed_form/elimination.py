@@ -101,7 +101,11 @@ class Elimination:
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
-        turned = q + self._period * np.rint((begin - q) * self._per_period)
+        turned = begin - q
+        turned *= self._per_period
+        np.rint(turned, out=turned)
+        turned *= self._period
+        turned += q
         within: npt.NDArray[np.bool_] | None = None
         free = turned
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
@@ -126,7 +130,7 @@ class Elimination:
         distance = np.einsum("ij,ij->i", away, away)
         if len(poses) == 1:
             return pose, turned[distance.argsort(kind="stable")]
-        order = np.lexsort((distance, pose))
+        order = (pose + 1j * distance).argsort(kind="stable")  # (complex numbers are in order by real parts first)
         return pose[order], turned[order]
 
     def _at_limits(

@@ -213,26 +213,24 @@ class GeneralArm:
         """
         if not len(poses):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool)), True
-        blocks, sound = [], True
+        blocks, doubtful, proofs, sound = [], [], [], True
         for k in range(0, len(poses), AT_ONCE):
-            answers, checks = self._first_way(poses[k : k + AT_ONCE])
+            (pose, angles, proven), checks = self._first_way(poses[k : k + AT_ONCE])
             sound = sound and (checked or bool((checks[:, :2] <= _SOUND).all()))
-            blocks.append(answers)
-        pose, angles, proven = blocks[0]
-        if len(blocks) > 1:
-            pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
-            angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
-        if proven.all():
-            return Answers(pose, angles, proven), sound
-        settled = proven[pose]
-        doubtful = pose[~settled], angles[~settled]
-        if sound and thorough:
-            again = self._settled(poses, *doubtful, proven)
-        else:
-            again = distinct(*doubtful, self.period)
-        pose, angles = pose[settled], angles[settled]
-        places = np.searchsorted(pose, again[0])
-        return Answers(np.insert(pose, places, again[0]), np.insert(angles, places, again[1], axis=0), proven), sound
+            if not proven.all():
+                settled = proven[pose]
+                doubtful.append((pose[~settled] + k, angles[~settled]))
+                pose, angles = pose[settled], angles[settled]
+            blocks.append((pose + k if k else pose, angles))
+            proofs.append(proven)
+        pose, angles = _joined(blocks)
+        proven = np.concatenate(proofs) if len(proofs) > 1 else proofs[0]
+        if doubtful:
+            again = _joined(doubtful)
+            again = self._settled(poses, *again, proven) if sound and thorough else distinct(*again, self.period)
+            places = np.searchsorted(pose, again[0])
+            pose, angles = np.insert(pose, places, again[0]), np.insert(angles, places, again[1], axis=0)
+        return Answers(pose, angles, proven), sound
 
     def _settled(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask
@@ -245,7 +243,7 @@ class GeneralArm:
             more = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
             proven[these] = more.proven
             parts.append((these[more.pose], more.angles))
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+        pose, angles = _joined(parts)
         order = np.argsort(pose, kind="stable")
         return pose[order], angles[order]
 
@@ -296,9 +294,7 @@ class GeneralArm:
             pose, angles, left = pose[~done], angles[~done], np.flatnonzero(~proven)
             if not left.size:
                 break
-        settled.append((pose, angles))
-        pose, angles = (np.concatenate(part) for part in zip(*settled, strict=True))
-        return Answers(pose, angles, proven)
+        return Answers(*_joined([*settled, (pose, angles)]), proven)
 
     def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
         """What gives other solutions of placements (N, 6, 4, 4)."""
@@ -334,8 +330,7 @@ class GeneralArm:
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
             parts.append((near.pose[good], q[good]))
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Answers(pose, angles, np.zeros(len(placements), dtype=bool))
+        return Answers(*_joined(parts), np.zeros(len(placements), dtype=bool))
 
     def merged(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, held: int | None = None
@@ -410,6 +405,14 @@ class GeneralArm:
         result = np.empty((len(q), 6, 4, 4))
         result[:, :5], result[:, 5] = self._between, inverse(reached)
         return result
+
+
+def _joined(parts: list[tuple[npt.NDArray[np.intp], FloatArray]]) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Poses (M,) and angles (M, 6) of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return pose, angles
 
 
 def _scaled(T: FloatArray, size: float) -> FloatArray:
