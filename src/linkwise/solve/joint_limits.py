@@ -146,7 +146,7 @@ class JointRanges:
     @cached_property
     def _endless(self) -> npt.NDArray[np.bool_]:
         """Which coordinates turn and have no limit."""
-        return self.turning & (self.low == -np.inf) & (self.high == np.inf)
+        return np.asarray(self.turning & (self.low == -np.inf) & (self.high == np.inf))
 
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""

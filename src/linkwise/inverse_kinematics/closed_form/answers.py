@@ -27,9 +27,6 @@ UNDAMPED_STEPS, RANK = 14, 1e-11
 #: The same for steps from halfway between two solutions, which leave the loop open along a direction that hardly opens it.
 HALFWAY_STEPS, HALFWAY_RANK = 4, 1e-4
 
-#: What a step starts from that is open by less than this is closed to rounding after it.
-NEARLY = 1e-8
-
 
 class Answers(NamedTuple):
     """Solutions of poses.

@@ -180,8 +180,8 @@ def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]
     return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
 
 
-#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest: each makes of
-#: an error its third power, and what is left, the discs measure.
+#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest: the step
+#: takes an error to its third power, and the discs measure what is left.
 ROOT_STEPS, AT_REST = 52, 1e-6
 
 

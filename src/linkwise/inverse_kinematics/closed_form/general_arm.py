@@ -223,14 +223,16 @@ class GeneralArm:
                 pose, angles = pose[settled], angles[settled]
             blocks.append((pose + k if k else pose, angles))
             proofs.append(proven)
-        pose, angles = _joined(blocks)
         proven = np.concatenate(proofs) if len(proofs) > 1 else proofs[0]
         if doubtful:
             again = _joined(doubtful)
             again = self._settled(poses, *again, proven) if sound and thorough else distinct(*again, self.period)
-            places = np.searchsorted(pose, again[0])
-            pose, angles = np.insert(pose, places, again[0]), np.insert(angles, places, again[1], axis=0)
-        return Answers(pose, angles, proven), sound
+            edges = np.searchsorted(again[0], AT_ONCE * np.arange(len(blocks) + 1))
+            for k in np.flatnonzero(edges[1:] > edges[:-1]).tolist():
+                (pose, angles), (more, others) = blocks[k], (part[edges[k] : edges[k + 1]] for part in again)
+                places = np.searchsorted(pose, more)
+                blocks[k] = np.insert(pose, places, more), np.insert(angles, places, others, axis=0)
+        return Answers(*_joined(blocks), proven), sound
 
     def _settled(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask

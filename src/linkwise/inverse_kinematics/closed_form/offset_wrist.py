@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form import loop_closing
-from linkwise.inverse_kinematics.closed_form.answers import NEARLY, OPEN, Answers, closed_loops, wrapped
+from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, closed_loops, wrapped
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
 from linkwise.inverse_kinematics.closed_form.circle_roots import (
     ALONE,
@@ -224,7 +224,7 @@ def solve_offset_wrist(seen: FloatArray, between: FloatArray, arm: OffsetWrist) 
             q, opened, begun = (np.concatenate(pair) for pair in pairs)
             of = np.concatenate([of, pose[again].repeat(2)])
         q, opened, begun = q.reshape(-1, 6), opened.ravel(), begun.reshape(-1, 6)
-        far = np.flatnonzero(~(opened < NEARLY))
+        far = np.flatnonzero(~(opened < OPEN))  # (others are closed to rounding after the step)
         if far.size:
             loops = np.empty((len(far), 6, 3, 4))
             loops[:, :5], loops[:, 5] = between, seen[of[far], 1]
