@@ -342,6 +342,7 @@ def self_motion(
         solutions.count,
         solutions.complete,
         labels_of(mechanism, link, joint),
+        cause=solutions.cause,
         form=form,
         poses=np.broadcast_to(poses, (*batch, 4, 4)),
         values=values,

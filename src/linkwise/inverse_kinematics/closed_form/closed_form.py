@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, held_at_limits, least_beyond
 from linkwise.inverse_kinematics.closed_form.compiled import TOLERANCE, Compiled
 from linkwise.inverse_kinematics.closed_form.decomposition import recognised
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, values_at
 from linkwise.inverse_kinematics.closed_form.program import SEARCH
 from linkwise.inverse_kinematics.closed_form.solutions import Solutions
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers
@@ -92,48 +90,8 @@ class ClosedForm:
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
         q, count, _, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
-        counts = np.asarray(count, dtype=np.intp)
-        complete = np.asarray(errors[..., 3] < SEARCH)
-        if limits and not counts.all() and JointRanges.of(self.mechanism).limited:
-            q = self._beside_limits(T, q0, tol, q, counts, complete)
-        return Solutions(q if counts.ndim else q[: int(counts)], counts, complete)
-
-    def _beside_limits(
-        self,
-        T: npt.ArrayLike,
-        q0: npt.ArrayLike | None,
-        tol: float,
-        q: FloatArray,
-        counts: npt.NDArray[np.intp],
-        complete: npt.NDArray[np.bool_],
-    ) -> FloatArray:
-        """The solutions (..., K, n), counts and completeness of poses without any, put right where one is at its limits."""
-        assert self._solver is not None
-        chain, n, batch = self._solver.program[1], self.mechanism.n, counts.shape
-        empty = np.flatnonzero((counts == 0) & complete)
-        poses = np.broadcast_to(np.asarray(T, dtype=float), (*batch, 4, 4)).reshape(-1, 4, 4)[empty]
-        start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), (*batch, n)).reshape(-1, n)[empty]
-        form = self if self.fixed is None else self.holding(np.broadcast_to(self._value, batch).reshape(-1)[empty])
-        free = form.all(poses, start, limits=False, tol=tol)
-        at, which = np.nonzero(np.arange(free.q.shape[-2]) < free.count[:, None])
-        ranges, period = JointRanges.of(self.mechanism), np.zeros(n)
-        for place, ratio, slides in zip(chain.coordinates, chain.ratios, chain.translates, strict=True):
-            period[place] = 0.0 if slides or place == self.fixed else TURN / abs(float(ratio))
-        rows = least_beyond(free.q[at, which], ranges, period)
-        if not at.size:
-            return q
-        columns = [place for place in chain.coordinates if place != self.fixed]
-        part = ranges, tol, columns, ROWS[self.asks]
-        moved, reached, doubtful = held_at_limits(self.mechanism, self.link, poses[at], rows, *part)
-        room = max(free.q.shape[-2] - q.shape[-2], 0)
-        flat = np.concatenate([q, np.full((*batch, room, n), np.nan)], axis=-2).reshape(-1, q.shape[-2] + room, n)
-        for k, row, good, unknown in zip(empty[at], moved, reached, doubtful, strict=True):
-            complete.reshape(-1)[k] &= bool(good or not unknown)
-            others = flat[k, : counts.reshape(-1)[k]]
-            if good and (not len(others) or np.abs(others - row).max(axis=1).min() > BESIDE):
-                flat[k, len(others)] = row
-                counts.reshape(-1)[k] += 1
-        return flat.reshape(*batch, *flat.shape[1:])
+        counts, cause = np.asarray(count, dtype=np.intp), np.asarray(errors[..., 3])
+        return Solutions(q if counts.ndim else q[: int(counts)], counts, np.asarray(cause < SEARCH), cause=cause)
 
     def nearest(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE

@@ -13,7 +13,7 @@ from linkwise.errors import ArgumentError, warn
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.completion import Completion
 from linkwise.inverse_kinematics.closed_form.problem import Family
-from linkwise.inverse_kinematics.closed_form.program import ClosedFormProgram
+from linkwise.inverse_kinematics.closed_form.program import LIMITED, ClosedFormProgram
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import start_position
 from linkwise.solve.validation import FARTHEST, positive
@@ -108,6 +108,8 @@ class Compiled:
             q = np.concatenate([q, np.full((len(q), most - q.shape[1], n), np.nan)], axis=1)
         for k, rows in zip(some, completed, strict=True):
             count[k], errors[k, :2] = len(rows.q), rows.errors
+            if rows.doubtful:
+                errors[k, 3] = LIMITED
             if len(rows.q):
                 nearest[k] = rows.q[0]
             if q is not None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.inverse_kinematics.closed_form.at_limits import brought_within, periods
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
 from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH
@@ -55,11 +56,14 @@ class CompletedPose(NamedTuple):
         Position and rotation error of the first, m and rad.
     added : int
         How many of them come from random starts.
+    doubtful : bool
+        Whether a solution beyond the limits may stand for others within, which are not known.
     """
 
     q: FloatArray
     errors: FloatArray
     added: int
+    doubtful: bool = False
 
 
 class Completion:
@@ -79,6 +83,9 @@ class Completion:
         self.mechanism, self.link, self.fixed, self.kernel = mechanism, link, fixed, kernel
         self.size, self.rows, self.turning = chain.size, ROWS[family.asks], turning(mechanism)
         self.columns = [k for k in chain.coordinates if k != fixed]
+        self.period = periods(chain, mechanism.n)
+        if fixed is not None:
+            self.period[fixed] = 0.0
 
     def run(self, poses: FloatArray, start: FloatArray, bounds: FloatArray, missing: FloatArray) -> list[CompletedPose]:
         """The solutions of poses (N, 16) from starts (N, n), with what the kernel says may be missing (N,)."""
@@ -98,7 +105,7 @@ class Completion:
         unlimited = np.concatenate([np.full(n, -np.inf), np.full(n, np.inf), [OPEN, np.nan]])
         with np.errstate(all="ignore"):
             rows, count, _, errors = self.kernel.ufunc(poses, start, bounds)
-            branches, total, _, _ = self.kernel.ufunc(poses, start, unlimited)
+            branches, total, _, _ = self.kernel.ufunc(poses, inside, unlimited)
         known = [part[: int(k)] for part, k in zip(rows, count, strict=True)]
         start, first = inside, start
         tasks = self._numbers(poses, start)
@@ -113,13 +120,16 @@ class Completion:
         begun = np.concatenate([begun, np.tile(others, (len(searched), 1))])
         close = np.concatenate([close, np.zeros(len(at) - len(close), dtype=bool)])
         kept = self._reached(system, tasks, start, at, begun, tol, ranges if limited else None)
+        doubtful = self._within(kept, poses.reshape(-1, 4, 4)[at], close, tol, ranges) if limited else close & False
         merged = [
             self._merged(
                 first[k], known[k], *(part[(at == k) & kept.good] for part in (kept.q, kept.regular, close, kept.far))
-            )
+            )._replace(doubtful=bool(doubtful[at == k].any()))
             for k in range(len(poses))
         ]
-        empty = np.flatnonzero((missing >= SEARCH) & np.array([not len(row.q) for row in merged]))
+        empty = np.flatnonzero(
+            [not len(row.q) and (row.doubtful or lack >= SEARCH) for row, lack in zip(merged, missing, strict=True)]
+        )
         if (
             limited and empty.size
         ):  # (of a continuum the solution that stands for all may be outside while others are within)
@@ -129,7 +139,8 @@ class Completion:
             none = np.zeros(len(at), dtype=bool)
             for k in empty:
                 these = (at == k) & kept.good
-                merged[k] = self._merged(first[k], known[k], *(p[these] for p in (kept.q, kept.regular, none, kept.far)))
+                more = self._merged(first[k], known[k], *(p[these] for p in (kept.q, kept.regular, none, kept.far)))
+                merged[k] = more._replace(doubtful=merged[k].doubtful)
         return [
             row if len(row.q) and not (len(old) and np.array_equal(row.q[0], old[0])) else row._replace(errors=error[:2])
             for row, old, error in zip(merged, known, errors, strict=True)
@@ -159,14 +170,25 @@ class Completion:
         else:
             q = system.ranges.nearest_turns(q, start[at])
         distance, angle, _ = system.checking(tasks[at], q)
-        good = np.asarray((distance <= tol) & (angle <= tol) & inside)
+        solved = np.asarray((distance <= tol) & (angle <= tol))
         regular: npt.NDArray[np.bool_] = np.zeros(len(q), dtype=bool)
-        if good.any():
-            rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[good]))
+        if solved.any():
+            rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[solved]))
             rates[:, :3] /= self.size
             values = np.linalg.svd(rates[:, self.rows][..., self.columns], compute_uv=False)
-            regular[good] = values[:, -1] > SINGULAR * values[:, 0]
-        return _Reached(q, good, regular, np.stack([distance, angle], axis=1))
+            regular[solved] = values[:, -1] > SINGULAR * values[:, 0]
+        return _Reached(q, solved & inside, solved & ~inside, regular, np.stack([distance, angle], axis=1))
+
+    def _within(
+        self, kept: _Reached, poses: FloatArray, close: npt.NDArray[np.bool_], tol: float, ranges: JointRanges
+    ) -> npt.NDArray[np.bool_]:
+        """Bring what is `close` and beyond the limits within them, into `kept`; which of it (M,) may stand for others."""
+        doubtful, out = np.zeros(len(close), dtype=bool), np.flatnonzero(kept.beyond & close)
+        if out.size:
+            parts = ranges, self.period, tol, self.columns, self.rows
+            q, reached, doubt = brought_within(self.mechanism, self.link, poses[out], kept.q[out], *parts)
+            kept.q[out[reached]], kept.good[out[reached]], doubtful[out] = q[reached], True, doubt & ~reached
+        return doubtful
 
     def _polished(self, system: CompiledProblem, tasks: FloatArray, q: FloatArray, tol: float) -> FloatArray:
         """Coordinates (M, n), those that nearly solve their task after Newton steps without damping.
@@ -239,5 +261,6 @@ class Completion:
 class _Reached(NamedTuple):
     q: FloatArray
     good: npt.NDArray[np.bool_]
+    beyond: npt.NDArray[np.bool_]
     regular: npt.NDArray[np.bool_]
     far: FloatArray

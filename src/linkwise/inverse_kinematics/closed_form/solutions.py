@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.closed_form.program import LIMITED
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import choice, numbers, vectors
@@ -45,6 +46,17 @@ def distances(away: FloatArray, metric: Metric = None) -> FloatArray:
     return np.asarray(np.einsum("...i,ij,...j", away, weights, away))
 
 
+#: Why it is not proven that there are no other solutions.
+UNPROVEN: dict[str, str] = {
+    "starts": "solutions come from random starts: the pose leaves a joint undetermined, or there is no other way",
+    "roots": "roots of the elimination are too near to each other, or no solution is confirmed for one",
+    "limits": "a solution beyond the joint limits is one of a continuum, or two in one: others may be within the limits",
+}
+
+#: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
+ROOTS = 32.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Solutions:
     """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
@@ -59,11 +71,14 @@ class Solutions:
     count : ndarray (...)
         How many solutions each pose has.
     complete : ndarray (...)
-        False where it is not proven that there are no other solutions: where random starts were used, and, by elimination,
-        where roots are too near to each other.
+        False where it is not proven that there are no other solutions.
     unreachable : ndarray (...)
         True where it is proven that no position of the joints, within the limits where these were asked for, reaches the
         pose: there is no solution, and none can be missing. What was left out of the solutions afterwards does not count.
+    reason : ndarray (...)
+        Why it is not proven, a key of `UNPROVEN`; ``"complete"`` where it is.
+    cause : ndarray (...), optional
+        The same in numbers, as the solvers have it.
     labels : object, optional
         What names the configurations: `linkwise.inverse_kinematics.branches.configuration.ConfigurationLabels`.
 
@@ -85,11 +100,19 @@ class Solutions:
     complete: npt.NDArray[np.bool_]
     labels: Labels | None = None
     unreachable: npt.NDArray[np.bool_] = field(default=None)  # type: ignore[arg-type]
+    cause: npt.NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Note what is out of reach, where that is not known yet."""
         if self.unreachable is None:
             settle(self, unreachable=np.asarray(self.complete & (self.count == 0)))
+
+    @property
+    def reason(self) -> npt.NDArray[np.str_]:
+        """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
+        cause = np.zeros(self.complete.shape) if self.cause is None else self.cause
+        words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
+        return np.asarray(np.where(self.complete, "complete", words))
 
     @property
     def configuration(self) -> dict[str, npt.NDArray[np.str_]]:
