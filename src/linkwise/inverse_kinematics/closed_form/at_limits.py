@@ -65,6 +65,16 @@ def nearly_singular(rates: FloatArray) -> Mask:
     return np.asarray(np.linalg.det(gram) <= REGULAR * np.diagonal(gram, axis1=-2, axis2=-1).prod(axis=-1))
 
 
+def undamped_steps(rates: FloatArray, gap: FloatArray) -> FloatArray:
+    """Newton steps (M, k) for Jacobians (M, m, k) and gaps (M, m), of least length where the Jacobian lacks rank."""
+    steps, singular = np.empty(rates.shape[::2]), np.ones(len(rates), dtype=bool)
+    if rates.shape[1] == rates.shape[2]:
+        singular = nearly_singular(rates)
+        steps[~singular] = np.linalg.solve(rates[~singular], gap[~singular, :, None])[..., 0]
+    steps[singular] = (np.linalg.pinv(rates[singular], rcond=RANK) @ gap[singular, :, None])[..., 0]
+    return steps
+
+
 def brought_within(
     mechanism: Tree,
     link: int | str,
@@ -106,7 +116,7 @@ def brought_within(
     longest = np.maximum(BESIDE, beyond)
     for _ in range(STEPS):
         gap, rates = pose_error(forward(moved), poses)[:, rows], np.where(held[:, None], 0.0, rates_of(moved))
-        step = (np.linalg.pinv(rates[:, rows][..., columns], rcond=RANK) @ gap[..., None])[..., 0]
+        step = undamped_steps(rates[:, rows][..., columns], gap)
         moved[:, columns] += step * (longest / np.maximum(np.linalg.norm(step, axis=1), longest))[:, None]
         held |= (moved < ranges.low) | (moved > ranges.high)
         moved = np.clip(moved, ranges.low, ranges.high)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.inverse_kinematics.closed_form.at_limits import brought_within, periods
+from linkwise.inverse_kinematics.closed_form.at_limits import brought_within, periods, undamped_steps
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, Family
 from linkwise.inverse_kinematics.closed_form.program import NEAR, SAME, SEARCH
@@ -37,9 +37,8 @@ SINGULAR = 1e-6
 #: Solutions with a singular Jacobian are known to the root of the tolerance: closer ones (rad, m) are one.
 APART = 1e-3
 
-#: Newton steps without damping, the longest of them (rad, m), and the share of the greatest singular value of the Jacobian
-#: below which one counts as zero.
-STEPS, LONGEST, RANK = 8, 0.1, 1e-11
+#: Newton steps without damping, and the longest of them (rad, m).
+STEPS, LONGEST = 8, 0.1
 
 #: Poses completed in one call.
 STARTS_AT_ONCE = 500
@@ -121,12 +120,17 @@ class Completion:
         close = np.concatenate([close, np.zeros(len(at) - len(close), dtype=bool)])
         kept = self._reached(system, tasks, start, at, begun, tol, ranges if limited else None)
         doubtful = self._within(kept, poses.reshape(-1, 4, 4)[at], close, tol, ranges) if limited else close & False
+        good = np.flatnonzero(kept.good)
+        good = good[np.argsort(at[good], kind="stable")]
+        groups = np.split(good, np.searchsorted(at[good], np.arange(1, len(poses))))
+        new = ~(self._apart(rows[at[good]], kept.q[good, None]) <= np.where(kept.regular[good], SAME, APART)[:, None])
+        extended, doubted = (np.bincount(some, minlength=len(poses)) for some in (at[good[new.all(axis=1)]], at[doubtful]))
+        parts = kept.q, kept.regular, close, kept.far
         merged = [
-            self._merged(
-                first[k], known[k], *(part[(at == k) & kept.good] for part in (kept.q, kept.regular, close, kept.far))
-            )._replace(doubtful=bool(doubtful[at == k].any()))
-            for k in range(len(poses))
+            self._merged(start, old, *(part[these] for part in parts)) if more else CompletedPose(old, np.zeros(2), 0)
+            for start, old, these, more in zip(first, known, groups, extended, strict=True)
         ]
+        merged = [row._replace(doubtful=True) if doubt else row for row, doubt in zip(merged, doubted, strict=True)]
         empty = np.flatnonzero(
             [not len(row.q) and (row.doubtful or lack >= SEARCH) for row, lack in zip(merged, missing, strict=True)]
         )
@@ -206,8 +210,7 @@ class Completion:
             )
             gap[:, :3] /= self.size
             rates[:, :3] /= self.size
-            inverse = np.linalg.pinv(rates[:, self.rows][..., self.columns], rcond=RANK)
-            step = (inverse @ gap[:, self.rows, None])[..., 0]
+            step = undamped_steps(rates[:, self.rows][..., self.columns], gap[:, self.rows])
             moved = q[near]
             moved[:, self.columns] += step * (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
             q[near] = moved
@@ -223,20 +226,26 @@ class Completion:
         errors: FloatArray,
     ) -> CompletedPose:
         """Known solutions (k, n) and others of one pose, each once. One of a continuum counts where there is no other."""
-        kept, far, added = [*known], [np.zeros(2)] * len(known), 0
+        rows, first = np.concatenate([known, q]), len(known)
+        distance = self._apart(rows, q[:, None]).tolist()
+        kept, added = list(range(first)), 0
         order = np.argsort(np.linalg.norm(q - start, axis=1), kind="stable")
-        for k in sorted(order, key=lambda k: not regular[k]):
+        for k in sorted(order.tolist(), key=lambda k: not regular[k]):
             if not (regular[k] or close[k] or not kept):
                 continue
-            away = np.array(kept).reshape(-1, len(start)) - q[k]
-            away = np.where(self.turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
-            if not kept or np.linalg.norm(away, axis=1).min() > (SAME if regular[k] else APART):
-                kept.append(q[k])
-                far.append(errors[k])
+            if not kept or min(distance[k][j] for j in kept) > (SAME if regular[k] else APART):
+                kept.append(first + k)
                 added += not close[k]
-        rows = np.array(kept).reshape(-1, len(start))
+        rows = rows[kept]
         order = np.argsort(np.sum((rows - start) ** 2, axis=1), kind="stable")
-        return CompletedPose(rows[order], far[order[0]] if kept else np.zeros(2), added)
+        nearest = kept[order[0]] if kept else 0
+        return CompletedPose(rows[order], errors[nearest - first] if kept and nearest >= first else np.zeros(2), added)
+
+    def _apart(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """The distances (...) of coordinates (..., n), whole turns taken off."""
+        away = a - b
+        away = np.where(self.turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
+        return np.asarray(np.linalg.norm(away, axis=-1))
 
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:
         """The numbers (N, p) of the system."""
