@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise.inverse_kinematics import closed_form
+from linkwise.solve.solution import Solution
 
 #: Joint coordinates whose poses are within the reach.
 INSIDE = {"puma560": [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], "ur5": [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]}
@@ -46,15 +48,32 @@ def test_a_closed_form_proves_that_limits_stand_in_the_way() -> None:
     assert not narrow.all_inverse_kinematics(T, limits=False).unreachable
 
 
-def test_where_nothing_is_proven() -> None:
-    """Without a closed form `inverse_kinematics` looks from many starts only; `all_inverse_kinematics` eliminates."""
+def test_elimination_goes_on_where_no_start_led_to_a_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is one that fails, so that nothing but what follows it takes time."""
     arm = lw.robots.load("gen3_lite")
-    T = pushed_out(arm, [0.1, 0.5, -0.4, 0.3, 0.8, 0.2])
-    solution = arm.inverse_kinematics(T)
-    assert (solution.reason, solution.proven) == ("unreachable", False)
-    assert "most likely" in solution.explain()
-    assert arm.all_inverse_kinematics(T).unreachable
-    assert not arm.all_inverse_kinematics(T, method="numeric", starts=5).unreachable
+    q = np.array([0.1, 0.5, -0.4, 0.3, 0.8, 0.2])
+    T = np.stack([pushed_out(arm, q.tolist()), arm.forward_kinematics(q)])
+    bounds = np.stack([arm.q_min, arm.q_max], axis=1)
+
+    def fails(_: lw.Mechanism, T: np.ndarray, *others: object) -> Solution:
+        batch = T.shape[:-2]
+        errors = dict.fromkeys(("position_error", "rotation_error"), np.full(batch, 0.5))
+        rows = {"success": np.zeros(batch, bool), "reason": np.full(batch, "stalled"), "iterations": np.ones(batch, int)}
+        nearest = np.tile(q + 0.7, (*batch, 1))
+        solution = Solution.of(q=nearest.reshape(-1, 6), **rows, **errors)
+        return solution.shaped(batch, limits=bounds, names=arm.names, tol=1e-9, away=None, reach=math.inf, proven=False)
+
+    monkeypatch.setattr(sys.modules["linkwise.inverse_kinematics.inverse_kinematics"], "_plain", fails)
+    both = arm.inverse_kinematics(T, q0=q + 0.01)
+    assert (both.reason.tolist(), both.proven.tolist()) == (["unreachable", "converged"], [True, False])
+    assert np.abs(both.q - [q + 0.7, q]).max() < 1e-8
+    one = arm.inverse_kinematics(T[0], q0=q + 0.01)
+    assert (one.success, one.reason, one.proven) == (False, "unreachable", True)
+    assert "proven" in one.explain()
+    solved = arm.inverse_kinematics(T[1], q0=q + 0.01)
+    assert (solved.success, solved.reason, solved.proven, solved.iterations) == (True, "converged", False, 0)
+    searched = arm.inverse_kinematics(T[0], q0=q + 0.01, method="numeric")
+    assert (searched.reason, searched.proven) == ("stalled", False)
 
 
 def test_solutions_that_are_left_out_do_not_make_a_pose_unreachable() -> None:
