@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ class Completion:
         groups = np.split(good, np.searchsorted(at[good], np.arange(1, len(poses))))
         new = ~(self._apart(rows[at[good]], kept.q[good, None]) <= np.where(kept.regular[good], SAME, APART)[:, None])
         extended, doubted = (np.bincount(some, minlength=len(poses)) for some in (at[good[new.all(axis=1)]], at[doubtful]))
-        parts = kept.q, kept.regular, close, kept.far
+        parts: tuple[Any, ...] = kept.q, kept.regular, close, kept.far
         merged = [
             self._merged(start, old, *(part[these] for part in parts)) if more else CompletedPose(old, np.zeros(2), 0)
             for start, old, these, more in zip(first, known, groups, extended, strict=True)
