@@ -19,6 +19,7 @@ from linkwise.kernel.looped import ProgramLayout
 from linkwise.looped import kernel as sweeps
 from linkwise.sweeps.declaration import looped
 from linkwise.sweeps.drivers import Sweeps
+from linkwise.sweeps.tables import _passing_places
 from support.random_mechanisms import random_mechanism, random_state
 
 RACE = """
@@ -44,6 +45,25 @@ def test_processes_race_on_a_cold_cache(tmp_path: Path) -> None:
     results = [process.communicate(timeout=300) for process in processes]
     assert {errors for _, errors in results} == {""}
     assert len({output for output, _ in results}) == 1
+
+
+@pytest.mark.parametrize("reused", [True, False])
+def test_places_of_what_bodies_pass_on(reused: bool) -> None:
+    """Each body finds what its parent left, whatever the branches; a chain takes two places and the ground's."""
+    rng = np.random.default_rng(0)
+    trees = [list(range(-1, 99)), [-1] * 20, [], *([int(rng.integers(-1, k)) for k in range(60)] for _ in range(20))]
+    for number, parents in enumerate(trees):
+        places = _passing_places(parents, reused=reused)
+        left = {0: -1}
+        for k, ((own, before), parent) in enumerate(zip(places.tolist(), parents, strict=True)):
+            assert left[before] == parent
+            assert own not in {0, before}
+            left[own] = k
+        assert places.shape == (len(parents), 2)
+        if not reused:
+            assert places[:, 0].tolist() == list(range(1, len(parents) + 1))
+        elif number == 0:
+            assert places.max() == 2
 
 
 @pytest.mark.parametrize("backwards", [False, True])

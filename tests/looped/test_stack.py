@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise.algorithm import find
 from linkwise.errors import ArgumentError
+from linkwise.looped.kernel import data_of
 from linkwise.looped.stack import Stack
 from support.random_mechanisms import afloat, parts, random_mechanism, random_state, with_rotors
 
@@ -113,3 +115,22 @@ def test_what_cannot_be_stacked() -> None:
     with pytest.raises(AttributeError, match="'simulate'"):
         lw.stack([arm]).simulate  # noqa: B018
     assert isinstance(lw.stack([arm]), Stack)
+
+
+def test_axes_of_which_some_have_no_common_normal_at_hand() -> None:
+    """A mechanism whose axes are nearly parallel stacks with one whose axes are not: none has the shorter arithmetic."""
+
+    def arm(twist: float) -> lw.Mechanism:
+        lead = np.eye(4)
+        lead[1:3, 1:3], lead[:3, 3] = [[np.cos(twist), -np.sin(twist)], [np.sin(twist), np.cos(twist)]], [0.1, 0.3, 0.2]
+        return lw.Mechanism([lw.Link(before=lead, mass=1.0, com=(0.1, 0.2, 0.3), name=name) for name in "abc"])
+
+    skew, near = arm(0.7), arm(1e-7)
+    arms, state = lw.stack([skew, near]), random_state(skew, 0)
+    tables = [data_of(one, find("inverse_dynamics"), {}).ints["bodies"] for one in (skew, near)]
+    assert not np.array_equal(*tables)
+    wanted = [one.kernel("inverse_dynamics", tier="looped")(*state) for one in (skew, near)]
+    assert np.abs(arms.inverse_dynamics(*state) - wanted).max() <= 1e-13 * np.abs(wanted).max()
+    rows = arms.kernel("inverse_dynamics")
+    again = pickle.loads(pickle.dumps(rows._rows))
+    assert np.array_equal(again(rows.numbers, *state)[0], arms.inverse_dynamics(*state))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.model.body_transform import JointTransform
+from linkwise.model.symbolic import any_nonzero
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, root, select, sign
 from linkwise.sweeps.drivers import Row, Sweeps, at_rest
@@ -108,11 +110,18 @@ def move(body: Row, *, moving: bool = True, accelerating: bool = True) -> None:
     if accelerating:
         rise = joint.rate(body.read("qdd")) + rise
     before = joint.vector_from_parent(parent["omega"])
-    carried = turned_freely(parent["omega"], parent["alpha"]).spin @ joint.origin
     body["omega"] = before + rate[3:]
     body["alpha"] = joint.vector_from_parent(parent["alpha"]) + rise[3:] + cross(before, rate[3:])
-    accel = joint.vector_from_parent(parent["accel"] + carried) + rise[:3]
+    accel = _carried(joint, *(parent[name] for name in ("omega", "alpha", "accel"))) + rise[:3]
     body["accel"] = accel + cross(2.0 * before + rate[3:], rate[:3])
+
+
+def _carried(joint: JointTransform, omega: Array, alpha: Array, accel: Array) -> Array:
+    """Acceleration (3,) of a joint's moved end in its axes, while the joint stands still, from how the parent moves."""
+    if any_nonzero(joint.shift):
+        return joint.vector_from_parent(accel + turned_freely(omega, alpha).spin @ joint.origin)
+    omega, alpha, accel = (joint.fixed.T @ vector for vector in (omega, alpha, accel))
+    return np.asarray(joint.turn.T @ (accel + turned_freely(omega, alpha).spin @ joint.slide))
 
 
 def spin(rotor: Row) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any, Self, TypeAlias
@@ -26,8 +26,9 @@ Size = int | str
 
 #: Where an element of a step's input or output is.
 #:
-#: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("numbers", k), ("globals", k):
-#: of the constants of the row and of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
+#: ("own", k), ("parent", k), ("body", k), ("link", k), ("ground", k): element k of a record; ("own passed", k), ("parent
+#: passed", k), ("body passed", k): of what a body passes on; ("numbers", k), ("globals", k): of the constants of the row and
+#: of the mechanism; ("state", k), ("next", k): of what a walk comes with and goes on with;
 #: ("array", name, at, index): of an array, `at` saying for each dimension what its index counts from, see `ORIGINS`.
 Place: TypeAlias = tuple[Any, ...]
 
@@ -99,10 +100,14 @@ class LinearSolve:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """The layout of a table: how many numbers a row has, and how many elements its record."""
+    """The layout of a table: how many numbers a row has, how many elements its record, and how many what it passes on.
+
+    A body passes on what only its children read, and only in the pass that sets it: see `ROW`.
+    """
 
     numbers: int
     record: int
+    passed: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,15 +152,15 @@ class ProgramLayout:
 
         "bytes" of memory; where the code for a "few" configurations stands, and its table; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
-        its "rows", where its row numbers ("ints"), constants ("numbers") and "records" begin; for each array where it
-        begins, and how many of its elements are cleared at first; for each argument the number of its elements and three
-        sizes.
+        its "rows", where its row numbers ("ints"), constants ("numbers"), "records" and what is "passed" on begin; for each
+        array where it begins, and how many of its elements are cleared at first; for each argument the number of its
+        elements and three sizes.
         """
         names = ["bytes", "few", "few data", "constants", "stacked"]
         sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]
         names += [f"size {size}" for size in dict.fromkeys([*sizes, "nv", "before drives"])]
         names += ["parents", "order"]
-        names += [f"{table} {part}" for table in self.tables for part in ("rows", "ints", "numbers", "records")]
+        names += [f"{table} {part}" for table in self.tables for part in ("rows", "ints", "numbers", "records", "passed")]
         names += [f"start {name}" for name in self.arrays]
         names += [f"clear {name}" for name in self.outputs]
         names += [f"dims {name} {k}" for name in ("constants", *self.inputs, *self.outputs) for k in range(4)]
@@ -176,8 +181,8 @@ class ProgramLayout:
         """
         values = json.loads(text)
         shapes = {group: _shapes(values[group]) for group in ("inputs", "outputs", "temporaries")}
-        sizes = {str(name): (int(table["numbers"]), int(table["record"])) for name, table in values["tables"].items()}
-        tables = {name: TableLayout(*pair) for name, pair in sizes.items()}
+        parts = [field.name for field in fields(TableLayout)]
+        tables = {str(name): TableLayout(*(int(table[part]) for part in parts)) for name, table in values["tables"].items()}
         cleared = tuple(map(str, values["cleared"]))
         name, digest, length = str(values["name"]), str(values["digest"]), int(values["length"])
         return cls(name, **shapes, cleared=cleared, tables=tables, digest=digest, length=length)
@@ -215,8 +220,10 @@ class LoopedProgram:
 
 
 #: Whole numbers of a row: its parent, its kind, its first coordinate and velocity, the body it stands on, how many
-#: velocities it has, the link it belongs to, the motor that it is or has.
-ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive")
+#: velocities it has, the link it belongs to, the motor that it is or has; the place of what it passes on, and that of what
+#: its parent does. Bodies whose children were all visited leave their places to others, so few places are needed, which stay
+#: in the nearest cache (saves 6 % of inverse dynamics of 1,000 bodies); where rotors read them, each body has one.
+ROW = ("parent", "kind", "q", "v", "body", "count", "link", "drive", "place", "parent's place")
 
 #: What an index of an array may count from: "q", "v" the row's first coordinate and velocity, "w" the velocity that a walk
 #: began with, "r" the row, "." zero, "10w" ten times w, "drive" and "drive4" the first of the four columns of a motor.
@@ -229,7 +236,7 @@ class LoopedData:
 
     Attributes
     ----------
-    ints : mapping of str to ndarray (rows, 8)
+    ints : mapping of str to ndarray (rows, 10)
         Whole numbers of the rows of each table, by `ROW`.
     numbers : mapping of str to ndarray (rows, c)
         Constants of the rows.
@@ -279,6 +286,8 @@ class LoopedData:
             words[f"{name} rows"], words[f"{name} ints"] = len(rows), ints
             words[f"{name} numbers"], words[f"{name} records"] = first, start
             start += (len(rows) + 1) * columns.record
+            words[f"{name} passed"] = start
+            start += (rows[:, ROW.index("place")].max(initial=0) + 1) * columns.passed
             first, ints = first + self.numbers[name].size, ints + rows.size
             tail.append(rows.ravel())
         words["parents"], words["order"] = ints, ints + self.parents.size

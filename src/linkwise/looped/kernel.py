@@ -177,11 +177,11 @@ def _free(tree: Tree) -> Tree:
     return coupling(tree).uncoupled if tree.coupled else tree
 
 
-def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> MechanismRows:
+def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twisted: bool = True) -> MechanismRows:
     """The rows of a mechanism for an algorithm."""
     steps, bodies = LOOPED[declared.name], moving_bodies(tree)
     bodies = bodies.regrouped() if steps.regrouped else bodies
-    return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree))
+    return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree), twisted=twisted)
 
 
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], doc: str) -> Any:
@@ -191,9 +191,9 @@ def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: La
     return gufunc(code_for(tree, declared, options), data(), doc)
 
 
-def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedData:
-    """The tables of a mechanism for an algorithm."""
-    rows, steps = rows_for(tree, declared, options), LOOPED[declared.name]
+def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twisted: bool = True) -> LoopedData:
+    """The tables of a mechanism for an algorithm; `twisted` see `MechanismRows`."""
+    rows, steps = rows_for(tree, declared, options, twisted=twisted), LOOPED[declared.name]
     if declared.name.startswith("center_of_mass") or options.get("about") == "com":
         some_mass(tree, float(rows.constant("mass")))
     bodies = rows.table("bodies")

@@ -95,18 +95,21 @@ class _StackedFunction:
     def __init__(self, whole: Stack, name: str, options: dict[str, Any]) -> None:
         first, declared = whole.mechanisms[0], find(name)
         self.kernel = LoopedKernel(first, declared, algorithm_options(first, declared, options))
-        chosen, data = self.kernel.arguments[2], []
+        chosen = self.kernel.arguments[2]
         for mechanism in whole.mechanisms:
             reason = refused(mechanism, declared, chosen) or ("joints follow others" if mechanism.coupled else "")
             if reason:
                 raise ArgumentError(f"stack: {name} of {mechanism.name!r} does not loop over bodies: {reason}")
-            data.append(data_of(mechanism, declared, chosen))
+        for twisted in (True, False):  # (where some axes cross a common normal that others do not have, none is twisted)
+            data = [data_of(mechanism, declared, chosen, twisted=twisted) for mechanism in whole.mechanisms]
+            if all(np.array_equal(data[0].ints["bodies"], other.ints["bodies"]) for other in data):
+                break
         code = code_for(first, declared, chosen)
         for mechanism, other in zip(whole.mechanisms, data, strict=True):
             _compare(first, mechanism, data[0], other, same_code=code_for(mechanism, declared, chosen) is code)
         numbers = np.array([one.all_numbers(code.layout) for one in data])
         self.numbers: FloatArray = numbers.reshape(*whole.shape, -1)
-        self._rows = StackedRows(self.kernel, data[0])
+        self._rows = StackedRows(self.kernel, data[0], twisted=twisted)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, as a gufunc does."""
@@ -136,8 +139,8 @@ class _StackedFunction:
 class StackedRows:
     """The gufunc of a stack, whose first argument is the numbers of each mechanism; it pickles as the first of them."""
 
-    def __init__(self, kernel: LoopedKernel, data: LoopedData) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: LoopedKernel, data: LoopedData, *, twisted: bool) -> None:
+        self.kernel, self.twisted = kernel, twisted
         self.ufunc = Lazy(lambda: gufunc(kernel.code, data, kernel.doc, stacked=True))
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
@@ -146,12 +149,15 @@ class StackedRows:
         return results if isinstance(results, tuple) else (results,)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rows_again, (self.kernel,)
+        return _rows_again, (self.kernel, self.twisted)
 
 
-def _rows_again(kernel: LoopedKernel) -> StackedRows:
+def _rows_again(kernel: LoopedKernel, twisted: bool) -> StackedRows:
     tree, name, options = kernel.arguments
-    return tree.memo("stack", (name, *options.items()), lambda: StackedRows(kernel, data_of(tree, find(name), options)))
+    key = (name, twisted, *options.items())
+    return tree.memo(
+        "stack", key, lambda: StackedRows(kernel, data_of(tree, find(name), options, twisted=twisted), twisted=twisted)
+    )
 
 
 def _compare(first: Tree, mechanism: Tree, data: LoopedData, other: LoopedData, *, same_code: bool) -> None:

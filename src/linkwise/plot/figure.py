@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from linkwise.extras import optional
 from linkwise.model.formatting.table import plain
@@ -19,8 +19,10 @@ STYLES = ("-", "--", ":", "-.")
 DPI = 120
 
 
-def figure(width: float, height: float) -> Any:
+def figure(width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Any:
     """Make an empty figure, width and height in inches, known to no global state; a notebook shows it by itself.
+
+    Without a layout, where all places are set, matplotlib draws it once to save it, not twice.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def figure(width: float, height: float) -> Any:
     optional("matplotlib.figure", "pictures need matplotlib", "plot")
     from linkwise.plot.notebook_figure import NotebookFigure
 
-    return NotebookFigure(figsize=(width, height), dpi=DPI, layout="constrained")
+    return NotebookFigure(figsize=(width, height), dpi=DPI, layout=layout)
 
 
 def colour(k: int) -> str:

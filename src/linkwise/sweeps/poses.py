@@ -13,9 +13,9 @@ def body_pose(body: Row) -> Array:
     """Pose of a body in the world (3, 4), from its parent's; computed once, at the first step that asks."""
     if "world" not in body:
         joint, before = body.joint, body.parent["world"]
-        body["world"] = np.concatenate(
-            [before[:, :3] @ joint.rotation, (before[:, 3] + before[:, :3] @ joint.origin)[:, None]], axis=1
-        )
+        fixed = before[:, :3] @ joint.fixed
+        origin = before[:, 3] + before[:, :3] @ joint.shift + fixed @ joint.slide
+        body["world"] = np.concatenate([fixed @ joint.turn, origin[:, None]], axis=1)
     return body["world"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -119,9 +119,14 @@ class RecordedSweeps(Sweeps):
 
     def program(self) -> LoopedProgram:
         """What was recorded."""
-        tables = {name: TableLayout(numbers_of(name, self.traced), layout.size) for name, layout in self.layouts.items()}
+        passed = _passed(self.phases)
+        sizes = {name: (layout.size, 0) for name, layout in self.layouts.items()}
+        sizes["bodies"] = (self.layouts["bodies"].size - len(passed), len(passed))
+        tables = {name: TableLayout(numbers_of(name, self.traced), *size) for name, size in sizes.items()}
+        places = _places(self.layouts["bodies"].size, passed)
+        phases = [_replaced(phase, places) if isinstance(phase, RowPass) else phase for phase in self.phases]
         layout = ProgramLayout(self.name, self.inputs, self.outputs, self.temporaries, tuple(self.added), tables)
-        return LoopedProgram.of(layout, tuple(self.phases))
+        return LoopedProgram.of(layout, tuple(phases))
 
     def ground(self, **values: Any) -> None:
         """Record what the ground has."""
@@ -184,6 +189,60 @@ class RecordedSweeps(Sweeps):
     def solve(self, matrix: str, *right: tuple[str, str]) -> None:
         """Record a factorisation."""
         self.phases.append(LinearSolve(matrix, right))
+
+
+def _steps(phase: RowPass) -> list[tuple[str, RowStep]]:
+    """The steps of a pass, and the table whose rows they are run on."""
+    tables = (phase.table, phase.start_table or phase.table, phase.table)
+    groups = zip(tables, (phase.steps, phase.starts, phase.own), strict=True)
+    return [(table, step) for table, group in groups for step in group if step is not None]
+
+
+def _passed(phases: Sequence[RowPass | LinearSolve]) -> list[int]:
+    """The elements of the record of a body that one pass outward sets, and no other reads but those over rotors."""
+    passes: dict[int, set[int]] = {}
+    for number, phase in enumerate(phases):
+        if isinstance(phase, LinearSolve) or phase.order == "ground":
+            continue
+        for table, step in _steps(phase):
+            for base, k, *_ in (*step.inputs, *step.outputs):
+                if base in {"own", "parent"} and table == "bodies":
+                    passes.setdefault(k, set()).add(number if phase.order == "outward" else -1)
+                elif base == "ground" or (base == "body" and table != "rotors"):
+                    passes.setdefault(k, set()).add(-1)
+    return sorted(k for k, numbers in passes.items() if len(numbers) == 1 and -1 not in numbers)
+
+
+def _places(size: int, passed: Sequence[int]) -> dict[tuple[str, int], tuple[str, int]]:
+    """From places in the records of bodies to those where what is passed on has places of its own."""
+    kept = [k for k in range(size) if k not in passed]
+    return {
+        (base, k): (base + suffix, at)
+        for suffix, elements in (("", kept), (" passed", passed))
+        for at, k in enumerate(elements)
+        for base in ("own", "parent", "body", "ground")
+    }
+
+
+def _replaced(phase: RowPass, places: Mapping[Place, Place]) -> RowPass:
+    """A pass with other places."""
+
+    def step(table: str, old: RowStep) -> RowStep:
+        inputs, outputs = (
+            tuple(
+                place if table != "bodies" and place[0] in {"own", "parent"} else places.get(place, place) for place in group
+            )
+            for group in (old.inputs, old.outputs)
+        )
+        return RowStep(old.tape, inputs, outputs)
+
+    first = phase.start_table or phase.table
+    return replace(
+        phase,
+        steps=tuple(old and step(phase.table, old) for old in phase.steps),
+        starts=tuple(step(first, old) for old in phase.starts),
+        own=tuple(old and step(phase.table, old) for old in phase.own),
+    )
 
 
 class _Symbols(dict[Place, Any]):

@@ -31,6 +31,9 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
 
+#: Where a rotation about x has zeros.
+_BESIDE_X = (0, 0, 1, 2), (1, 2, 0, 0)
+
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
 
@@ -41,6 +44,18 @@ def kind_of(body: Body) -> RowKind | None:
     if body.turn:
         return _KINDS["turning and sliding" if any_nonzero(body.pitch) else "turning"]
     return _KINDS["sliding"]
+
+
+def _twisted(placement: FloatArray) -> FloatArray | None:
+    """The pose (3, 4) of a body whose kind is twisted, with a, sin(alpha), cos(alpha), d in row 2; None where it is none."""
+    if placement[0, 0] != 1.0 or placement[:3, :3][_BESIDE_X].any():
+        return None
+    slide = placement[:3, :3].T @ placement[:3, 3]
+    if abs(slide[1]) > 4.0 * np.finfo(float).eps * np.abs(slide).max():  # (rounding of a turn)
+        return None
+    pose = np.zeros((3, 4))
+    pose[2] = slide[0], *placement[2, 1:3], slide[2]
+    return pose
 
 
 @dataclass
@@ -73,6 +88,8 @@ class MechanismRows:
         Whether only the bodies that carry the frame count.
     traced : TracedJoints
         The joints whose types are from outside, for rows that a loop goes through.
+    twisted : bool
+        Whether bodies whose placement allows it are of the kind that is twisted.
     """
 
     tree: Tree
@@ -80,6 +97,7 @@ class MechanismRows:
     options: Mapping[str, Any] = field(default_factory=dict)
     path: bool = False
     traced: TracedJoints = field(default_factory=TracedJoints)
+    twisted: bool = False
 
     @cached_property
     def frame(self) -> tuple[int, Array]:
@@ -134,7 +152,11 @@ class MechanismRows:
             inertia = np.zeros((4, 4), dtype=object)
             inertia[:, 3] = inertia[3] = self.moments[k + 1]
         kind, of_joint = self.traced.by_link.get(body.link, (kind_of(body) or RowKind("other", joint=body.joint), ()))
-        numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch, "inertia": _ten(inertia)}
+        pose = _twisted(body.placement) if self.twisted and kind is _KINDS["turning"] else None
+        if pose is not None:
+            kind = _KINDS["turning about a twisted axis"]
+        numbers = {"pose": body.placement[:3] if pose is None else pose, "angle": body.angle, "pitch": body.pitch}
+        numbers["inertia"] = _ten(inertia)
         numbers["joint"] = of_joint
         return RowData(place[body.parent], kind, numbers, body.position, body.speed)
 
@@ -146,8 +168,10 @@ class MechanismRows:
         ]
         parents, order = _parents(self.tree, self.bodies)
         rows = {name: self.table(name) for name in tables}
+        ints = {name: _ints(rows[name], name, self.traced.kinds) for name in rows}
+        ints["bodies"][:, -2:] = _passing_places([row.parent for row in rows["bodies"]], reused=not rows.get("rotors"))
         return LoopedData(
-            {name: _ints(rows[name], name, self.traced.kinds) for name in rows},
+            ints,
             {name: _numbers(rows[name], name, self.traced.kinds) for name in rows},
             np.concatenate(known),
             np.array(parents, dtype=np.int64),
@@ -317,8 +341,21 @@ def _ints(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> n
     unknown = next((row.kind.name for row in rows if row.kind.name not in names), None)
     if unknown is not None:
         raise KernelError(f"{table}: a row of the kind {unknown!r}; there is {members(names)}")
-    values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive] for x in rows]
+    values = [[x.parent, names[x.kind.name], x.q, x.v, x.body, x.kind.nv, x.link, x.drive, 0, 0] for x in rows]
     return np.array(values, dtype=np.int64).reshape(len(rows), len(ROW))
+
+
+def _passing_places(parents: Sequence[int], *, reused: bool) -> npt.NDArray[np.int64]:
+    """Where each row, and its parent, has what it passes on (rows, 2), parents first; the ground has it in place 0."""
+    last, places, free, count = {parent: k for k, parent in enumerate(parents)}, {-1: 0}, list[int](), 1
+    for k, parent in enumerate(parents):
+        places[k] = free.pop() if free else count
+        count = max(count, places[k] + 1)
+        if reused and k not in last:
+            free.append(places[k])
+        if reused and parent >= 0 and last[parent] == k:
+            free.append(places[parent])
+    return np.array([[places[k], places[parent]] for k, parent in enumerate(parents)], dtype=np.int64).reshape(-1, 2)
 
 
 def _numbers(rows: Sequence[RowData], table: str, traced: tuple[RowKind, ...]) -> FloatArray:

@@ -411,7 +411,7 @@ class Moving:
         layouts = [lay_out(mechanism, posture) for posture in some]
         size = max(layout.size for layout in layouts)
         layouts = [replace(layout, size=size) for layout in layouts]
-        self.figure = figure(SIDE, SIDE)
+        self.figure = figure(SIDE, SIDE, layout=None)
         self.axes = space(self.figure)
         self._place(layouts, width)
         shown = len(mechanism.links) <= MANY if frames is None else frames

@@ -19,7 +19,8 @@ LIGHT = np.array([0.35, -0.55, 0.76]) / math.sqrt(0.35**2 + 0.55**2 + 0.76**2)
 #: Colours of x, y and z.
 AXES = ("#d62728", "#2ca02c", "#1f77ff")
 
-#: Cylinders are cut into pieces so long, in radii, and rods that slide into so many, for depth to sort well.
+#: Cylinders are cut into pieces so long, in radii, and rods that slide into so many, for depth to sort well; pieces of those
+#: of fewer sides are longer.
 PIECE, PIECES = 2.5, 8
 
 
@@ -65,7 +66,7 @@ def _cut(primitive: Primitive, sides: int) -> Surface:
         return primitive.tessellated()
     if primitive.kind == "cylinder":
         radius, length = primitive.size
-        return primitive.tessellated(sides=sides, cuts=max(1, math.ceil(length / (PIECE * radius))))
+        return primitive.tessellated(sides=sides, cuts=max(1, math.ceil(length * sides / (PIECE * radius * SIDES))))
     return primitive.tessellated(sides=sides)
 
 

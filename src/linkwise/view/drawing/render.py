@@ -112,7 +112,7 @@ def draw(
     mechanism.require_numbers("a picture")
     layouts = postures(mechanism, q)
     path = np.empty((0, 3)) if trace is None else positions(mechanism, configurations(mechanism, trace))
-    picture = figure(SIDE, SIDE) if into is None else into
+    picture = figure(SIDE, SIDE, layout=None) if into is None else into
     axes = space(picture)
     sides = SIDES if len(mechanism.links) <= CROWD else FEW_SIDES
     painter = FigurePainter(axes, frames=len(mechanism.links) <= MANY if frames is None else frames, sides=sides)
@@ -128,7 +128,6 @@ def draw(
     shares = look_at(axes, layouts, np.concatenate([path, np.array(around).reshape(-1, 4)[:, :3]]))
     if into is None:
         trim(picture, axes, shares)
-        picture.set_layout_engine("none")  # (all places are set: a layout would be looked for by drawing everything twice)
     axes.apply_aspect()
     if len(mechanism.links) <= CROWD if names is None else names:
         labels.write(axes, scene)

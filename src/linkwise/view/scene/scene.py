@@ -309,9 +309,9 @@ def _joints(layout: SceneLayout) -> Iterator[Primitive]:
 def _nesting(layout: SceneLayout) -> list[int]:
     """How many joints before each one stand at the same point: its sign is drawn smaller for each."""
     at = layout.joint_frames()[:, :3, 3]
-    near = np.linalg.norm(at[:, None] - at, axis=2) < layout.size * JOINT
-    moves = np.array([link.moves for link in layout.tree.links])
-    return [int(np.count_nonzero(near[k, :k] & moves[:k])) for k in range(len(at))]
+    moves, least = np.array([link.moves for link in layout.tree.links]), (layout.size * JOINT) ** 2
+    near = (((at[:k] - point) ** 2).sum(axis=1) < least for k, point in enumerate(at))
+    return [int(np.count_nonzero(before & moves[: len(before)])) for before in near]
 
 
 def _closures(layout: SceneLayout) -> Iterator[Primitive]:

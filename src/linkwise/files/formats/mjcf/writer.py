@@ -10,6 +10,7 @@ from itertools import chain, count
 import numpy as np
 
 from linkwise.errors import choices
+from linkwise.files.formats.mjcf.attributes import ORDER
 from linkwise.files.registry import Losses, motor_losses
 from linkwise.files.report import (
     Description,
@@ -249,8 +250,15 @@ class _Writer:
                 "tendon", [line for k, element in enumerate(self.mechanism.springs) for line in self._tendon(k, element)]
             ),
             *_section("equality", [*self._followers(), *self._closures()]),
+            *_section("custom", self._order()),
         ]
         return element_lines("mujoco", {"model": self.mechanism.name}, inner)
+
+    def _order(self) -> list[str]:
+        """The bodies in the order of the links, where they are written in another: each with all that it carries."""
+        names = [self.mechanism.link_names[k] for k in sorted({*self.plan.stacks, self.plan.root} - {-1})]
+        listed = _is_reordered(self.plan) and _has_order(self.plan)
+        return element_lines("text", {"name": ORDER, "data": " ".join(names)}) if listed else []
 
     def _world(self) -> list[str]:
         """What stands in the world: the bodies on the base, or the floating one."""
@@ -514,8 +522,8 @@ def losses(description: Description) -> Losses:
         lost.append("its payload's mark physical=False")
     if description.external.any():
         lost.append("what acts on its tool (external)")
-    if [k for k in _depth_first(plan) if k != plan.root] != [k for k in range(len(apart.links)) if k != plan.root]:
-        lost.append("the order of its links (a body is written with all that it carries)")
+    if _is_reordered(plan) and not _has_order(plan):
+        lost.append(f"the order of its links ({_NESTED})")
     for shape in description.shapes:
         named = shape.material is not None or (shape.name and [s.name for s in description.shapes].count(shape.name) > 1)
         if shape.kind == "mesh" or named:
@@ -527,6 +535,7 @@ def losses(description: Description) -> Losses:
 _TURNED = "its rotation is not one to rounding, and would be rounded"
 _UNEQUAL = "MJCF has one number for all velocities of a joint"
 _FROM_WORLD = "a free joint counts from the world"
+_NESTED = "a name has a blank, or a massless link does not stand before the one that it carries"
 _UNNAMED = "its name (it has no inertia: its joint becomes one of the next body)"
 _NO_INERTIA = "and MuJoCo moves no body without mass and moments of inertia"
 
@@ -569,6 +578,18 @@ def _depth_first(plan: _Plan, k: int = -1) -> list[int]:
         results.append(left.pop())
         left += sorted(plan.children[results[-1]], key=lambda j: j == plan.root)[::-1]
     return results[1:]
+
+
+def _is_reordered(plan: _Plan) -> bool:
+    """Whether bodies are written in another order than that of the links: each with all that it carries."""
+    written = [k for k in _depth_first(plan) if k != plan.root]
+    return written != sorted(written)
+
+
+def _has_order(plan: _Plan) -> bool:
+    """Whether a list of the bodies says the order of the links."""
+    together = all(stack == [*range(stack[0], stack[0] + len(stack))] for stack in plan.stacks.values())
+    return together and all(name.split() == [name] for name in plan.mechanism.link_names)
 
 
 def _link_losses(plan: _Plan, k: int, link: Link) -> Iterator[str]:

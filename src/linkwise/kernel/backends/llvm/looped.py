@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
 
 #: Counts the changes of this lowering.
-LOOPED = "10"
+LOOPED = "13"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -144,10 +144,11 @@ class _Loop:
         cores = self._cores(words)
         blocks = t.emit(f"udiv i64 {t.emit(f'add i64 %count, {t.width - 1}')}, {t.width}")
         names = {name: words.array(name) for name in self.layout.arrays}
-        records = {
-            table: (t.at(t.vector, "%work", words[f"{table} records"]), layout.record)
+        grounds = [
+            (t.at(t.vector, "%work", words[f"{table} {part}"]), size)
             for table, layout in self.layout.tables.items()
-        }
+            for part, size in (("records", layout.record), ("passed", layout.passed))
+        ]
         lengths = {name: self._length(words, name) for name in self.layout.cleared}
         cleared = dict(names)
         with counted(t, "blocks", blocks) as block:
@@ -165,7 +166,7 @@ class _Loop:
                     inside = names.get(name, "%constants")
                     self._move("pack", k, name, inside, done, lanes, cores[k], words)
             self._look_ahead(done)
-            for place, length in records.values():
+            for place, length in grounds:
                 t.do(f"call void @zero(ptr {place}, i64 {length})")
             for name in self.layout.cleared:
                 t.do(f"call void @zero(ptr {cleared[name]}, i64 {lengths[name]})")

@@ -227,8 +227,9 @@ class PhaseWriter:
         t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
         self.words = Words(t, self.layout).placed(self.layout)
         if phase.order == "ground":
-            first = t.at(t.vector, "%work", self.words[f"{phase.table} records"])
-            self._choose("ground", "0", phase.steps, lambda: {"own": first})
+            names = {"own": f"{phase.table} records", "own passed": f"{phase.table} passed"}
+            ground = {base: t.at(t.vector, "%work", self.words[name]) for base, name in names.items()}
+            self._choose("ground", "0", phase.steps, lambda: ground)
         elif phase.order == "walk":
             self._walk(phase)
         else:
@@ -439,7 +440,7 @@ class _Rows:
         self.kind = kind
         self.ints = t.at("i64", "%head", words[f"{table} ints"])
         self.records = t.at(t.vector, "%work", words[f"{table} records"])
-        self.bodies = t.at(t.vector, "%work", words["bodies records"])
+        self.bodies, self.passed = (t.at(t.vector, "%work", words[f"bodies {part}"]) for part in ("records", "passed"))
         self.links = t.at(t.vector, "%work", words["links records"]) if "links" in layout.tables else self.bodies
         self.numbers = t.at(kind, "%numbers", words[f"{table} numbers"])
 
@@ -459,6 +460,9 @@ class _Rows:
             "body": self._record(self.bodies, row["body"], tables["bodies"].record),
             "link": self._record(self.links, row["link"], tables["links" if "links" in tables else "bodies"].record),
             "ground": self.bodies,
+            "own passed": self._at(self.passed, row["place"], tables["bodies"].passed),
+            "parent passed": self._at(self.passed, row["parent's place"], tables["bodies"].passed),
+            "body passed": self._record(self.passed, row["body"], tables["bodies"].passed),
             "numbers": t.at(self.kind, self.numbers, t.emit(f"mul i64 {row['row']}, {tables[self.table].numbers}")),
             "q": row["q"],
             "v": row["v"],
@@ -468,5 +472,7 @@ class _Rows:
 
     def _record(self, base: str, index: str, size: int) -> str:
         """The record of a row; that of the ground is the first."""
-        t = self.t
-        return t.at(t.vector, base, t.emit(f"mul i64 {t.emit(f'add i64 {index}, 1')}, {size}"))
+        return self._at(base, self.t.emit(f"add i64 {index}, 1"), size)
+
+    def _at(self, base: str, index: str, size: int) -> str:
+        return self.t.at(self.t.vector, base, self.t.emit(f"mul i64 {index}, {size}"))
