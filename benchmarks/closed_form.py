@@ -5,16 +5,18 @@ Targets are reached by joint angles at random within the limits; solutions are f
 
     python benchmarks/closed_form.py
     python benchmarks/closed_form.py --general   # arms without a closed form, by elimination
+    python benchmarks/closed_form.py --redundant # the Panda with 64 values of a joint, and what compiling elimination takes
     python benchmarks/closed_form.py --sets      # the sets of solutions beside those of eaik and ssik (PyPI)
 """
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,30 @@ def general() -> None:
             f"{name:14} {100.0 * found.complete.mean():8.2f}% {missed.sum():10} {(missed & found.complete).sum():16}"
             f" {1e6 * batch:10.1f} {1e6 * one:9.0f} {reached[~np.isnan(found.q[..., 0])].max():9.1e}"
         )
+
+
+#: Poses of a redundant arm.
+REDUNDANT_POSES = 1000
+
+
+def redundant() -> None:
+    """Print the time of a pose with 64 values of a redundant joint, and the processor time of compiling for any arm."""
+    pin_to_one_core()
+    arm = lw.robots.panda()
+    T = arm.forward_kinematics(np.random.default_rng(0).uniform(arm.q_min, arm.q_max, (REDUNDANT_POSES, arm.n)))
+    for joint in ("link7", "link5"):
+        for limits in (True, False):
+            run = partial(arm.all_inverse_kinematics, T, redundancy={joint: 64}, limits=limits)
+            count = run().count.sum() / REDUNDANT_POSES
+            time = 1e6 * least(seconds(run), 5) / REDUNDANT_POSES
+            print(f"panda, 64 values of {joint}, limits {limits!s:5} {count:7.1f} solutions {time:8.1f} us a pose")
+    os.environ["LINKWISE_CACHE_DIR"] = ""
+    begin = process_time()
+    solver: Any = elimination(_general_arms()["random 0"])
+    T = solver.mechanism.forward_kinematics(np.zeros((2, 6)))
+    solver.all(T, limits=False)
+    solver.all(T[0], limits=False)
+    print(f"elimination compiled, and an arm made ready: {process_time() - begin:.2f} s of the processor")
 
 
 #: Poses of an arm whose sets are compared, and what counts: a solution misses its pose by less than WRONG (m, and elements
@@ -263,4 +289,5 @@ def _product_of_exponentials(arm: Any) -> tuple[Any, Any, Any]:
 
 
 if __name__ == "__main__":
-    sets() if "--sets" in sys.argv[1:] else general() if "--general" in sys.argv[1:] else main()
+    tables = {"--sets": sets, "--general": general, "--redundant": redundant}
+    next((table for flag, table in tables.items() if flag in sys.argv[1:]), main)()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
 
 import linkwise as lw
 from linkwise.inverse_kinematics import closed_form
+from linkwise.solve.solution import Solution
 
 #: Joint coordinates whose poses are within the reach.
 INSIDE = {"puma560": [0.1, 0.8, -2.0, 0.3, 0.5, 0.2], "ur5": [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]}
@@ -46,15 +48,32 @@ def test_a_closed_form_proves_that_limits_stand_in_the_way() -> None:
     assert not narrow.all_inverse_kinematics(T, limits=False).unreachable
 
 
-def test_where_nothing_is_proven() -> None:
-    """Without a closed form `inverse_kinematics` looks from many starts only; `all_inverse_kinematics` eliminates."""
+def test_elimination_goes_on_where_no_start_led_to_a_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search is one that fails, so that nothing but what follows it takes time."""
     arm = lw.robots.load("gen3_lite")
-    T = pushed_out(arm, [0.1, 0.5, -0.4, 0.3, 0.8, 0.2])
-    solution = arm.inverse_kinematics(T)
-    assert (solution.reason, solution.proven) == ("unreachable", False)
-    assert "most likely" in solution.explain()
-    assert arm.all_inverse_kinematics(T).unreachable
-    assert not arm.all_inverse_kinematics(T, method="numeric", starts=5).unreachable
+    q = np.array([0.1, 0.5, -0.4, 0.3, 0.8, 0.2])
+    T = np.stack([pushed_out(arm, q.tolist()), arm.forward_kinematics(q)])
+    bounds = np.stack([arm.q_min, arm.q_max], axis=1)
+
+    def fails(_: lw.Mechanism, T: np.ndarray, *others: object) -> Solution:
+        batch = T.shape[:-2]
+        errors = dict.fromkeys(("position_error", "rotation_error"), np.full(batch, 0.5))
+        rows = {"success": np.zeros(batch, bool), "reason": np.full(batch, "stalled"), "iterations": np.ones(batch, int)}
+        nearest = np.tile(q + 0.7, (*batch, 1))
+        solution = Solution.of(q=nearest.reshape(-1, 6), **rows, **errors)
+        return solution.shaped(batch, limits=bounds, names=arm.names, tol=1e-9, away=None, reach=math.inf, proven=False)
+
+    monkeypatch.setattr(sys.modules["linkwise.inverse_kinematics.inverse_kinematics"], "_plain", fails)
+    both = arm.inverse_kinematics(T, q0=q + 0.01)
+    assert (both.reason.tolist(), both.proven.tolist()) == (["unreachable", "converged"], [True, False])
+    assert np.abs(both.q - [q + 0.7, q]).max() < 1e-8
+    one = arm.inverse_kinematics(T[0], q0=q + 0.01)
+    assert (one.success, one.reason, one.proven) == (False, "unreachable", True)
+    assert "proven" in one.explain()
+    solved = arm.inverse_kinematics(T[1], q0=q + 0.01)
+    assert (solved.success, solved.reason, solved.proven, solved.iterations) == (True, "converged", False, 0)
+    searched = arm.inverse_kinematics(T[0], q0=q + 0.01, method="numeric")
+    assert (searched.reason, searched.proven) == ("stalled", False)
 
 
 def test_solutions_that_are_left_out_do_not_make_a_pose_unreachable() -> None:
@@ -137,3 +156,44 @@ def test_sliding_joints_that_are_parallel_at_a_pose_are_not_out_of_reach() -> No
     T = arm.forward_kinematics(q)
     assert arm.all_inverse_kinematics(T, limits=False).count
     assert not at_its_limits(arm, q, (1, 4)).all_inverse_kinematics(T).unreachable
+
+
+@pytest.mark.parametrize(("name", "bent"), [("ur5", 2), ("ur5", 4), ("puma560", 4)])
+def test_complete_sets_hold_what_is_planted_at_limits(uncompiled: None, name: str, bent: int) -> None:
+    """A straight elbow makes two solutions one, a straight wrist leaves a continuum, on which some joints are still.
+
+    Other solutions of the pose may be within the limits, so that the set is not empty without the one that is planted.
+    """
+    free, rng = lw.robots.load(name), np.random.default_rng(bent)
+    low, high = np.full(6, -1.0), np.full(6, 2.0)
+    low[bent] = 0.0
+    pairs = zip(free.links, low, high, strict=True)
+    arm = free.replace(links=[link.replace(limits=limits) for link, *limits in pairs])
+    q = rng.uniform(low, high, (40, 6))
+    q[:30, bent] = 0.0
+    at_limit = rng.random(q.shape) < 0.3
+    at_limit[:, bent] = False
+    q = np.where(at_limit, np.where(rng.random(q.shape) < 0.5, low, high), q)
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q))
+    _, values, directions = np.linalg.svd(arm.jacobian(q))
+    leaves = (values[:, -1] < 1e-9) & (bent == 4)
+    still = np.where(leaves[:, None], np.abs(directions[:, -1]) < 1e-6, True)
+    away = np.remainder(solutions.q - q[:, None] + math.pi, 2.0 * math.pi) - math.pi
+    near = (np.nan_to_num(np.where(still[:, None], np.abs(away), 0.0), nan=9.0).max(axis=-1) < 1e-6).any(axis=1)
+    assert (near | ~solutions.complete).all()
+    assert (solutions.reason[~solutions.complete] == "limits").all()
+    assert solutions.complete[~leaves].all()
+    assert name == "ur5" or solutions.complete.all()  # (of the UR5 three joints move with the wrist, on no line)
+
+
+def test_a_continuum_beyond_its_limits_is_proven_to_be_so(uncompiled: None) -> None:
+    """With a straight wrist joints 4 and 6 share an angle of 2 rad, of which their limits allow 1."""
+    puma = lw.robots.load("puma560")
+    limits = {3: (-0.5, 0.5), 5: (-0.5, 0.5)}
+    tight = puma.replace(links=[link.replace(limits=limits.get(k)) for k, link in enumerate(puma.links)])
+    q = np.array([0.3, 0.9, -1.2, 0.5, 0.0, 0.5])
+    assert tight.all_inverse_kinematics(tight.forward_kinematics(q)).count
+    q[5] = 1.5
+    solutions = tight.all_inverse_kinematics(puma.forward_kinematics(q))
+    assert solutions.complete
+    assert not any(np.abs(row[:3] - q[:3]).max() < 1e-6 for row in solutions)

@@ -38,8 +38,15 @@ def schedule(outputs: Sequence[Any]) -> list[Expr]:
     symbols = [sum(arg.op == "symbol" for arg in node.args) for node in nodes]
     wanted = sorted({place[root] for root in roots if root.args})
     candidates = (range(len(nodes)), _by_result(args), _depth_first(wanted, args, symbols))
-    orders = [_drawn_forward(order, args) for order in candidates]
-    best = min(orders, key=lambda order: (memory_traffic(order, args), most_alive(order, args)))
+    best, fewest, most = [0], _NEVER, _NEVER
+    for candidate in candidates:
+        order = _drawn_forward(candidate, args)
+        traffic = memory_traffic(order, args, limit=fewest)
+        if traffic > fewest:
+            continue
+        alive = most_alive(order, args)
+        if traffic < fewest or alive < most:
+            best, fewest, most = order, traffic, alive
     return _with_leaves([nodes[k] for k in best], roots)
 
 
@@ -56,8 +63,8 @@ def most_alive(order: Sequence[int], args: Args) -> int:
     return most
 
 
-def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS) -> int:
-    """How often values are written to memory and read back, in an order of computation.
+def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS, limit: int = _NEVER) -> int:
+    """How often values are written to memory and read back, in an order of computation; beyond the limit, some more than it.
 
     With the best choice of what to put away: the value that is needed last (L. A. Belady, "A study of replacement algorithms
     for a virtual-storage computer", IBM Systems Journal 5(2), 1966).
@@ -82,6 +89,8 @@ def memory_traffic(order: Sequence[int], args: Args, registers: int = REGISTERS)
                     del kept[result]
                     traffic += not written[result]
                     written[result] = 1
+        if traffic > limit:
+            break
     return traffic
 
 
@@ -170,11 +179,10 @@ def _by_result(args: Args) -> list[int]:
 
 def _drawn_forward(order: Iterable[int], args: Args) -> list[int]:
     """The order, but an operation comes as soon as it can be computed and is the only one that still needs an operand."""
-    users: list[list[int]] = [[] for _ in args]
+    left, waiting = _use_counts(args), [0] * len(args)  # (how many still need a result, and the sum of their numbers)
     for k, operands in enumerate(args):
         for arg in operands:
-            users[arg].append(k)
-    left = [len(result) for result in users]
+            waiting[arg] += k
     done = bytearray(len(args))
     results: list[int] = []
     for start in order:
@@ -187,10 +195,11 @@ def _drawn_forward(order: Iterable[int], args: Args) -> list[int]:
             results.append(k)
             for arg in args[k]:
                 left[arg] -= 1
+                waiting[arg] -= k
                 if left[arg] == 1:
-                    ready += [user for user in users[arg] if not done[user]]
+                    ready.append(waiting[arg])
             if left[k] == 1:
-                ready.append(users[k][0])
+                ready.append(waiting[k])
     return results
 
 

@@ -15,6 +15,7 @@ from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
+from linkwise.inverse_kinematics.by_elimination import proofs, searched_further
 from linkwise.inverse_kinematics.by_library import solve_by
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
@@ -158,7 +159,9 @@ def exactly(
         solution = numeric(T, q0=q0)
         if solution.success:
             return solution
-        reason, proven = _proofs(form, np.asarray(T, dtype=float)[None], system.limited, np.array([solution.reason]))
+        poses = np.asarray(T, dtype=float)[None]
+        within = form.all(poses, limits=system.limited)
+        reason, proven = proofs(form, poses, within, system.limited, np.array([solution.reason]))
         return replace(solution, reason=str(reason[0]), proven=bool(proven[0]))
     reason, steps = np.full(success.shape, "converged", dtype="<U11"), np.zeros(success.shape, dtype=np.intp)
     rows = dict(zip(ROWS, (q, success, reason, far, turned, steps), strict=True))
@@ -172,18 +175,9 @@ def exactly(
     solution.put(unsolved, numeric(poses[unsolved], q0=start))
     left = ~solution.success
     proven = np.zeros(success.shape, dtype=bool)
-    solution.reason[left], proven[left] = _proofs(form, poses[left], system.limited, solution.reason[left])
+    within = form.all(poses[left], limits=system.limited)
+    solution.reason[left], proven[left] = proofs(form, poses[left], within, system.limited, solution.reason[left])
     return replace(solution, proven=proven)
-
-
-def _proofs(
-    form: ClosedForm, poses: FloatArray, limited: bool, reasons: npt.NDArray[np.str_]
-) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.bool_]]:
-    """Why poses (N, 4, 4) were not solved, as far as all their positions tell, and which of these reasons are proven."""
-    free = form.all(poses, limits=False)
-    within = form.all(poses) if limited else free
-    reasons = np.where(free.unreachable, "unreachable", np.where(within.unreachable, "limit", reasons))
-    return reasons, within.unreachable
 
 
 TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
@@ -235,7 +229,8 @@ def inverse_kinematics(
         Of the random starts that follow where q0 does not lead to a solution.
     method : {"auto", "closed_form", "numeric", "newton_raphson", "steepest_descent"}
         ``"auto"`` takes the closed form where the mechanism has one, and ``"numeric"``, damped least squares from q0 and
-        then from random starts, where it has none or the closed form finds nothing; ``"closed_form"`` does the same and
+        then from random starts, where it has none or the closed form finds nothing; of five or six joints elimination then
+        gives what no start led to, or proves that there is none (`Solution.proven`); ``"closed_form"`` does the same and
         raises `NoClosedFormError` where there is none. The last two are the textbook methods,
         from one start: `linkwise.inverse_kinematics.newton_raphson`, `linkwise.inverse_kinematics.steepest_descent`.
     limits : bool
@@ -288,11 +283,13 @@ def inverse_kinematics(
         options: dict[str, Any] = {"link": link, "mask": mask, "frame": frame, "tol": tol, "seed": seed, "limits": limits}
         again = partial(inverse_kinematics, mechanism, method="numeric", **options)
         return exactly(form, T, q0, tol, pose_system(mechanism, link, limits), again)
-    if mask is None and not mechanism.loops:
-        plain = _plain(mechanism, T, q0, link, tol, seed, limits)
-        if plain is not None:
-            return plain
-    return solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+    whole_poses = mask is None and not mechanism.loops
+    solution = _plain(mechanism, T, q0, link, tol, seed, limits) if whole_poses else None
+    if solution is None:
+        solution = solve(mechanism, Pose(link, T, mask, frame), q0=q0, tol=tol, seed=seed, limits=limits)
+    if method == "numeric" or not whole_poses or solution.success is True or np.all(solution.success):
+        return solution
+    return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
 
 
 def _in_configuration(

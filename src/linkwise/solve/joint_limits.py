@@ -136,18 +136,17 @@ class JointRanges:
 
     def principal(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n), those that turn and have no limit in (-pi, pi]."""
-        if not self._endless.size:
+        beyond = self._endless & ((q > np.pi) | (q <= -np.pi))
+        if not beyond.any():
             return q
-        some = q[..., self._endless]
-        turns = np.ceil((some - np.pi) / TURN)
-        turned = q.copy()
-        turned[..., self._endless] = np.where(turns != 0.0, some - TURN * turns, some)
+        turned, some = q.copy(), q[beyond]
+        turned[beyond] = some - TURN * np.ceil((some - np.pi) / TURN)
         return turned
 
     @cached_property
-    def _endless(self) -> npt.NDArray[np.intp]:
-        """The coordinates that turn and have no limit."""
-        return np.flatnonzero(self.turning & (self.low == -np.inf) & (self.high == np.inf))
+    def _endless(self) -> npt.NDArray[np.bool_]:
+        """Which coordinates turn and have no limit."""
+        return np.asarray(self.turning & (self.low == -np.inf) & (self.high == np.inf))
 
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""

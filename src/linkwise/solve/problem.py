@@ -86,18 +86,24 @@ class ConstraintProblem:
         """Squares of the distance (m2) and of the angle (rad2) from holding, over all constraints, by a separate check."""
         at = Configuration(self.tree, q)
         pairs = [c.errors(at, part) for c, part in zip(self.constraints, self.split(p), strict=True)]
+        if self.weighted:  # (what has the weight zero need not hold)
+            pairs = [
+                tuple(select(gain, value, 0.0) for value in pair) for gain, pair in zip(self.gains(p), pairs, strict=True)
+            ]
         return sum((pair[0] for pair in pairs), 0.0), sum((pair[1] for pair in pairs), 0.0)
 
-    def squares(self, parts: Sequence[ConstraintEquations]) -> tuple[Any, Any]:
-        """Squares of all lengths (m2) and of all angles (rad2) that are lacking."""
+    def squares(self, parts: Sequence[ConstraintEquations], counting: Array | None = None) -> tuple[Any, Any]:
+        """Squares of all lengths (m2) and all angles (rad2) that are lacking, of rows whose `counting` (m,) is not zero."""
         pairs = [(value, angle) for part in parts for value, angle in zip(part.residual, part.angles, strict=True)]
+        if counting is not None:
+            pairs = [(select(abs(w), value, 0.0), angle) for w, (value, angle) in zip(counting, pairs, strict=True)]
         far, turned = ([value for value, angle in pairs if angle is kind] for kind in (False, True))
         return squared(np.array(far)), squared(np.array(turned))
 
     def met(self, parts: Sequence[ConstraintEquations], residual: Array, settings: Array) -> Any:
         """1 where lengths and angles are within the tolerances, whose squares begin the settings; else 0, also for NaN."""
         if self.weighted:
-            far, turned = self.squares(parts)
+            far, turned = self.squares(parts, residual)
             return select(settings[0] - far, 1.0, 0.0) * select(settings[1] - turned, 1.0, 0.0)
         angles = [angle for part in parts for angle in part.angles]
         far = squared(np.array([value for value, angle in zip(residual, angles, strict=True) if not angle]))

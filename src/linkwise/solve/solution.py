@@ -80,7 +80,7 @@ class Solution:
     reach : float
         How far from there the links reach at most, m.
     proven : bool or ndarray (...)
-        Whether the reason is proven, by a closed form that gives all positions: that none reaches the target
+        Whether the reason is proven, by a closed form or elimination that gives all positions: that none reaches the target
         (``"unreachable"``), or none within the limits (``"limit"``). Without it the reason is what the solver met with.
 
     Examples

@@ -223,13 +223,15 @@ def _solved_by_levels(
         q[lost], resting[lost, 1:] = rows.q[lost], False
     errors = np.asarray(system.each_error(tasks, q))
     outside = system.checking(tasks, q)[2]
-    far, turned = (np.linalg.norm(errors[:, hard, part], axis=-1) for part in (0, 1))
+    weights = system.weights(tasks)
+    must = np.where(weights[:, hard, None] > 0.0, errors[:, hard], 0.0)
+    far, turned = (np.linalg.norm(must[..., part], axis=-1) for part in (0, 1))
     holds = (far <= tol) & (turned <= tol) & (outside == 0)
     reason = np.where(holds, np.where(resting.all(axis=1), "converged", "iterations"), rows.reason if hard else "limit")
     fields = {"reason": reason, "success": reason == "converged", "position_error": far, "rotation_error": turned}
     scaled = np.square(errors[..., 0] / system.problem.length) + np.square(errors[..., 1])
     owners = np.array(system.levels)
-    lacking = system.weights(tasks) * scaled
+    lacking = weights * scaled
     sums = np.stack([np.sqrt(lacking[:, owners == level].sum(axis=1)) for level in levels], axis=1)
     shared = {"limits": system.bounds, "names": system.names, "tol": tol}
     return PrioritySolution.of(q=q, iterations=rows.iterations, **fields).shaped(

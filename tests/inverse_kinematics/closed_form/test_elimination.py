@@ -114,13 +114,25 @@ def test_offset_wrists_have_the_solutions_of_the_general_elimination(name: str) 
     placements = solver.arm.placements(displacements)
     general = solve_loops(placements, solver.arm.formulations[0])
     seen = solver.arm.offset_wrist.displaced(displacements, solver.chain.size)
-    special = solve_offset_wrist(seen, np.ascontiguousarray(placements[:, :, :3]), solver.arm.offset_wrist)
+    both_seen = np.stack([seen, placements[:, 5, :3]], axis=1)
+    special = solve_offset_wrist(both_seen, placements[0, :5, :3], solver.arm.offset_wrist)
     both = general.proven & special.proven
     counts = [np.bincount(answers.pose, minlength=len(T)) for answers in (general, special)]
     print(name, "proven by both", both.mean())
     assert both.mean() > 0.6  # (0.7 and 0.78 of poses are proven by the determinant)
     assert np.array_equal(counts[0][both], counts[1][both])
     assert not (counts[1][special.proven] % 2).any()  # (two shoulders)
+
+
+def test_an_offset_wrist_with_two_roots_near_to_each_other() -> None:
+    """Roots 4e-4 apart are known to 1e-9 only: their solutions are closed in more than one step, and none is lost."""
+    arm = lw.robots.load("hc10")
+    q = np.array([-1.0975917025, 2.5143135415, 1.5496942570, -1.1325208128, 0.6477786039, -0.4859388864])
+    found = arm.all_inverse_kinematics(arm.forward_kinematics(q), limits=False)
+    away = np.remainder(found.q - q + np.pi, 2.0 * np.pi) - np.pi
+    assert np.abs(away).max(axis=1).min() < 1e-6
+    assert len(found) == 12
+    assert found.complete
 
 
 def test_an_offset_wrist_with_its_tool_straight_down() -> None:

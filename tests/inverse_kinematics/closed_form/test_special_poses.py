@@ -218,7 +218,8 @@ def test_a_continuum_within_narrow_limits() -> None:
     assert found.count[0] == 1
     assert ((found[0] >= tight.q_min) & (found[0] <= tight.q_max)).all()
     assert np.abs(tight.forward_kinematics(found[0]) - pose).max() < EXACT
-    assert not found.complete[0]
+    assert found.complete[0]
+    assert found[0][0, 5] == tight.q_max[5]
 
 
 def _fields(link: Link) -> dict[str, object]:

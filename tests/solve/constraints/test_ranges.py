@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from linkwise import Loop, Mechanism, Shape, robots
+from linkwise import Link, Loop, Mechanism, Shape, robots
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.kernel import Kernel, trace
 from linkwise.solve.constraints import (
@@ -33,6 +33,9 @@ from linkwise.spatial.rotation import rotation_x
 ARM = robots.puma560()
 CORNERS = [[0.2, -0.1], [0.3, 0.1], [0.1, 0.1], [0.2, 0.05]]
 ROD = ARM.with_shapes([Shape.rod(name, (-0.1, 0, 0), (0.1, 0, 0), 0.02) for name in ARM.link_names[1:]])
+
+#: A ball joint, a revolute one, and one that floats.
+LIMB = Mechanism([Link(joint="ball", name="hip"), Link(name="knee"), Link(joint="floating", name="foot")])
 
 Q = np.array([0.3, 0.7, -2.0, 0.4, 0.9, 0.2])
 """Where every range below is left."""
@@ -136,6 +139,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Clear(0.1, priority=True), "priority is True"),
     (lambda: Aligned("tool", [0, 0, 1], [0, 0, 1], priority=1.5), "priority is 1.5"),
     (lambda: ARM.solve(Posture([0.0, 1.0])), r"Posture: q has the shape \(2,\); expected \(\.\.\., 6\)"),
+    (lambda: LIMB.solve(Posture(np.zeros(12))), "Posture: the quaternion of 'hip' has the length 0; expected 1"),
     (lambda: ARM.solve(Distance("tool", "nowhere", 1.0)), "nowhere"),
     (lambda: ARM.replace(floating=True).solve(Manipulability("tool", 1.0)), "floating base"),
 ]
@@ -156,3 +160,50 @@ def test_a_centre_of_mass_needs_a_mass() -> None:
 
 def test_distances_of_a_batch_without_tasks() -> None:
     assert ARM.solve(Distance("tool", "world", np.zeros(0))).q.shape == (0, ARM.n)
+
+
+def limb_at(rng: np.random.Generator) -> np.ndarray:
+    """Coordinates of `LIMB`, its quaternions of any length but zero."""
+    return rng.normal(size=LIMB.nq)
+
+
+def test_a_posture_holds_orientations_and_places(uncompiled: None) -> None:
+    """Rates by central differences of a step of 1e-6, with an error of 1e-10; a quaternion and its opposite are one."""
+    rng = np.random.default_rng(4)
+    wanted, q = limb_at(rng), LIMB.integrate(LIMB.neutral, rng.normal(size=LIMB.nv), 1.0)
+    for target in (wanted, np.where(np.arange(LIMB.nq) < 4, -wanted, wanted)):
+        posture = Posture(target)
+
+        def residual(q: np.ndarray, posture: Posture = posture) -> np.ndarray:
+            return np.asarray(posture.equations(Configuration(LIMB, q), posture.q).residual, dtype=float)
+
+        beside = [LIMB.integrate(q, step, 1.0) for step in 1e-6 * np.vstack([np.eye(LIMB.nv), -np.eye(LIMB.nv)])]
+        values = np.array([residual(row) for row in beside])
+        rates = -(values[: LIMB.nv] - values[LIMB.nv :]).T / 2e-6
+        equations = posture.equations(Configuration(LIMB, q), posture.q)
+        assert np.abs(rates - np.asarray(equations.rates, dtype=float)).max() < 1e-8
+        far, turned = posture.errors(Configuration(LIMB, q), posture.q)
+        assert far > 0.1
+        assert turned > 0.1
+    solution = LIMB.solve(Posture(wanted))
+    assert solution.success
+    assert solution.constraint_errors.max() < 1e-9
+    for at in LIMB.manifold_joints:
+        a, b = (row[at.q][at.joint.quaternion] for row in (solution.q, wanted))
+        assert abs(a @ b) / np.linalg.norm(b) == pytest.approx(1.0, abs=1e-12)
+    free = LIMB.solve(Posture([0.7]))  # (joint coordinates alone leave orientations)
+    assert free.success
+    assert np.array_equal(free.q[:11], LIMB.neutral[:11])
+
+
+def test_what_has_the_weight_zero_need_not_hold(uncompiled: None) -> None:
+    arm = robots.planar_3r()
+    mask = [1, 1, 0]
+    goal = Position("tool", [1.5, 1.0, 0.0], mask=mask)
+    both = arm.solve([goal, Coordinate(2, 0.3, weight=[0.0, 1.0], priority=0)])
+    assert both.success.tolist() == [True, True]
+    assert both.holds.tolist() == [[True, False], [True, True]]
+    assert both.position_error.max() < 1e-9
+    alone = arm.solve(Position("tool", [9.0, 0.0, 0.0], mask=mask, weight=[0.0, 1.0], priority=0))
+    assert alone.reason[0] == "converged"
+    assert not alone.success[1]

@@ -17,7 +17,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form
-from linkwise.inverse_kinematics.closed_form.closed_form import Metric
+from linkwise.inverse_kinematics.closed_form.solutions import Metric
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.manipulability import manipulability
 from linkwise.model.tree import Tree
@@ -342,6 +342,7 @@ def self_motion(
         solutions.count,
         solutions.complete,
         labels_of(mechanism, link, joint),
+        cause=solutions.cause,
         form=form,
         poses=np.broadcast_to(poses, (*batch, 4, 4)),
         values=values,

@@ -27,9 +27,6 @@ UNDAMPED_STEPS, RANK = 14, 1e-11
 #: The same for steps from halfway between two solutions, which leave the loop open along a direction that hardly opens it.
 HALFWAY_STEPS, HALFWAY_RANK = 4, 1e-4
 
-#: What a step starts from that is open by less than this is closed to rounding after it.
-NEARLY = 1e-8
-
 
 class Answers(NamedTuple):
     """Solutions of poses.
@@ -37,7 +34,7 @@ class Answers(NamedTuple):
     Attributes
     ----------
     pose : ndarray (M,)
-        Of which pose each is, in rising order.
+        Of which pose each is; in rising order where these are `distinct`.
     angles : ndarray (M, 6)
         What the exponentials of the chain take, rad, of joints that slide in shares of the arm's size.
     proven : ndarray (N,)
@@ -96,24 +93,15 @@ def pairs_of_poses(pose: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.
 
 
 def distinct(
-    pose: npt.NDArray[np.intp],
-    angles: FloatArray,
-    doubtful: Mask | None = None,
-    period: FloatArray | None = None,
+    pose: npt.NDArray[np.intp], angles: FloatArray, period: FloatArray | None = None
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Each solution (M, 6) of a pose (M,) once, poses in rising order; only those of doubtful poses (N,) are compared."""
-    if doubtful is not None and not doubtful.any():
-        return pose, angles  # (in rising order: others are behind them where a pose is doubtful)
+    """Each solution (M, 6) of a pose (M,) once, poses in rising order."""
     order = np.argsort(pose, kind="stable")
     pose, angles = pose[order], angles[order]
     keep = np.ones(len(pose), dtype=bool)
-    first = np.flatnonzero(np.r_[True, pose[1:] != pose[:-1]]) if len(pose) else np.zeros(0, dtype=np.intp)
-    place = np.arange(len(pose)) - np.repeat(first, np.diff(np.r_[first, len(pose)]))
-    rows = np.flatnonzero(doubtful[pose]) if doubtful is not None else np.arange(len(pose))
-    for back in range(1, int(place[rows].max(initial=0)) + 1):
-        later = rows[place[rows] >= back]
-        same = np.abs(wrapped(angles[later] - angles[later - back], period)).max(axis=1, initial=0.0) < SAME
-        keep[later[same & keep[later - back]]] = False
+    for later, earlier in pairs_of_poses(pose):
+        same = np.abs(wrapped(angles[later] - angles[earlier], period)).max(axis=1, initial=0.0) < SAME
+        keep[later[same & keep[earlier]]] = False
     return pose[keep], angles[keep]
 
 

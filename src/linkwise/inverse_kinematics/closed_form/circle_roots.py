@@ -33,26 +33,25 @@ def coefficients(samples: Array, degree: int) -> tuple[Array, Array]:
     return np.array(c[: degree + 1], dtype=object) * scale, np.asarray(root(beyond) * scale)
 
 
-def _polynomial(c: Array, z: Array) -> tuple[Array, Array, Any]:
+def _polynomial(c: Array, z: Array, inverse: Any) -> tuple[Array, Array, Any]:
     """Value and derivative at z within the circle of p(z) = sum c_k z^(k + d); beyond it, of the reversed one at 1 / z.
 
-    Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (2 d r - y r') y) and the square of |z|.
+    c_-k is the conjugate of c_k, so that the reversed polynomial is the conjugate of p at the image 1 / conj(z). `inverse`
+    is 1 / |z|^2. Returns p, dp/dz (in numbers of the same scale: of the reversed r at y, (2 d r - y r') y), and above zero
+    where z is beyond the circle.
     """
-    size = z[0] * z[0] + z[1] * z[1]
-    far = size - 1.0
-    inverse = 1.0 / size
-    y = np.array([select(far, z[0] * inverse, z[0]), select(far, -z[1] * inverse, z[1])], dtype=object)
+    far = 1.0 - inverse
+    w = z * select(far, inverse, 1.0)
     rows = [np.array([c[k][0], -c[k][1]], dtype=object) for k in range(len(c) - 1, 0, -1)] + list(c)  # (orders -d to d)
     p: Array = np.zeros(2, dtype=object)
     d: Array = np.zeros(2, dtype=object)
     degree = len(rows) - 1
-    for k in range(degree + 1):
-        # c_-k is the conjugate of c_k: the reversed polynomial has the conjugate coefficients
-        im = select(far, -rows[degree - k][1], rows[degree - k][1])
-        d = _product(d, y) + p
-        p = _product(p, y) + np.array([rows[degree - k][0], im], dtype=object)
-    outer = _product(degree * p - _product(y, d), y)
-    return p, np.array([select(far, a, b) for a, b in zip(outer, d, strict=True)], dtype=object), size
+    for row in reversed(rows):
+        d = _product(d, w) + p
+        p = _product(p, w) + row
+    outer = _product(degree * p - _product(w, d), w)
+    d = np.array([select(far, outer[0], d[0]), select(far, -outer[1], d[1])], dtype=object)
+    return np.array([p[0], select(far, -p[1], p[1])], dtype=object), d, far
 
 
 def _product(a: Array, b: Array) -> Array:
@@ -80,9 +79,10 @@ def aberth_step(c: Array, roots: Array) -> tuple[Array, Array]:
             sums[i], sums[j] = sums[i] + away, sums[j] - away
     moved, longest = roots.copy(), 0.0
     for i in range(count):
-        p, d, size = _polynomial(c, roots[i])
+        inverse = 1.0 / inner(roots[i], roots[i])
+        p, d, _ = _polynomial(c, roots[i], inverse)
         step = _quotient(p, d - _product(p, sums[i]))
-        share = (step[0] * step[0] + step[1] * step[1]) * (1.0 / size)
+        share = (step[0] * step[0] + step[1] * step[1]) * inverse
         held = select(share - 1.0, 1.0 / root(share), 1.0)  # (no step is longer than the root is far from the origin)
         usable = select(1.0 + share, held, 0.0)
         moved[i] = roots[i] - np.array([select(usable, part * held, 0.0) for part in step], dtype=object)
@@ -107,32 +107,39 @@ def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
     room : (2 d,)
         How far a disc and its image are from the other discs, all of 2.5 times their radii; below zero where they meet.
     """
-    leading = root(c[-1][0] * c[-1][0] + c[-1][1] * c[-1][1])
-    squares = [inner(z, z) for z in roots]
+    leading = root(inner(c[-1], c[-1]))
     count = len(roots)
+    squares = [inner(z, z) for z in roots]
     gaps = [[root(inner(a - b, a - b)) if i != j else 0.0 for j, b in enumerate(roots)] for i, a in enumerate(roots)]
     radii: list[Any] = []
-    for i, square in enumerate(squares):
-        p, _, _ = _polynomial(c, roots[i])
-        size = root(square)
-        share = select(square - 1.0, 1.0 / size, 1.0)  # (the reversed polynomial is p(z) / z^(2 d))
+    inverses = [1.0 / square for square in squares]
+    for i, inverse in enumerate(inverses):
+        p, _, beyond = _polynomial(c, roots[i], inverse)
+        share = select(beyond, root(inverse), 1.0)  # (the reversed polynomial is p(z) / z^(2 d))
         value = root(inner(p, p)) + (count + 1) * error
         product = leading
         for j in range(count):
             if j != i:
                 product = product * (gaps[i][j] * share)
-        radii.append(select(square - 1.0, size, 1.0) * (count * value / product))
+        radii.append(select(beyond, root(squares[i]), 1.0) * (count * value / product))
     margins = []
-    for i, square in enumerate(squares):
+    for i, a in enumerate(roots):
         margin: Any = 0.1 - radii[i]
-        image = roots[i] * (1.0 / square)
-        for j in range(count):
+        for j, b in enumerate(roots):
             if j != i:
-                apart = least(gaps[i][j], root(inner(image - roots[j], image - roots[j])))
-                far = apart - 2.5 * (radii[i] + radii[j])
+                # |1 / conj(a) - b| |a| = |1 - conj(a) b|, the same for both
+                one, two = (a, b) if i < j else (b, a)
+                image = root(_square_of_image(one, two)) * root(inverses[i])
+                far = least(gaps[i][j], image) - 2.5 * (radii[i] + radii[j])
                 margin = select(margin - far, far, margin)
         margins.append(margin)
     return np.array(radii, dtype=object), np.array(margins, dtype=object)
+
+
+def _square_of_image(a: Array, b: Array) -> Any:
+    """|1 - conj(a) b|^2."""
+    real, imaginary = 1.0 - inner(a, b), a[0] * b[1] - a[1] * b[0]
+    return real * real + imaginary * imaginary
 
 
 #: The error of coefficients that counts is this many times the measured one, and at least the rounding of the determinants.
@@ -173,8 +180,9 @@ def classified(c: Array, roots: Array, error: Any) -> tuple[Array, Array, Array]
     return radii, np.array(circle, dtype=object), np.array(kinds, dtype=object)
 
 
-#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest.
-ROOT_STEPS, AT_REST = 52, 1e-10
+#: Most steps that look for roots, and the longest (in shares of a root) of a step after which they are at rest: the step
+#: takes an error to its third power, and the discs measure what is left.
+ROOT_STEPS, AT_REST = 52, 1e-6
 
 
 def root_step(parameters: Array, q0: Array, settings: Array, q: Array, aux: Array) -> tuple[Array, Array, Array]:

@@ -8,20 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, held_at_limits, least_beyond, nearly_singular
+from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, brought_within, nearly_singular, periods
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
-from linkwise.inverse_kinematics.closed_form.closed_form import TOLERANCE, Solutions
+from linkwise.inverse_kinematics.closed_form.compiled import TOLERANCE, pose_matrices, refuse
 from linkwise.inverse_kinematics.closed_form.decomposition import independent
 from linkwise.inverse_kinematics.closed_form.five_joint_arm import FiveJointArm
 from linkwise.inverse_kinematics.closed_form.general_arm import AT_ONCE, GeneralArm
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist
+from linkwise.inverse_kinematics.closed_form.program import LIMITED
+from linkwise.inverse_kinematics.closed_form.solutions import ROOTS, Solutions
 from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges, start_position
-from linkwise.solve.validation import FARTHEST, link_given, positive
+from linkwise.solve.joint_limits import JointRanges, start_position
+from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import common_batch, flag, no_poses, numbers, rigid_poses, vectors
+from linkwise.spatial.validation import common_batch, flag, vectors
 
 
 class Elimination:
@@ -41,10 +42,8 @@ class Elimination:
         self.mechanism, self.link, self.chain = mechanism, link, chain
         self.arm = arm_of(chain)
         self._units = np.where(chain.translates, chain.size, 1.0)
-        self._period, self._per_period = np.zeros(mechanism.n), np.zeros(mechanism.n)
-        turning = [k for k, slides in zip(chain.coordinates, chain.translates, strict=True) if not slides]
-        self._period[turning] = TURN / np.abs(chain.ratios[[not slides for slides in chain.translates]])
-        self._per_period[turning] = 1.0 / self._period[turning]
+        self._period = periods(chain, mechanism.n)
+        self._per_period = np.divide(1.0, self._period, out=np.zeros(mechanism.n), where=self._period > 0.0)
         beside = ", with a virtual sixth joint" if len(chain) == 5 else ""
         self.family = f"elimination: a polynomial of degree {degree_of(chain)} in the angle of one joint{beside}"
         idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
@@ -56,7 +55,7 @@ class Elimination:
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        poses, n = _poses(T), self.mechanism.n
+        poses, n = pose_matrices(T), self.mechanism.n
         near = TOLERANCE if tol is TOLERANCE else positive("tol", tol)
         start = self.start if q0 is None else vectors("q0", q0, n)
         batch = poses.shape[:-2]
@@ -66,27 +65,29 @@ class Elimination:
         poses = poses.reshape(-1, 4, 4)
         answers, sound = self.arm.solve(poses)
         if not sound:
-            _refuse(poses)
+            refuse(poses, start)
             answers, _ = self.arm.solve(poses, checked=True)
         if start.ndim > 1:
             start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)
         ranges = JointRanges.of(self.mechanism, limits=flag("limits", limits))
+        cause = np.where(answers.proven, 0.0, ROOTS)
         if not batch:
-            _, q = self._confirmed(answers.pose, answers.angles, answers.proven, poses, start, ranges, near)
-            return Solutions(q, np.asarray(len(q)), answers.proven.reshape(()))
+            _, q = self._confirmed(answers.pose, answers.angles, cause, poses, start, ranges, near)
+            cause = cause.reshape(())
+            return Solutions(q, np.asarray(len(q)), np.asarray(cause == 0.0), cause=cause)
         edges = np.searchsorted(answers.pose, np.arange(0, len(poses) + AT_ONCE, AT_ONCE))
         parts = [
-            self._confirmed(answers.pose[low:high], answers.angles[low:high], answers.proven, poses, start, ranges, near)
+            self._confirmed(answers.pose[low:high], answers.angles[low:high], cause, poses, start, ranges, near)
             for low, high in pairwise(edges)
         ]
         pose, q = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else (answers.pose, np.zeros((0, n)))
-        return _listed(pose, q, answers.proven, batch)
+        return _listed(pose, q, cause, batch)
 
     def _confirmed(
         self,
         pose: npt.NDArray[np.intp],
         angles: FloatArray,
-        proven: npt.NDArray[np.bool_],
+        cause: FloatArray,
         poses: FloatArray,
         start: FloatArray,
         ranges: JointRanges,
@@ -94,14 +95,18 @@ class Elimination:
     ) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Of which pose and where (K, n) the angles (M, 6) are that a forward pass confirms, within the ranges.
 
-        The nearest to starts (n,) or (N, n) are first; a pose with others is no longer proven.
+        The nearest to starts (n,) or (N, n) are first; of a pose with others the cause (N,) says what is unproven.
         """
         begin = start if start.ndim == 1 else start[pose]
         q = angles if self._plain else (angles * self._units - self.chain.shifts) / self.chain.ratios
         if self._beside:
             q, six = np.empty((len(pose), self.mechanism.n)), q
             q[:], q[:, self.chain.coordinates] = begin, six
-        turned = q + self._period * np.rint((begin - q) * self._per_period)
+        turned = begin - q
+        turned *= self._per_period
+        np.rint(turned, out=turned)
+        turned *= self._period
+        turned += q
         within: npt.NDArray[np.bool_] | None = None
         free = turned
         if ranges.limited and not ((turned >= ranges.low) & (turned <= ranges.high)).all():
@@ -117,16 +122,16 @@ class Elimination:
         squares = (away * away) @ _PARTS
         if not (squares <= near * near).all() or within is not None:
             keep = (squares <= near * near).all(axis=1)
-            proven[pose[~keep]] = False
+            cause[pose[~keep]] = ROOTS
             if within is not None:
-                turned, within = self._at_limits(pose, free, turned, keep, within, proven, poses, ranges, near)
+                turned, within = self._at_limits(pose, free, turned, keep, within, cause, poses, ranges, near)
                 keep = keep & within
             pose, turned, begin = pose[keep], turned[keep], begin if begin.ndim == 1 else begin[keep]
         away = turned - begin
         distance = np.einsum("ij,ij->i", away, away)
         if len(poses) == 1:
             return pose, turned[distance.argsort(kind="stable")]
-        order = np.lexsort((distance, pose))
+        order = (pose + 1j * distance).argsort(kind="stable")  # (complex numbers are in order by real parts first)
         return pose[order], turned[order]
 
     def _at_limits(
@@ -136,7 +141,7 @@ class Elimination:
         turned: FloatArray,
         good: npt.NDArray[np.bool_],
         within: npt.NDArray[np.bool_],
-        proven: npt.NDArray[np.bool_],
+        cause: FloatArray,
         poses: FloatArray,
         ranges: JointRanges,
         near: float,
@@ -147,10 +152,11 @@ class Elimination:
         out = out[nearly_singular(rates[..., columns] if self._beside else rates)]
         if not out.size:
             return turned, within
-        q = least_beyond(free[out], ranges, self._period)
-        wanted = np.broadcast_to(poses, (len(proven), 4, 4))[pose[out]]
-        moved, reached, doubtful = held_at_limits(self.mechanism, self.link, wanted, q, ranges, near, columns)
-        proven[pose[out[doubtful & ~reached]]] = False
+        wanted = np.broadcast_to(poses, (len(cause), 4, 4))[pose[out]]
+        parts = ranges, self._period, near, columns
+        moved, reached, doubtful = brought_within(self.mechanism, self.link, wanted, free[out], *parts)
+        doubted = pose[out[doubtful & ~reached]]
+        cause[doubted] = np.maximum(cause[doubted], LIMITED)
         turned, within = turned.copy(), within.copy()
         for k, row in zip(out[reached], moved[reached], strict=True):
             others = turned[(pose == pose[k]) & good & within]
@@ -165,27 +171,17 @@ _PARTS[:3, 3, 0], _PARTS[:3, :3, 1] = 1.0, 0.5
 _PARTS = _PARTS.reshape(16, 2)
 
 
-def _poses(T: npt.ArrayLike) -> FloatArray:
-    """Numbers (..., 4, 4), which are not yet known to be poses."""
-    poses = T if type(T) is np.ndarray and T.dtype.char == "d" else numbers("T", T, "rigid poses (..., 4, 4)")
-    if poses.shape[-2:] != (4, 4):
-        raise no_poses("T", poses.shape)
-    return poses
-
-
-def _refuse(poses: FloatArray) -> None:
-    """Raise what is wrong with poses; return where they are right after all."""
-    farthest = np.abs(rigid_poses("T", poses)[..., :3, 3]).max(initial=0.0)
-    if farthest > FARTHEST:
-        raise ArgumentError(f"T has the position {farthest:g} m; expected positions up to {FARTHEST:g} m")
-
-
-def _listed(pose: npt.NDArray[np.intp], q: FloatArray, proven: npt.NDArray[np.bool_], batch: tuple[int, ...]) -> Solutions:
+def _listed(pose: npt.NDArray[np.intp], q: FloatArray, cause: FloatArray, batch: tuple[int, ...]) -> Solutions:
     """Solutions (M, n) of poses (M,) in rising order."""
-    count = np.bincount(pose, minlength=len(proven)).astype(np.intp)
-    rows = np.full((len(proven), int(count.max(initial=0)), q.shape[1]), np.nan)
+    count = np.bincount(pose, minlength=len(cause)).astype(np.intp)
+    rows = np.full((len(cause), int(count.max(initial=0)), q.shape[1]), np.nan)
     rows[pose, np.arange(len(pose)) - np.repeat(np.cumsum(count) - count, count)] = q
-    return Solutions(rows.reshape(*batch, *rows.shape[1:]), count.reshape(batch), proven.reshape(batch))
+    return Solutions(
+        rows.reshape(*batch, *rows.shape[1:]),
+        count.reshape(batch),
+        (cause == 0.0).reshape(batch),
+        cause=cause.reshape(batch),
+    )
 
 
 def elimination(mechanism: Tree, link: int | str = "tool") -> Elimination | None:

@@ -213,42 +213,55 @@ class GeneralArm:
         """
         if not len(poses):
             return Answers(np.zeros(0, dtype=np.intp), np.zeros((0, 6)), np.zeros(0, dtype=bool)), True
-        blocks, sound = [], True
+        blocks, doubtful, proofs, sound = [], [], [], True
         for k in range(0, len(poses), AT_ONCE):
-            answers, checks = self._first_way(poses[k : k + AT_ONCE])
+            (pose, angles, proven), checks = self._first_way(poses[k : k + AT_ONCE])
             sound = sound and (checked or bool((checks[:, :2] <= _SOUND).all()))
-            blocks.append(answers)
-        if len(blocks) == 1:
-            pose, angles, proven = blocks[0]
-        else:
-            pose = np.concatenate([block.pose + AT_ONCE * k for k, block in enumerate(blocks)])
-            angles, proven = (np.concatenate(part) for part in list(zip(*blocks, strict=True))[1:])
-        open_poses = np.flatnonzero(~proven)
-        if not (open_poses.size and sound and thorough):
-            return Answers(pose, angles, proven), sound
-        settled = proven[pose]
-        parts = [(pose[settled], angles[settled])]
+            if not proven.all():
+                settled = proven[pose]
+                doubtful.append((pose[~settled] + k, angles[~settled]))
+                pose, angles = pose[settled], angles[settled]
+            blocks.append((pose + k if k else pose, angles))
+            proofs.append(proven)
+        proven = np.concatenate(proofs) if len(proofs) > 1 else proofs[0]
+        if doubtful:
+            again = _joined(doubtful)
+            again = self._settled(poses, *again, proven) if sound and thorough else distinct(*again, self.period)
+            edges = np.searchsorted(again[0], AT_ONCE * np.arange(len(blocks) + 1))
+            for k in np.flatnonzero(edges[1:] > edges[:-1]).tolist():
+                (pose, angles), (more, others) = blocks[k], (part[edges[k] : edges[k + 1]] for part in again)
+                places = np.searchsorted(pose, more)
+                blocks[k] = np.insert(pose, places, more), np.insert(angles, places, others, axis=0)
+        return Answers(*_joined(blocks), proven), sound
+
+    def _settled(
+        self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, proven: Mask
+    ) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        """Of which pose and where the solutions are, in rising order, of poses that are not yet proven; which are then."""
+        open_poses, parts = np.flatnonzero(~proven), []
         for k in range(0, len(open_poses), AT_ONCE):
             these = open_poses[k : k + AT_ONCE]
             first = np.flatnonzero(np.isin(pose, these))
-            again = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
-            proven[these] = again.proven
-            parts.append((these[again.pose], again.angles))
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+            more = self._other_ways(poses[these], np.searchsorted(these, pose[first]), angles[first])
+            proven[these] = more.proven
+            parts.append((these[more.pose], more.angles))
+        pose, angles = _joined(parts)
         order = np.argsort(pose, kind="stable")
-        return Answers(pose[order], angles[order], proven), sound
+        return pose[order], angles[order]
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
         carried = loop_closing.ufuncs()["carried"]
         product, back, checks = carried(poses, *self._ends[0])
-        loop = np.empty((len(poses), 6, 3, 4))
-        loop[:] = self._loop
-        loop[:, self._slot] = product if self.offset_wrist is None and self.formulations[0].backwards else back
         if self.offset_wrist is None:
+            loop = np.empty((len(poses), 6, 3, 4))
+            loop[:] = self._loop
+            loop[:, self._slot] = product if self.formulations[0].backwards else back
             answers = _solve_ordered(loop, self.formulations[0])
         else:
-            answers = reduced.solve_offset_wrist(carried(poses, *self._ends[1])[0], loop, self.offset_wrist)
+            seen = np.empty((len(poses), 2, 3, 4))
+            seen[:, 0], seen[:, 1] = carried(poses, *self._ends[1])[0], back
+            answers = reduced.solve_offset_wrist(seen, self._loop[:5], self.offset_wrist)
         if not answers.proven.all():
             answers.proven[checks[:, 2] > self._longest**2] = True  # (no reach is as long)
         return answers, checks
@@ -283,9 +296,7 @@ class GeneralArm:
             pose, angles, left = pose[~done], angles[~done], np.flatnonzero(~proven)
             if not left.size:
                 break
-        settled.append((pose, angles))
-        pose, angles = (np.concatenate(part) for part in zip(*settled, strict=True))
-        return Answers(pose, angles, proven)
+        return Answers(*_joined([*settled, (pose, angles)]), proven)
 
     def _ways(self) -> Iterator[Callable[[FloatArray], Answers]]:
         """What gives other solutions of placements (N, 6, 4, 4)."""
@@ -321,8 +332,7 @@ class GeneralArm:
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
             parts.append((near.pose[good], q[good]))
-        pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Answers(pose, angles, np.zeros(len(placements), dtype=bool))
+        return Answers(*_joined(parts), np.zeros(len(placements), dtype=bool))
 
     def merged(
         self, poses: FloatArray, pose: npt.NDArray[np.intp], angles: FloatArray, held: int | None = None
@@ -399,6 +409,14 @@ class GeneralArm:
         return result
 
 
+def _joined(parts: list[tuple[npt.NDArray[np.intp], FloatArray]]) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Poses (M,) and angles (M, 6) of several parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    pose, angles = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return pose, angles
+
+
 def _scaled(T: FloatArray, size: float) -> FloatArray:
     """A placement (4, 4), its lengths in sizes."""
     result = T.copy()
@@ -454,7 +472,7 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     # (a solution of a root that is not on the circle: a double one, or one that another disc lost)
     proven[pose[np.where(kind == BESIDE_CIRCLE, good, ~accounted)]] = False
     angles = formulation.angles(wrapped(q[good], period))
-    return Answers(*distinct(pose[good], angles, ~proven, np.abs(formulation.angles(period[None])[0])), proven)
+    return Answers(pose[good], angles, proven)
 
 
 @cache

@@ -12,13 +12,14 @@ of degree 4 in cosine and sine of t: at most 8 angles, each with one elbow and t
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form import loop_closing
-from linkwise.inverse_kinematics.closed_form.answers import NEARLY, OPEN, Answers, closed_loops, distinct, wrapped
+from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, closed_loops, wrapped
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, common_point, parallel
 from linkwise.inverse_kinematics.closed_form.circle_roots import (
     ALONE,
@@ -141,10 +142,34 @@ def wrist_angles(arm: Array, displacement: Array, circle: Array, elbow: Any) -> 
     return np.array(rows, dtype=object)
 
 
+def closed_angles(arm: Array, between: Array, seen: Array, circle: Array, elbow: Any) -> tuple[Array, ...]:
+    """The angles of both shoulders (2, 6) at a root after a step that closes the loop, in [-pi, pi].
+
+    Also how far the loop was open before (2,), how far joint 6 has moved (2,), and the angles before (2, 6). `between` are
+    the placements that do not depend on the pose, `seen` the displacement and the last placement, which do.
+    """
+    begun = wrist_angles(arm, seen[0], circle, elbow)
+    loop = np.concatenate([between, seen[1:]])
+    closed, opened, strayed = [], [], []
+    for row in begun:
+        moved, gap = loop_closing.gauss_newton_step(loop, row)
+        closed.append([_within_half_a_turn(angle) for angle in moved])
+        opened.append(gap[()])
+        strayed.append(abs(moved[5] - row[5]))
+    return np.array(closed, dtype=object), np.array(opened, dtype=object), np.array(strayed, dtype=object), begun
+
+
+def _within_half_a_turn(angle: Any) -> Any:
+    """An angle less than three halves of a turn, by one turn less or more where it is beyond half a turn."""
+    less, more = angle - 2.0 * math.pi, angle + 2.0 * math.pi
+    return select(angle - math.pi, less, select(-math.pi - angle, more, angle))
+
+
 @cache
 def kernels() -> dict[str, Kernel]:
     """The functions of this module, compiled."""
     inputs: dict[str, Any] = {"arm": (9, 3), "displacement": (3, 4), "circle": (2,)}
+    places: dict[str, Any] = {"between": (5, 3, 4), "seen": (2, 3, 4), "circle": (2,), "elbow": ()}
     c, roots = {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
 
     def polynomial(samples: Array) -> tuple[Array, Array]:
@@ -158,7 +183,11 @@ def kernels() -> dict[str, Kernel]:
             {**c, **roots, "error": ()},
             {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
         ),
-        "wrist_angles": (wrist_angles, {**inputs, "elbow": ()}, {"q": (2, 6)}),
+        "closed_angles": (
+            closed_angles,
+            {"arm": (9, 3), **places},
+            {"q": (2, 6), "opened": (2,), "strayed": (2,), "begun": (2, 6)},
+        ),
     }
     return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
 
@@ -169,33 +198,42 @@ def ufuncs() -> dict[str, Any]:
     return {name: kernel.ufunc for name, kernel in kernels().items()}
 
 
-def solve_offset_wrist(displaced: FloatArray, loop: FloatArray, arm: OffsetWrist) -> Answers:
-    """Solutions of displacements (N, 3, 4), seen from where axes 1 and 2 meet, that loops (N, 6, 3, 4) stand for as well.
+def solve_offset_wrist(seen: FloatArray, between: FloatArray, arm: OffsetWrist) -> Answers:
+    """Solutions of displacements from where axes 1 and 2 meet, and of the last placements of loops, (N, 2, 3, 4).
 
-    A root on the circle that is alone is of one elbow: those of both elbows are double. So two solutions are all of it.
+    `between` (5, 3, 4) are the other placements of the loops. A root on the circle that is alone is of one elbow: those of
+    both elbows are double. So two solutions are all of it.
     """
-    functions = kernels() if len(loop) > 1 else ufuncs()
-    closing = (loop_closing.kernels() if len(loop) > 1 else loop_closing.ufuncs())["closing"]
+    functions = kernels() if len(seen) > 1 else ufuncs()
     with np.errstate(all="ignore"):
-        c, error = functions["coefficients"](functions["closure"](arm.numbers, displaced[:, None], CIRCLE))
+        c, error = functions["coefficients"](functions["closure"](arm.numbers, seen[:, None, 0], CIRCLE))
         radii, circle, kind = functions["classified"](c, roots_of(c), error)
         proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
-        pose, which = np.nonzero((kind > BESIDE_CIRCLE) | (~proven[:, None] & (kind == BESIDE_CIRCLE)))
-        circle, radii = circle[pose, which], radii[pose, which]
-        q = functions["wrist_angles"](arm.numbers, displaced[pose], circle, 1.0)
-        of = np.repeat(pose, 2)
-        again = np.flatnonzero(~proven[pose])
+        tried = kind > BESIDE_CIRCLE
+        if not proven.all():
+            tried |= ~proven[:, None] & (kind == BESIDE_CIRCLE)
+        pose, which = tried.nonzero()
+        parts = between, seen[pose], circle[pose, which]
+        q, opened, strayed, begun = functions["closed_angles"](arm.numbers, *parts, 1.0)
+        of, again = pose.repeat(2), np.flatnonzero(~proven[pose])
         if again.size:
-            others = functions["wrist_angles"](arm.numbers, displaced[pose[again]], circle[again], -1.0)
-            q, of = np.concatenate([q, others]), np.concatenate([of, np.repeat(pose[again], 2)])
-        q = q.reshape(-1, 6)
-        loops = loop[of]
-        moved, opened = closing(loops, q)
-    far = np.flatnonzero(~(opened < NEARLY))
-    if far.size:
-        moved[far], opened[far] = closed_loops(loops[far], q[far])
-    good, first = opened < OPEN, 2 * len(pose)
-    strayed = np.abs(wrapped(moved[:first, 5] - q[:first, 5])).reshape(-1, 2)
-    fits = good[:first].reshape(-1, 2) & (strayed <= (2.0 * radii + STRAY)[:, None])
-    proven[pose[~fits.all(axis=1)]] = False
-    return Answers(*distinct(of[good], wrapped(moved[good]), ~proven), proven)
+            second, second_opened, _, second_begun = functions["closed_angles"](
+                arm.numbers, between, *(part[again] for part in parts[1:]), -1.0
+            )
+            pairs = (q, second), (opened, second_opened), (begun, second_begun)
+            q, opened, begun = (np.concatenate(pair) for pair in pairs)
+            of = np.concatenate([of, pose[again].repeat(2)])
+        q, opened, begun = q.reshape(-1, 6), opened.ravel(), begun.reshape(-1, 6)
+        far = np.flatnonzero(~(opened < OPEN))  # (others are closed to rounding after the step)
+        if far.size:
+            loops = np.empty((len(far), 6, 3, 4))
+            loops[:, :5], loops[:, 5] = between, seen[of[far], 1]
+            moved, opened[far] = closed_loops(loops, begun[far])
+            q[far] = wrapped(moved)
+            rooted = far[far < strayed.size]
+            strayed.reshape(-1)[rooted] = np.abs(wrapped(q[rooted, 5] - begun[rooted, 5]))
+    good = opened < OPEN
+    fits = good[: strayed.size].reshape(-1, 2) & (strayed <= (2.0 * radii[pose, which] + STRAY)[:, None])
+    if not fits.all():
+        proven[pose[~fits.all(axis=1)]] = False
+    return Answers(of, q, proven) if good.all() else Answers(of[good], q[good], proven)

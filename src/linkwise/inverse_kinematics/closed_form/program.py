@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.expr.node import Expr
 from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain
 from linkwise.inverse_kinematics.closed_form.problem import ROWS, Branch, Family, Setting, axes_of, product, values_at
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn, conditions
+from linkwise.inverse_kinematics.closed_form.subproblems import DEGENERATE, Turn, conditions
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -123,17 +123,27 @@ def _negative(value: Any) -> bool:
     return isinstance(value, Expr) and value.op == "neg"
 
 
+#: Solutions that are this little beyond their limits (rad, m) are looked at closely: two that become one are known to the
+#: root of rounding, 4e-8 as a rule.
+BARELY = 1e-6
+
+
 def into_limits(q: Any, low: Any, high: Any, period: float, tol: Any) -> tuple[Any, Any]:
-    """A coordinate within its limits, whole periods added where that helps; and above zero where it is within them.
+    """A coordinate within its limits, whole periods added where that helps; and how far it was beyond them.
 
     q lies within half a period of some value between the limits, so that one period at most is added or taken off. By `tol`
     it may be outside; it is then moved onto the limit.
     """
-    moved = q
+    moved, wide = q, tol + BARELY
     if period:
-        moved = select(q - high - tol, q - period, select(low - tol - q, q + period, q))
-    inside = select(low - tol - moved, 0.0, select(moved - high - tol, 0.0, 1.0))
-    return select(inside, clamped(moved, low, high), moved), inside
+        moved = select(q - high - wide, q - period, select(low - wide - q, q + period, q))
+    inside = clamped(moved, low, high)
+    beyond = abs(moved - inside)
+    return select(beyond - tol, moved, inside), beyond
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return select(a - b, a, b)
 
 
 def apart(a: Sequence[Any], b: Sequence[Any]) -> Any:
@@ -188,11 +198,14 @@ def _network(count: int) -> Iterator[tuple[int, int]]:
         p >>= 1
 
 
-#: What `ClosedFormProgram.run` says of rows that may be missing.
-POLISH, SEARCH = 4.0, 8.0
+#: What `ClosedFormProgram.run` says of rows that may be missing; what is LIMITED, its completion only says.
+BESIDE_LIMITS, POLISH, SEARCH, LIMITED = 2.0, 4.0, 8.0, 16.0
 
 #: A branch is a row already where it is no farther (rad, m) from it than this many times what it misses the pose by.
 TWIN = 100.0
+
+#: The share of the margin of an equation below which its unknown may turn as far as it can without leaving the pose.
+FREE = 1e-3
 
 #: How often a branch of a chain nearby is corrected.
 CORRECTIONS = 3
@@ -251,8 +264,9 @@ class ClosedFormProgram:
             Answers (K, n), NaN from the row `count` on, the nearest to q0 first; `count`; the row nearest to q0, or, where
             there is none, the one that misses least; four numbers (4,): its position and rotation error; how far the pose
             is from rigid, 8 at least where a number is none, plus the last one; and what may be missing, 0 where the rows
-            are all there are, `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves its
-            unknown free at this pose and a solution may have been left out for it.
+            are all there are, `BESIDE_LIMITS` where a solution beyond the limits may stand for others that are within,
+            `POLISH` where a branch nearly reaches the pose, `SEARCH` where an equation leaves its unknown free at this pose
+            and a solution may have been left out for it.
         """
         n = self.tree.n
         low, high, tol, none = bounds[:n], bounds[n : 2 * n], bounds[2 * n], bounds[2 * n + 1]
@@ -264,10 +278,8 @@ class ClosedFormProgram:
         branches, determined = self._found(wanted, start, free)
         placed = [self._placed(branch, start, free, low, high, tol, wanted) for branch in branches]
         misses = [self._missed(q, wanted) for q, _ in placed]
-        good = [
-            select(tol - distance, select(tol - turn, inside, 0.0), 0.0)
-            for (_, inside), (distance, turn) in zip(placed, misses, strict=True)
-        ]
+        reach = [select(tol - distance, select(tol - turn, 1.0, 0.0), 0.0) for distance, turn in misses]
+        good = [select(beyond - tol, 0.0, reached) for (_, beyond), reached in zip(placed, reach, strict=True)]
         turns = [self._turns(q) for q, _ in placed]
         good = unlike(turns, good)
         keys = []
@@ -278,7 +290,11 @@ class ClosedFormProgram:
         count = sum((select(row[0], 1.0, 0.0) for row in rows[1:]), select(rows[0][0], 1.0, 0.0))
         q = np.array([[select(row[0], value, none) for value in row[3:]] for row in rows], dtype=object)
         best = rows[0]
-        missing = self._missing(turns, misses, tol, determined, count, best[1] + best[2])
+        missing = self._missing(turns, misses, tol, determined, sum(reach), best[1] + best[2])
+        near = select(determined + 0.5, tol + BARELY, FAR)
+        for (_, beyond), reached in zip(placed, reach, strict=True):
+            beside = select(beyond - tol, select(near - beyond, BESIDE_LIMITS, 0.0), 0.0)
+            missing = _larger(missing, select(reached, beside, 0.0))
         return (
             q,
             np.asarray(count),
@@ -295,12 +311,12 @@ class ClosedFormProgram:
                 free[k] = values[k]
             with conditions() as collected:
                 self.family.solve(setting.reached(values).astype(object), free)
-            failing = {k for k, condition in enumerate(collected) if not condition > 0.0}
+            failing = {k for k, (size, margin) in enumerate(collected) if not size > margin}
             never |= failing
         return never
 
     def _missing(
-        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, count: Any, best: Any
+        self, answers: list[list[Any]], misses: list[tuple[Any, Any]], tol: Any, determined: Any, some: Any, best: Any
     ) -> Any:
         """What may be missing among the rows, see `run`.
 
@@ -313,7 +329,7 @@ class ClosedFormProgram:
         nearly = NEAR * min(self.chain.size, 1.0)
         if not spare and not self.family.refine:
             missed = select(nearly - best, select(best - tol, POLISH, 0.0), 0.0)  # (what only the limits exclude is no miss)
-            return select(count, 0.0, select(determined, missed, SEARCH))
+            return select(some, 0.0, select(determined, missed, SEARCH))
         near: Any = 0.0
         for k, miss in enumerate(worse):
             close: Any = POLISH
@@ -324,10 +340,10 @@ class ClosedFormProgram:
             near = select(miss - tol, select(nearly - miss, greatest(close, near), near), near)
         if spare:
             return select(determined, near, SEARCH)
-        return select(determined, near, select(count, near, SEARCH))
+        return select(determined, near, select(some, near, SEARCH))
 
     def _found(self, wanted: Array, start: Array, free: list[Any]) -> tuple[list[Branch], Any]:
-        """The branches for a pose, and above zero where no equation leaves its unknown free.
+        """The branches for a pose; and 1 where equations determine all, 0 where hardly, -1 where one leaves it free.
 
         Where what is solved is a chain nearby, each is solved again for another pose.
 
@@ -338,8 +354,11 @@ class ClosedFormProgram:
         with conditions() as collected:
             branches = self.family.solve(goal, free)
         determined: Any = 1.0
-        for condition in dict.fromkeys(c for k, c in enumerate(collected) if k not in self._always_free):
-            determined = select(condition, determined, 0.0)
+        for size, margin in dict.fromkeys(c for k, c in enumerate(collected) if k not in self._always_free):
+            free_below = min(margin, max(FREE * margin, DEGENERATE))
+            determined = select(
+                size - margin, determined, select(size - free_below, select(determined, 0.0, determined), -1.0)
+            )
         if near is None or near.misfit <= EXACT:
             return branches, determined
         for _ in range(CORRECTIONS):
@@ -393,20 +412,21 @@ class ClosedFormProgram:
     def _placed(
         self, branch: Branch, start: Array, free: list[Any], low: Array, high: Array, tol: Any, wanted: Array
     ) -> tuple[Array, Any]:
-        """The coordinates (n,) of a branch, brought into the limits, and above zero where that can be."""
+        """The coordinates (n,) of a branch, brought into the limits, and how far they are beyond where that cannot be."""
         chain, q = self.chain, self._coordinates(branch, start, free)
         if self.family.refine:
             columns = [place for place in chain.coordinates if place not in self._held()]
             q = refined(self.tree, self.link, wanted, q, columns, chain.size, self.family.asks)
-        inside: Any = 1.0
+        most: Any = 0.0
         for k, place in enumerate(chain.coordinates):
             if k in self.family.held:
-                inside = select(low[place] - tol - q[place], 0.0, select(q[place] - high[place] - tol, 0.0, inside))
+                held = abs(q[place] - clamped(q[place], low[place], high[place])) - tol
+                most = select(held, FAR, most)
                 continue
             period = 0.0 if chain.translates[k] else 2.0 * math.pi / abs(float(chain.ratios[k]))
-            q[place], fits = into_limits(q[place], low[place], high[place], period, tol)
-            inside = select(fits, inside, 0.0)
-        return q, inside
+            q[place], beyond = into_limits(q[place], low[place], high[place], period, tol)
+            most = _larger(most, beyond)
+        return q, most
 
 
 def _turn(angle: Any, shift: float) -> Turn:

@@ -168,21 +168,21 @@ def two_axes(
 #: has lost half its digits, and the equations after it lose the others.
 MARGIN = 1e-7
 
-_collected: ContextVar[list[Any] | None] = ContextVar("collected", default=None)
+_collected: ContextVar[list[tuple[Any, float]] | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def conditions() -> Iterator[list[Any]]:
-    """Collect the conditions of what is solved inside, in their order: each above zero where the unknown is determined.
+def conditions() -> Iterator[list[tuple[Any, float]]]:
+    """Collect the conditions of what is solved inside: sizes, and the margins above which the unknown is determined.
 
     Examples
     --------
     >>> with conditions() as collected:
     ...     require(0.5)
     >>> collected
-    [0.4999999]
+    [(0.5, 1e-07)]
     """
-    collected: list[Any] = []
+    collected: list[tuple[Any, float]] = []
     token = _collected.set(collected)
     try:
         yield collected
@@ -194,7 +194,7 @@ def require(size: Any, margin: float = MARGIN) -> None:
     """Add the condition that a scalar is greater than a margin."""
     collected = _collected.get()
     if collected is not None:
-        collected.append(size - margin)
+        collected.append((size, margin))
 
 
 def select_free(condition: Any, value: Any, free: Any) -> Any:

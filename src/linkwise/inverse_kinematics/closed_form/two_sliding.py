@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.inverse_kinematics.closed_form import offset_wrist as quartic
-from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, closed_loops, distinct, wrapped
+from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, closed_loops, wrapped
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
 from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.inverse_kinematics.closed_form.loop_closing import Slides, about, inverse_placement, word
@@ -222,7 +222,7 @@ class SlidingFormulation(NamedTuple):
                 also = more_open < OPEN
                 of, rows = np.concatenate([of, pose[again][also]]), np.concatenate([rows, more[also]])
         back = np.argsort(order)
-        return Answers(*distinct(of, wrapped(rows, period)[:, back], ~proven, period[back]), proven)
+        return Answers(of, wrapped(rows, period)[:, back], proven)
 
 
 class TwoSlidingArm(GeneralArm):

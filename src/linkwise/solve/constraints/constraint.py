@@ -116,7 +116,8 @@ class Constraint(ABC):
     Attributes
     ----------
     weight : ndarray (...) or None
-        Of the square of what it lacks, beside the other constraints of its priority; 1 where there is none.
+        Of the square of what it lacks, beside the other constraints of its priority; 1 where there is none. Of priority 0
+        too, what has the weight 0 need not hold.
     priority : int or None
         Its level: 0 must hold; 1, 2, ... are met as well as the levels before leave. Where there is none 0, or 1 for what
         has a weight.

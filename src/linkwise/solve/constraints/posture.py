@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.model.tree import Tree
+from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import (
     Configuration,
     Constraint,
@@ -18,7 +18,9 @@ from linkwise.solve.constraints.constraint import (
     squared,
 )
 from linkwise.solve.validation import FARTHEST, settle
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.quaternion import LEAST, quaternion_product, quaternion_rotation, unit_quaternion
+from linkwise.spatial.rotation import skew
+from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import numbers
 
 
@@ -53,7 +55,8 @@ class Posture(JointRows):
     Parameters
     ----------
     q : (..., n) or (..., nq) array_like
-        The posture, rad or m; of a floating base only the joints count.
+        The posture, rad or m; with nq numbers the quaternions of ball joints, and the places and quaternions of floating
+        joints, count too, by twice the sine of half the angle. Of a floating base only the joints count.
     weight, priority
         See `Constraint`; a weight of 1 by default.
 
@@ -93,12 +96,37 @@ class Posture(JointRows):
         """Raise `ArgumentError` unless there are as many joint coordinates."""
         if self.q.shape[-1] not in (tree.n, tree.nq):
             raise ArgumentError(f"Posture: q has the shape {self.q.shape}; expected (..., {tree.n}) or (..., {tree.nq})")
+        for at in self._turning(tree, self.q.shape[-1]):
+            shortest = np.linalg.norm(self.q[..., at.q][..., at.joint.quaternion], axis=-1).min(initial=1.0)
+            if shortest < LEAST:
+                raise ArgumentError(f"Posture: the quaternion of {at.name!r} has the length {shortest:g}; expected 1")
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """What each coordinate lacks."""
-        tree = view.tree
+        """What each coordinate lacks, of an orientation twice the vector part of the quaternion that is left to turn."""
+        tree, numbers = view.tree, np.asarray(p)
         rates, angles = self._rows(tree)
-        return ConstraintEquations(np.asarray(p)[len(p) - tree.n :] - view.q[tree.nq - tree.n :], rates, angles)
+        residuals, slopes = [numbers[len(p) - tree.n :] - view.q[tree.nq - tree.n :]], [rates]
+        for at in self._turning(tree, len(p)):
+            here, wanted, place = view.q[at.q], numbers[at.q], at.joint.quaternion
+            w, *v = quaternion_product(unit_quaternion(here[place]) * [1, -1, -1, -1], unit_quaternion(wanted[place]))
+            side = select(-w, -1.0, 1.0)
+            rows = np.zeros((3, tree.nv), dtype=object)
+            rows[:, at.v.stop - 3 : at.v.stop] = side * (w * np.eye(3) - skew(v))
+            if at.joint.nq > 4:
+                shifts = np.zeros((3, tree.nv), dtype=object)
+                shifts[:, at.v.start : at.v.start + 3] = quaternion_rotation(here[place])
+                residuals.append(wanted[:3] - here[:3])
+                slopes.append(shifts)
+                angles = (*angles, *(False,) * 3)
+            residuals.append(2.0 * side * np.array(v, dtype=object))
+            slopes.append(rows)
+            angles = (*angles, *(True,) * 3)
+        return ConstraintEquations(np.concatenate(residuals), np.concatenate(slopes), angles)
+
+    @staticmethod
+    def _turning(tree: Tree, size: int) -> list[ManifoldJoint]:
+        """The joints with quaternions that numbers of this size hold."""
+        return [at for at in tree.manifold_joints if at.link >= 0] if size == tree.nq else []
 
     def __repr__(self) -> str:
         return f"Posture({self.q.shape[:-1]} tasks)"

@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "19"
+LOWERING = "20"
 
 SCALARS = {"float64": "double", "float32": "float"}
 
@@ -60,13 +60,18 @@ def binding() -> Any:
     return llvm
 
 
+#: Letters of LLVM text from which on it is nearly all arithmetic without branches: the second level of code generation then
+#: takes a quarter longer, for code that is no faster.
+LONG = 500_000
+
+
 @cache
-def target_machine() -> Any:
-    """Code generation for this machine, position independent."""
+def target_machine(level: int = 2) -> Any:
+    """Code generation for this machine, position independent, at a level of optimisation."""
     llvm = binding()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=host().cpu, features=host().features, opt=2, reloc="pic", codemodel="default", jit=True
+        cpu=host().cpu, features=host().features, opt=level, reloc="pic", codemodel="default", jit=True
     )
 
 
@@ -151,6 +156,6 @@ def compiled(text: str) -> bytes:
     """Compile LLVM text to an object file."""
     llvm = binding()
     module = llvm.parse_assembly(text)
-    machine = target_machine()
+    machine = target_machine(1) if len(text) > LONG else target_machine()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     return bytes(machine.emit_object(module))

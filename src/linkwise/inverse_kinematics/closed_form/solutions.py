@@ -1,0 +1,198 @@
+"""All solutions of poses, as they are listed: an array for each pose, and whether it has others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.closed_form.program import LIMITED
+from linkwise.solve.validation import settle
+from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import choice, numbers, vectors
+
+
+class Labels(Protocol):
+    """What names configurations."""
+
+    def of(self, q: npt.ArrayLike) -> dict[str, Any]:
+        """Words by name for coordinates q (..., n)."""
+
+
+#: How distances between joint coordinates are measured; see `Solutions.nearest`.
+Metric = npt.ArrayLike | str | Callable[[FloatArray], npt.ArrayLike] | None
+
+
+def distances(away: FloatArray, metric: Metric = None) -> FloatArray:
+    """Distances (...) for differences (..., n) of joint coordinates, or their squares; see `Solutions.nearest`."""
+    if callable(metric):
+        return np.asarray(metric(away), dtype=float)
+    if isinstance(metric, str):
+        choice("metric", metric, ("greatest",))
+        return np.asarray(np.abs(away).max(axis=-1))
+    n = away.shape[-1]
+    weights = np.ones(n) if metric is None else numbers("metric", metric, f"weights ({n},) or a matrix ({n}, {n})")
+    if weights.shape not in {(n,), (n, n)}:
+        raise ArgumentError(f"metric has the shape {weights.shape}; expected weights ({n},) or a matrix ({n}, {n})")
+    least = weights.min(initial=0.0) if weights.ndim == 1 else np.linalg.eigvalsh(0.5 * (weights + weights.T))[0]
+    if least < -1e-12 * np.abs(weights).max(initial=0.0):
+        raise ArgumentError(f"metric has the weight {least:g}; expected weights of at least 0, or a positive matrix")
+    if weights.ndim == 1:
+        return np.asarray((away * away) @ weights)
+    return np.asarray(np.einsum("...i,ij,...j", away, weights, away))
+
+
+#: Why it is not proven that there are no other solutions.
+UNPROVEN: dict[str, str] = {
+    "starts": "solutions come from random starts: the pose leaves a joint undetermined, or there is no other way",
+    "roots": "roots of the elimination are too near to each other, or no solution is confirmed for one",
+    "limits": "a solution beyond the joint limits is one of a continuum, or two in one: others may be within the limits",
+}
+
+#: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
+ROOTS = 32.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solutions:
+    """All joint coordinates that were found for poses: for each pose as many rows as it has solutions, the nearest first.
+
+    Of a single pose it is used like the array (k, n) of its solutions: length, index, iteration, `numpy.asarray`. Of a
+    batch, iterating goes through the poses, in one row for a batch of any shape, and gives such an array each.
+
+    Attributes
+    ----------
+    q : ndarray (..., K, n)
+        Joint coordinates, rad or m; NaN in the rows from `count` on, so without NaN for a single pose.
+    count : ndarray (...)
+        How many solutions each pose has.
+    complete : ndarray (...)
+        False where it is not proven that there are no other solutions.
+    unreachable : ndarray (...)
+        True where it is proven that no position of the joints, within the limits where these were asked for, reaches the
+        pose: there is no solution, and none can be missing. What was left out of the solutions afterwards does not count.
+    reason : ndarray (...)
+        Why it is not proven, a key of `UNPROVEN`; ``"complete"`` where it is.
+    cause : ndarray (...), optional
+        The same in numbers, as the solvers have it.
+    labels : object, optional
+        What names the configurations: `linkwise.inverse_kinematics.branches.configuration.ConfigurationLabels`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> T = arm.forward_kinematics([[0.1, 0.8, -2.0, 0.3, 0.5, 0.2], [0.3, 0.6, -1.0, 0.2, 0.4, 0.1]])
+    >>> found = arm.all_inverse_kinematics(T)
+    >>> found, [len(q) for q in found] == found.count.tolist(), found.complete.tolist()
+    (<Solutions: 2 poses, 2 to 3 each>, True, [True, True])
+    >>> one = arm.all_inverse_kinematics(T[0])
+    >>> one, one[0].shape
+    (<Solutions: 3 of one pose>, (6,))
+    """
+
+    q: FloatArray
+    count: npt.NDArray[np.intp]
+    complete: npt.NDArray[np.bool_]
+    labels: Labels | None = None
+    unreachable: npt.NDArray[np.bool_] = field(default=None)  # type: ignore[arg-type]
+    cause: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Note what is out of reach, where that is not known yet."""
+        if self.unreachable is None:
+            settle(self, unreachable=np.asarray(self.complete & (self.count == 0)))
+
+    @property
+    def reason(self) -> npt.NDArray[np.str_]:
+        """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
+        cause = np.zeros(self.complete.shape) if self.cause is None else self.cause
+        words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
+        return np.asarray(np.where(self.complete, "complete", words))
+
+    @property
+    def configuration(self) -> dict[str, npt.NDArray[np.str_]]:
+        """A word for each solution (..., K), by name, such as ``"up"`` for the elbow; empty words from `count` on.
+
+        The names are those of `configuration_labels`; there are none where the arm has none.
+        """
+        return {} if self.labels is None else self.labels.of(self.q)
+
+    def nearest(self, q0: npt.ArrayLike, metric: Metric = None) -> FloatArray:
+        """The solution (..., n) of each pose that is nearest to q0 (..., n); NaN where a pose has none.
+
+        Parameters
+        ----------
+        q0 : (..., n) array_like
+            Where distances are measured from, rad or m.
+        metric : array_like, str or callable, optional
+            Weights (n,) of the squared differences, or a matrix (n, n); ``"greatest"`` compares the greatest difference of
+            a joint; a function takes differences (..., n) and gives distances (...). Without it all joints weigh the same.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.ur5()
+        >>> solutions = arm.all_inverse_kinematics(arm.forward_kinematics([0.1, -0.8, 1.0, 0.3, 0.5, 0.2]))
+        >>> solutions.nearest([0.0, -1.0, 1.2, 0.2, 0.5, 0.0], metric=[1, 1, 1, 0, 0, 0]).round(6).tolist()
+        [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]
+        """
+        n = self.q.shape[-1]
+        away = self.q - vectors("q0", q0, n)[..., None, :]
+        distance = distances(away, metric)
+        if not distance.shape[-1]:
+            return np.full((*distance.shape[:-1], n), np.nan)
+        best = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=-1)
+        q = np.broadcast_to(self.q, away.shape)
+        return np.asarray(np.take_along_axis(q, best[..., None, None], axis=-2)[..., 0, :])
+
+    def __len__(self) -> int:
+        return int(self.count.size if self.count.ndim else self.count)
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        if not self.count.ndim:
+            return iter(self.q)
+        rows = self.q.reshape(self.count.size, *self.q.shape[-2:])
+        return (row[:count] for row, count in zip(rows, self.count.ravel(), strict=True))
+
+    def __getitem__(self, which: Any) -> FloatArray:
+        """A solution (n,) of a single pose, or the solutions (k, n) of one pose of a batch, by its index."""
+        if not self.count.ndim:
+            return np.asarray(self.q[which])
+        count = self.count[which]
+        if np.ndim(count):
+            raise IndexError(f"index {which!r} is of several poses; expected that of one, of the shape {self.count.shape}")
+        return np.asarray(self.q[which][: int(count)])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
+        return np.array(self.q, dtype=dtype, copy=copy)
+
+    def where(self, keep: npt.ArrayLike) -> Solutions:
+        """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.
+
+        Examples
+        --------
+        >>> from linkwise import robots
+        >>> arm = robots.puma560()
+        >>> found = arm.all_inverse_kinematics(arm.forward_kinematics([0.1, 0.8, -2.0, 0.3, 0.5, 0.2]))
+        >>> found.where(found.q[..., 4] > 0.0)
+        <Solutions: 2 of one pose>
+        """
+        size = self.q.shape[-2]
+        kept = np.broadcast_to(np.asarray(keep, dtype=bool), self.q.shape[:-1]) & (np.arange(size) < self.count[..., None])
+        order = np.argsort(~kept, axis=-1, kind="stable")
+        q = np.take_along_axis(self.q, order[..., None], -2)
+        count = np.asarray(kept.sum(axis=-1), dtype=np.intp)
+        q[np.arange(size) >= count[..., None]] = np.nan
+        return replace(self, q=q[..., : int(count.max(initial=0)), :], count=count)
+
+    def __repr__(self) -> str:
+        if not self.count.ndim:
+            return f"<Solutions: {self.count} of one pose>"
+        if not self.count.size:
+            return "<Solutions: 0 poses>"
+        return f"<Solutions: {self.count.size} poses, {self.count.min()} to {self.count.max()} each>"
