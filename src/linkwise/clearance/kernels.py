@@ -131,10 +131,14 @@ def _signed(a: WorldCapsule, b: WorldCapsule) -> tuple[Any, ...]:
     return between - (a[3] + b[3]), apart, between, a[0] + a[1] * s, b[0] + b[1] * t
 
 
-def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False) -> Kernel:
-    """The compiled distances of all pairs (P,), or the least of them, of q (nq,) and obstacles (8 M,)."""
+def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False, grouped: bool = False) -> Kernel:
+    """The compiled distances of all pairs (P,), of q (nq,) and obstacles (8 M,).
+
+    With `least` the least of them; with `grouped` those of the mechanism's own pairs, and of each moving shape the least
+    from all obstacles.
+    """
     tree = shapes.tree
-    name = "least_clearance" if least else "clearance"
+    name = "least_clearance" if least else "grouped_clearance" if grouped else "clearance"
     inputs = {"q": (tree.nq,), "obstacles": (8 * sum(max(kind, 1) for kind in kinds),)}
     if not kinds:
         del inputs["obstacles"]
@@ -142,6 +146,10 @@ def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: b
     def compute(q: Array, rows: Array | None = None) -> Any:
         rows = np.zeros((0, 8)) if rows is None else np.reshape(rows, (-1, 8))
         values = [smallest([part[0] for part in parts]) for parts in distances(shapes, kinds, q, rows)]
+        if grouped:
+            own, count = len(shapes.pairs), len(kinds)
+            groups = [values[k : k + count] for k in range(own, len(values), max(count, 1))]
+            values = [*values[:own], *map(smallest, groups)]
         return smallest(values) if least else np.array(values)
 
     def make() -> Kernel:
