@@ -27,7 +27,13 @@ def random_arm(seed: int) -> lw.Mechanism:
         links.append(link.replace(limits=None if not limits else limits[0] if len(limits) == 1 else limits))
     rods = [lw.Shape.rod(name, *draw.normal(size=(2, 3)) * 0.4, 0.05) for name in arm.link_names]
     arm = arm.replace(links=links, shapes=[*rods, lw.Shape("base", "sphere", 0.1, role="collision")])
-    return arm if seed % 2 == 0 else arm.replace(links=[link.replace(limits=None) if link.joint == "revolute" else link for link in coupled(arm, seed).links])
+    return (
+        arm
+        if seed % 2 == 0
+        else arm.replace(
+            links=[link.replace(limits=None) if link.joint == "revolute" else link for link in coupled(arm, seed).links]
+        )
+    )
 
 
 def grouped(shapes: CollisionShapes, obstacles: CapsuleSet, q: np.ndarray) -> np.ndarray:

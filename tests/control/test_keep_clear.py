@@ -200,7 +200,6 @@ WRONG = {
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
     "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
     "margin of the port": (lambda arm: chain_of(arm, **{"clear.margin": 1.0}), "more than the margin of 1 m"),
-    "written": (lambda arm: chain_of(arm).description(), "a file of a chain has no obstacles"),
     "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
 }
 

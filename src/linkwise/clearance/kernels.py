@@ -131,7 +131,9 @@ def _signed(a: WorldCapsule, b: WorldCapsule) -> tuple[Any, ...]:
     return between - (a[3] + b[3]), apart, between, a[0] + a[1] * s, b[0] + b[1] * t
 
 
-def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False, grouped: bool = False) -> Kernel:
+def distance_kernel(
+    shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False, grouped: bool = False
+) -> Kernel:
     """The compiled distances of all pairs (P,), of q (nq,) and obstacles (8 M,).
 
     With `least` the least of them; with `grouped` those of the mechanism's own pairs, and of each moving shape the least

@@ -30,18 +30,16 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     """For each group of pairs (G, n) by how much their distance changes at most, m per rad or m, wherever the joints are.
 
     The groups are those of `linkwise.clearance.kernels.distance_kernel`: the pairs of the mechanism's own shapes and, where
-    there are obstacles, each shape that moves with all of them. Of two shapes the joints between them count alone. A joint between them moves their
-    nearest points apart by no more than the lesser of the distances of the two from its axis; and of a capsule the
-    points of its axis count, for its radius is the same all round.
+    there are obstacles, each shape that moves with all of them. Of two shapes the joints between them count alone. A joint
+    between them moves their nearest points apart by no more than the lesser of the distances of the two from its axis; and
+    of a capsule the points of its axis count, for its radius is the same all round.
 
     Raises
     ------
     ArgumentError
         As for `levers`.
     """
-    rows = [
-        np.minimum(_crossed(shapes, i, shapes.links[j]), _crossed(shapes, j, shapes.links[i])) for i, j in shapes.pairs
-    ]
+    rows = [np.minimum(_crossed(shapes, i, shapes.links[j]), _crossed(shapes, j, shapes.links[i])) for i, j in shapes.pairs]
     rows += [_crossed(shapes, i, -1) for i in shapes.moving if obstacles]
     return _finite(shapes.tree, np.reshape(rows, (-1, shapes.tree.n)))
 
@@ -88,13 +86,10 @@ def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool =
 
 def _between(tree: Tree, link: int, other: int) -> tuple[list[int], list[int]]:
     """The links whose joints are crossed on the way from one link to another: towards the base, and back outward."""
-    ways = []
-    for k in (link, other):
-        way = []
-        while k >= 0:
-            way.append(k)
-            k = tree.parents[k]
-        ways.append(way)
+    ways: list[list[int]] = [[link], [other]]
+    for way in ways:
+        while way[-1] >= 0:
+            way.append(tree.parents[way[-1]])
     up, down = ([k for k in one if k not in another] for one, another in (ways, ways[::-1]))
     return up, down
 
@@ -103,9 +98,7 @@ def _placed(T: FloatArray, points: FloatArray) -> FloatArray:
     return np.asarray(points @ T[:3, :3].T + T[:3, 3])
 
 
-def _moved(
-    tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _moved(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The balls that hold some balls (m, 3), (m,) wherever joint k is; how far it moves these is added up."""
     link, follower = tree.links[k], tree.followers[k]
     parts, travel = link.joint_model.turns_and_slides, _travel(tree, k)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distance_kernel
-from linkwise.clearance.segments import smallest
 from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import pair_levers
+from linkwise.clearance.segments import smallest
 from linkwise.control.constraints import ChainConstraint
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
@@ -73,6 +74,7 @@ class KeepClear(ChainConstraint):
 
     kind = "clear"
     needed = ("clear",)
+    inputs: ClassVar[tuple[str, ...]] = ("enabled", "margin")
     name: str = "clear"
     link: str = TOOL
     clear: Clear = field(kw_only=True)
@@ -86,6 +88,13 @@ class KeepClear(ChainConstraint):
     def key(self) -> tuple[Any, ...]:
         """Equal for those that differ in their name and numbers only."""
         return (self.kind, self.clear.key)
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Equal for those that are equal in all that a file holds."""
+        clear = self.clear
+        shapes = tuple((one.kind, one.size, one.origin.tobytes(), one.colour) for one in clear.obstacles.shapes)
+        return (self.name, self.enabled, *clear.key, clear.margin, clear.obstacles.names, shapes)
 
     def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
         """None: it holds the chain back, and is nothing to go to."""
@@ -184,18 +193,21 @@ class ClearLimits:
         return np.array([*goals, *lows, *highs], dtype=object)
 
 
-def require_clear(constraint: KeepClear, limits: ClearLimits, q: FloatArray, margin: float) -> None:
+def require_clear(constraint: KeepClear, tree: Tree, q: FloatArray, margin: float) -> None:
     """Refuse a configuration (nq,) to begin with that is not clear by a margin, m.
 
     Raises
     ------
     ArgumentError
-        Naming the distance and what is kept.
+        Naming the distance and what is kept; where the mechanism has no levers, or no pair of shapes.
     """
-    rows = constraint.clear.obstacles.rows.ravel()
-    distance, kept = float(limits.least(q, rows) if len(rows) else limits.least(q)), margin + limits.reserve
-    if not distance > kept:
+    clear = constraint.clear
+    clear.check(tree)
+    shapes = collision_shapes(tree, clear.disabled, clear.seed)
+    pair_levers(shapes, bool(clear.obstacles.names))
+    distance, reserve = float(distances_at(shapes, clear.obstacles, q, least=True)), RESERVE * size_of(tree)
+    if not distance > margin + reserve:
         raise ArgumentError(
             f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
-            f" than the margin of {margin:g} m and {limits.reserve:.4g} m for moving away"
+            f" than the margin of {margin:g} m and {reserve:.4g} m for moving away"
         )
