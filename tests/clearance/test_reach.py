@@ -27,13 +27,11 @@ def random_arm(seed: int) -> lw.Mechanism:
         links.append(link.replace(limits=None if not limits else limits[0] if len(limits) == 1 else limits))
     rods = [lw.Shape.rod(name, *draw.normal(size=(2, 3)) * 0.4, 0.05) for name in arm.link_names]
     arm = arm.replace(links=links, shapes=[*rods, lw.Shape("base", "sphere", 0.1, role="collision")])
-    return (
-        arm
-        if seed % 2 == 0
-        else arm.replace(
-            links=[link.replace(limits=None) if link.joint == "revolute" else link for link in coupled(arm, seed).links]
-        )
-    )
+    if seed % 2 == 0:
+        return arm
+    turning = {link.name for link in arm.links if link.joint == "revolute"}  # (these need no limits)
+    links = [link.replace(limits=None) if link.name in turning else link for link in coupled(arm, seed).links]
+    return arm.replace(links=links)
 
 
 def grouped(shapes: CollisionShapes, obstacles: CapsuleSet, q: np.ndarray) -> np.ndarray:
@@ -57,7 +55,7 @@ def test_distances_change_by_no_more_than_the_levers_of_the_joints_between(seed:
 
 
 def test_levers_are_the_distance_from_the_axis_where_one_joint_lies_between() -> None:
-    """The first row is of the first and the third link: the former reaches 0.9 m from the axis of joint 2, the latter 2 m."""
+    """The first row is of the first and the third link: that reaches 0.9 m from the axis of joint 2, this 2 m."""
     arm = lw.robots.planar_3r()
     arm = arm.with_shapes([lw.Shape.rod(name, (-0.9, 0, 0.2), (0, 0, 0.2), 0.05) for name in arm.link_names])
     rows = pair_levers(collision_shapes(arm, ()), True)

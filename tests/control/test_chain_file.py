@@ -843,7 +843,8 @@ SHAPED = (
     + 'q0 = [1.0, 0.5]\n[mechanism]\nformat = "linkwise 1"\nconvention = "standard"\n'
     + "".join(f'[[mechanism.link]]\nname = "link{k}"\na = 1\n' for k in (1, 2))
     + "".join(
-        f'[[mechanism.shape]]\nlink = "link{k}"\nkind = "sphere"\nsize = [0.1]\nrole = "collision"\norigin = {{ xyz = [-0.3, 0, 0] }}\n'
+        f'[[mechanism.shape]]\nlink = "link{k}"\nkind = "sphere"\nsize = [0.1]\nrole = "collision"\n'
+        "origin = { xyz = [-0.3, 0, 0] }\n"
         for k in (1, 2)
     )
 )

@@ -175,7 +175,7 @@ class ClearLimits:
         return np.asarray(self.levers.astype(object) @ np.array([abs(part) for part in there - q], dtype=object))
 
     def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array) -> Array:
-        """A goal towards the one given (n,), and limits (n,), (n,): no step between them is longer than what is free (G,)."""
+        """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
         counts = (self.levers > 0.0).sum(axis=1)
