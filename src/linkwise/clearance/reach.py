@@ -22,8 +22,12 @@ def levers(shapes: CollisionShapes) -> FloatArray:
     ArgumentError
         For mechanisms with loops, floating bases or ball joints, and for sliding joints without limits.
     """
-    rows = [_crossed(shapes, k, -1, surface=True) for k in range(len(shapes.links))]
-    return _finite(shapes.tree, np.max([*rows, *pair_levers(shapes, False)], axis=0))
+
+    def make() -> FloatArray:
+        rows = [_crossed(shapes, k, -1, surface=True) for k in range(len(shapes.links))]
+        return np.asarray(np.max([*rows, *pair_levers(shapes, False)], axis=0))
+
+    return _finite(shapes.tree, shapes.tree.memo("clearance", ("levers", shapes.pairs), make))
 
 
 def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
