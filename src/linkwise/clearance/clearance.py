@@ -123,7 +123,9 @@ class Clearance:
             a = np.flatnonzero(own.owners == i)
             if not is_own and not others.capsules[j]:
                 box = rows[others.owners == j].ravel()
-                points[..., k, :, :], normals[..., k, :] = _beside(box, starts[..., a, :], vectors[..., a, :], own.rows[a, 6])
+                points[..., k, :, :], normals[..., k, :] = _beside(
+                    box, starts[..., a, :], vectors[..., a, :], own.rows[a, 6]
+                )
                 continue
             b = np.flatnonzero((own if is_own else others).owners == j)
             a, b = (np.ravel(x) for x in np.meshgrid(a, b, indexing="ij"))

@@ -161,8 +161,7 @@ def distance_kernel(
 ) -> Kernel:
     """The compiled distances of all pairs (P,), of q (nq,) and obstacles (8 M,).
 
-    With `least` the least of them; with `grouped` those of the mechanism's own pairs, and of each moving shape the least
-    from all obstacles.
+    With `least` the least of them; with `grouped` the least of each group: `CollisionShapes.groups`.
     """
     tree = shapes.tree
     name = "least_clearance" if least else "grouped_clearance" if grouped else "clearance"
@@ -174,9 +173,7 @@ def distance_kernel(
         rows = np.zeros((0, 8)) if rows is None else np.reshape(rows, (-1, 8))
         values = [smallest([part[0] for part in parts]) for parts in distances(shapes, kinds, q, rows)]
         if grouped:
-            own, count = len(shapes.pairs), len(kinds)
-            groups = [values[k : k + count] for k in range(own, len(values), max(count, 1))]
-            values = [*values[:own], *map(smallest, groups)]
+            values = [smallest([values[k] for k in group]) for group in shapes.groups(len(kinds))]
         return smallest(values) if least else np.array(values)
 
     def make() -> Kernel:

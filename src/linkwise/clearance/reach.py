@@ -33,8 +33,7 @@ def levers(shapes: CollisionShapes) -> FloatArray:
 def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     """For each group of pairs (G, n) by how much their distance changes at most, m per rad or m, wherever the joints are.
 
-    The groups are those of `linkwise.clearance.kernels.distance_kernel`: the pairs of the mechanism's own shapes and, where
-    there are obstacles, each shape that moves with all of them. Of two shapes the joints between them count alone. A joint
+    The groups are `CollisionShapes.groups`. Of two shapes the joints between them count alone. A joint
     between them moves their nearest points apart by no more than the lesser of the distances of the two from its axis; and
     of a capsule the points of its axis count, for its radius is the same all round.
 
@@ -43,9 +42,16 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     ArgumentError
         As for `levers`.
     """
-    rows = [np.minimum(_crossed(shapes, i, shapes.links[j]), _crossed(shapes, j, shapes.links[i])) for i, j in shapes.pairs]
-    rows += [_crossed(shapes, i, -1) for i in shapes.moving if obstacles]
-    return _finite(shapes.tree, np.reshape(rows, (-1, shapes.tree.n)))
+
+    def make() -> FloatArray:
+        links = shapes.links
+        rows = [np.minimum(_crossed(shapes, i, links[j]), _crossed(shapes, j, links[i])) for i, j in shapes.pairs]
+        rows += [_crossed(shapes, i, -1) for i in shapes.moving if obstacles]
+        groups = [np.max([rows[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
+        return np.reshape(groups, (-1, shapes.tree.n))
+
+    key = ("pair levers", shapes.pairs, obstacles)
+    return _finite(shapes.tree, shapes.tree.memo("clearance", key, make))
 
 
 def _finite(tree: Tree, rows: FloatArray) -> FloatArray:

@@ -171,3 +171,12 @@ class CollisionShapes:
     moving: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...]
     left_out: tuple[LeftOut, ...]
+
+    def groups(self, obstacles: int) -> list[list[int]]:
+        """The places of pairs that are moved alike: of the same two links, then of one link and any of so many obstacles."""
+        links: list[tuple[int, ...]] = [(self.links[i], self.links[j]) for i, j in self.pairs]
+        links += [(self.links[i],) for i in self.moving for _ in range(obstacles)]
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for place, key in enumerate(links):
+            groups.setdefault(key, []).append(place)
+        return list(groups.values())
