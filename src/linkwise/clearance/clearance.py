@@ -195,9 +195,10 @@ def clearance(
 ) -> Clearance:
     """Signed distances between the shapes of a mechanism, and from obstacles.
 
-    By default each shape is replaced by spheres or capsules that contain it, but for obstacles that are boxes: distances are
-    exact for spheres, capsules and, of these, from boxes, and lower bounds for all else, by at most `Clearance.excess` too small. They are one compiled kernel; witness points and
-    gradients are computed when they are asked for.
+    By default each shape is replaced by spheres or capsules that contain it, obstacles that are boxes apart: distances of
+    spheres and capsules from each other and from boxes are exact, and all others are lower bounds, by at most
+    `Clearance.excess` too small. They are one compiled kernel; witness points and gradients are computed when they are asked
+    for.
 
     Parameters
     ----------

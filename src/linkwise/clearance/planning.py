@@ -200,7 +200,7 @@ class _Space:
 
     def distance(self, q: FloatArray) -> FloatArray:
         """The least distance (N,) at configurations (N, n)."""
-        return self.distances(q).min(axis=-1)
+        return np.asarray(self.distances(q).min(axis=-1))
 
     def distances(self, q: FloatArray) -> FloatArray:
         """The least distances (N, G) of the groups of pairs at configurations (N, n)."""
