@@ -32,8 +32,8 @@ PARTS = 4
 #: An interval with a configuration that is not clear is left when it is this many times the resolution.
 COARSE = 8.0
 
-#: Pairs of points of a path that are drawn a round, those of them between which a straight path is tried, for they shorten
-#: it the most, and rounds without gain that end it.
+#: Pairs of points of a path that are drawn a round, as many of those that shorten it between which a straight path is tried,
+#: and rounds without gain that end it.
 SHORTCUTS, TRIED, ROUNDS = 16, 4, 4
 
 REASONS = {
@@ -356,7 +356,7 @@ def _shortened(space: _Space, path: FloatArray, rng: np.random.Generator) -> Flo
         ends = np.sort(rng.uniform(0.0, along[-1], (SHORTCUTS, 2)), axis=1)
         points = np.stack([np.interp(ends, along, column) for column in path.T], axis=-1)
         gain = ends[:, 1] - ends[:, 0] - space.motion(points[:, 0], points[:, 1])
-        tried = np.argsort(-gain)[:TRIED]
+        tried = np.flatnonzero(gain > 1e-3 * along[-1])[:TRIED]
         clear = space.extents(points[tried, 0], points[tried, 1], whole=True) == 1.0
         gain[np.setdiff1d(np.arange(SHORTCUTS), tried[clear])] = 0.0
         best = int(gain.argmax())
