@@ -72,7 +72,7 @@ class PlannedPath:
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> ball = lw.Shape("world", "sphere", 0.2, origin=(0.0, 1.6, 0.0))
     >>> arm.plan([0.0, 0.0], [3.0, 0.0], [ball])
-    <PlannedPath: found, 4 corners, least clearance 0.00451 m>
+    <PlannedPath: found, 3 corners, least clearance 0.0122 m>
     """
 
     q: FloatArray
