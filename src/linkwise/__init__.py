@@ -1,7 +1,8 @@
 """Linkwise: kinematics and dynamics of linked rigid bodies, written once on symbols, compiled into NumPy functions."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from linkwise.lazy import lazy
 
 if TYPE_CHECKING:
     from linkwise import clearance as clearance
@@ -65,138 +66,35 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Aligned",
-    "CartesianTrajectory",
-    "CenterOfMass",
-    "Clear",
-    "Closed",
-    "Coordinate",
-    "Distance",
-    "EndStop",
-    "Feedback",
-    "Follows",
-    "Inertia",
-    "Kernel",
-    "LimitMargin",
-    "LinearSpringDamper",
-    "Link",
-    "LinkWrenches",
-    "LookAt",
-    "Loop",
-    "Manipulability",
-    "Mechanism",
-    "Mimic",
-    "Motor",
-    "Orientation",
-    "Pose",
-    "Position",
-    "Posture",
-    "Sampled",
-    "Shape",
-    "Spring",
-    "Trajectory",
-    "Wrench",
-    "clearance",
-    "compare",
-    "control",
-    "dynamics",
-    "errors",
-    "export",
-    "files",
-    "get_threads",
-    "identification",
-    "inverse_kinematics",
-    "kinematics",
-    "load",
-    "loads",
-    "loops",
-    "planar",
-    "robo",
-    "robots",
-    "rtss",
-    "save",
-    "set_threads",
-    "simulate",
-    "solve",
-    "spacelib",
-    "stack",
-    "symbols",
-    "trajectory",
-    "view",
-]
-
-#: Where each public name stands ("" for a module of this package). They are imported when first asked for, so that importing
-#: Linkwise, and the help of its command line, cost next to nothing.
-_HOMES = {
-    "Aligned": "linkwise.solve",
-    "CenterOfMass": "linkwise.solve",
-    "CartesianTrajectory": "linkwise.trajectory",
-    "Clear": "linkwise.solve",
-    "Closed": "linkwise.solve",
-    "Coordinate": "linkwise.solve",
-    "Distance": "linkwise.solve",
-    "Feedback": "linkwise.simulation",
-    "Follows": "linkwise.solve",
-    "LimitMargin": "linkwise.solve",
-    "Inertia": "linkwise.model.inertia",
-    "Kernel": "linkwise.kernel",
-    "Link": "linkwise.model.link",
-    "LinkWrenches": "linkwise.dynamics",
-    "LookAt": "linkwise.solve",
-    "Manipulability": "linkwise.solve",
-    "Loop": "linkwise.model.loop",
-    "Mechanism": "linkwise.mechanism",
-    "Mimic": "linkwise.model.mimic",
-    "Motor": "linkwise.model.motor",
-    "EndStop": "linkwise.model.spring",
-    "LinearSpringDamper": "linkwise.model.spring",
-    "Spring": "linkwise.model.spring",
-    "Orientation": "linkwise.solve",
-    "Pose": "linkwise.solve",
-    "Position": "linkwise.solve",
-    "Posture": "linkwise.solve",
-    "Sampled": "linkwise.simulation",
-    "Shape": "linkwise.model.shape",
-    "Trajectory": "linkwise.trajectory",
-    "Wrench": "linkwise.dynamics",
-    "clearance": "",
-    "compare": "linkwise.comparison",
-    "control": "",
-    "dynamics": "",
-    "errors": "",
-    "export": "",
-    "files": "",
-    "get_threads": "linkwise.kernel.threads",
-    "identification": "",
-    "kinematics": "",
-    "load": "linkwise.files",
-    "loads": "linkwise.files",
-    "planar": "",
-    "robo": "",
-    "robots": "",
-    "rtss": "",
-    "save": "linkwise.files",
-    "set_threads": "linkwise.kernel.threads",
-    "simulate": "linkwise.simulation",
-    "solve": "",
-    "loops": "",
-    "inverse_kinematics": "",
-    "spacelib": "",
-    "stack": "linkwise.looped.stack",
-    "symbols": "linkwise.expr.symbols",
-    "trajectory": "",
-    "view": "",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'linkwise' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name) if _HOMES[name] else import_module(f"linkwise.{name}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__", "__doc__", "__all__"})
+#: Where each public name stands. They are imported when first asked for, so that importing Linkwise, and the help of its
+#: command line, cost next to nothing.
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "": """
+            clearance control dynamics errors export files identification inverse_kinematics kinematics loops
+            planar robo robots rtss solve spacelib trajectory view
+        """,
+        "linkwise.comparison": "compare",
+        "linkwise.dynamics": "LinkWrenches Wrench",
+        "linkwise.expr.symbols": "symbols",
+        "linkwise.files": "load loads save",
+        "linkwise.kernel": "Kernel",
+        "linkwise.kernel.threads": "get_threads set_threads",
+        "linkwise.looped.stack": "stack",
+        "linkwise.mechanism": "Mechanism",
+        "linkwise.model.inertia": "Inertia",
+        "linkwise.model.link": "Link",
+        "linkwise.model.loop": "Loop",
+        "linkwise.model.mimic": "Mimic",
+        "linkwise.model.motor": "Motor",
+        "linkwise.model.shape": "Shape",
+        "linkwise.model.spring": "EndStop LinearSpringDamper Spring",
+        "linkwise.simulation": "Feedback Sampled simulate",
+        "linkwise.solve": """
+            Aligned CenterOfMass Clear Closed Coordinate Distance Follows LimitMargin LookAt Manipulability
+            Orientation Pose Position Posture
+        """,
+        "linkwise.trajectory": "CartesianTrajectory Trajectory",
+    },
+)

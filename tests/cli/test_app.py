@@ -145,10 +145,11 @@ for name in {list(COMMANDS)!r}:
 
 
 def test_robot_names_are_completed(tmp_path: Path) -> None:
-    (tmp_path / "planar_mine.toml").write_text("")
+    for name in ("planar_mine.toml", "planar_mine.sdf", "planar_notes.txt"):
+        (tmp_path / name).write_text("")
     asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": "linkwise show plan", "COMP_CWORD": "2"}
     done = subprocess.run(COMMAND, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
-    assert done.stdout.split() == ["plain,planar_2r", "plain,planar_3r", "plain,planar_mine.toml"]
+    assert done.stdout.split() == ["plain,planar_2r", "plain,planar_3r", "plain,planar_mine.sdf", "plain,planar_mine.toml"]
 
 
 def test_files_are_completed_where_no_robot_fits(tmp_path: Path) -> None:

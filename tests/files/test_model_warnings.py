@@ -11,7 +11,8 @@ from linkwise import Inertia, Link, Mechanism, Mimic, Motor, robots
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.errors import ModelError
 from linkwise.files import load, remarks
-from linkwise.files.report import UNDEFINED, Reading, impossible, remarks_on
+from linkwise.files.mechanism_remarks import UNDEFINED, impossible, remarks_on
+from linkwise.files.report import Reading
 
 UPPER = Link.dh(a=0.5, convention="standard", name="upper", mass=2.0, com=(-0.25, 0, 0))
 BARE = "link 'hand' moves, but has no mass and no inertia"

@@ -24,7 +24,7 @@ import click
 
 from linkwise.cli import commands as own
 from linkwise.cli.options import complete_mechanism, did_you_mean, option_name
-from linkwise.cli.reading import ReadingOptions, reading_options
+from linkwise.cli.reading import ReadingOptions
 from linkwise.model.formatting.table import Table, blocks, plain
 
 #: Words at the head of a line or a cell, and their colours; the words say the same without a colour.
@@ -378,7 +378,7 @@ class Command(click.Command):
     ) -> None:
         self._function = function
         self._described = any(param.name == "mechanism" for param in parameters)
-        reads = reading_options() if reading or self._described else []
+        reads = ReadingOptions.options() if reading or self._described else []
         as_json = [option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else.")] * json
         settings = {"name": function.__name__.replace("_", "-"), "help": inspect.getdoc(function)} | settings
         super().__init__(params=[*parameters, *as_json, *reads], callback=self._call, **settings)

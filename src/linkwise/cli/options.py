@@ -32,9 +32,6 @@ UNITS = {"length": LENGTHS, "angle": ANGLES, "": {}}
 
 PICTURES = ("png", "svg", "pdf")
 
-#: Suffixes of descriptions that completion offers.
-SUFFIXES = {".toml", ".dat", ".urdf", ".xacro", ".xml", ".csv"}
-
 _UNIT = re.compile(r"(?<=[0-9.])(mm|cm|m|deg|°|rad)$")
 
 
@@ -324,8 +321,10 @@ def names_and_files(names: Sequence[str], incomplete: str, *, suffixes: set[str]
 def complete_mechanism(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
     """Offer the robots whose names begin so, and the descriptions here."""
     from linkwise import robots
+    from linkwise.files.registry import formats
 
-    return names_and_files([name for name in robots.names() if name.startswith(incomplete)], incomplete, suffixes=SUFFIXES)
+    suffixes = {suffix for form in formats() for suffix in form.suffixes}
+    return names_and_files([name for name in robots.names() if name.startswith(incomplete)], incomplete, suffixes=suffixes)
 
 
 def complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

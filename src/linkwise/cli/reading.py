@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,26 +31,11 @@ def _pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
 _VALUE: dict[str, Any] = {"metavar": "NAME"}
 _FOLDER: dict[str, Any] = {"metavar": "FOLDER", "type": click.Path(exists=True, file_okay=False)}
 
-_READING: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("--dialect", "What the columns of a .csv table are: linkwise, matlab, python or toolbox7.", _VALUE),
-    ("--convention", "Of a table that does not state it: standard or modified.", _VALUE),
-    ("--angles", "A table's angles: rad (as the toolboxes) or deg.", {"metavar": "UNIT"}),
-    ("--any-inertia", "Take inertias that no body can have, as many a URDF holds.", {"is_flag": True}),
-    ("--root", "The link (URDF) or body (MJCF) to read with all that hangs on it, of a file with several roots.", _VALUE),
-    (
-        "--xacro",
-        "A value for an argument of a .xacro file; may be repeated.",
-        {"metavar": "NAME=VALUE", "multiple": True, "callback": _pairs},
-    ),
-    (
-        "--package-dir",
-        "A folder that holds packages, or is one, for $(find package), and package:// in `view`; may be repeated.",
-        {"multiple": True, **_FOLDER},
-    ),
-    ("--include-root", "A folder from which an MJCF file may include files, besides its own.", _FOLDER),
-    ("--swap-limits", "Exchange reversed limits of a URDF.", {"is_flag": True}),
-    ("--drop-free-armature", "Leave out the armature of a free joint of an MJCF file.", {"is_flag": True}),
-)
+
+def _option(text: str, default: Any = None, **settings: Any) -> Any:
+    """A field of `ReadingOptions` with the help of its option."""
+    return field(default=default, metadata={"help": text, **settings})
+
 
 #: What stands in the library's messages, and on the command line for it.
 _WORDS = {
@@ -63,11 +48,6 @@ _WORDS = {
     r"\bswap_limits=True": "--swap-limits",
     r"\bdrop_free_armature=True": "--drop-free-armature",
 }
-
-
-def reading_options() -> list[click.Option]:
-    """The options of reading, from --dialect to --drop-free-armature; `ReadingOptions` takes their values."""
-    return [click.Option([name], help=text, **settings) for name, text, settings in _READING]
 
 
 @dataclass(frozen=True)
@@ -84,16 +64,28 @@ class ReadingOptions:
         As in `linkwise.files.ReadOptions`.
     """
 
-    dialect: str | None = None
-    convention: str | None = None
-    angles: str | None = None
-    any_inertia: bool = False
-    root: str | None = None
-    xacro: dict[str, str] | None = None
-    package_dir: tuple[str, ...] = ()
-    include_root: str | None = None
-    swap_limits: bool = False
-    drop_free_armature: bool = False
+    dialect: str | None = _option("What the columns of a .csv table are: linkwise, matlab, python or toolbox7.", **_VALUE)
+    convention: str | None = _option("Of a table that does not state it: standard or modified.", **_VALUE)
+    angles: str | None = _option("A table's angles: rad (as the toolboxes) or deg.", metavar="UNIT")
+    any_inertia: bool = _option("Take inertias that no body can have, as many a URDF holds.", False, is_flag=True)
+    root: str | None = _option(
+        "The link (URDF) or body (MJCF) to read with all that hangs on it, of a file with several roots.", **_VALUE
+    )
+    xacro: Mapping[str, str] | None = _option(
+        "A value for an argument of a .xacro file; may be repeated.", metavar="NAME=VALUE", multiple=True, callback=_pairs
+    )
+    package_dir: tuple[str, ...] = _option(
+        "A folder that holds packages, or is one, for $(find package), and package:// in `view`; may be repeated.",
+        (), multiple=True, **_FOLDER,
+    )  # fmt: skip
+    include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
+    swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
+    drop_free_armature: bool = _option("Leave out the armature of a free joint of an MJCF file.", False, is_flag=True)
+
+    @classmethod
+    def options(cls) -> list[click.Option]:
+        """The options, from --dialect to --drop-free-armature."""
+        return [click.Option([f"--{one.name.replace('_', '-')}"], **one.metadata) for one in fields(cls)]
 
     @property
     def keywords(self) -> dict[str, Any]:

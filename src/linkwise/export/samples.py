@@ -76,27 +76,9 @@ def bounded(tape: Tape, point: Sequence[float] | FloatArray, precision: str = "d
     return [Bounded(values[slot], 1.01 * errors[slot]) for slot in tape.results]
 
 
-def _sum(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    return e[0] + e[1], 1.0
-
-
-def _product(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    return abs(x[0]) * e[1] + abs(x[1]) * e[0] + e[0] * e[1], 1.0
-
-
 def _quotient(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     left = abs(x[1]) - e[1]
     return ((e[0] + abs(z) * e[1]) / left if left > 0 else math.inf), 1.0
-
-
-def _root(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    if e[0] == 0:
-        return 0.0, 1.0
-    return (e[0] / z if x[0] > e[0] else math.inf), 1.0
-
-
-def _circular(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    return min(e[0], 2.0), LIBRARY
 
 
 def _angle(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
@@ -106,32 +88,22 @@ def _angle(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     return (off / (radius - off) if off < radius and not crosses else math.inf if off else 0.0), LIBRARY
 
 
-def _same(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    return e[0], 0.0
-
-
-def _sign(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
-    return (0.0 if abs(x[0]) > e[0] or e[0] == 0 else math.inf), 0.0
-
-
 def _select(z: float, x: list[float], e: list[float]) -> tuple[float, float]:
     if math.isnan(x[0]) or abs(x[0]) > e[0] or e[0] == 0:
         return (e[1] if x[0] > 0 else e[2]), 0.0
     return abs(x[1] - x[2]) + e[1] + e[2], 0.0
 
 
-#: For each operation: how far errors of its operands take its value, and how many unit roundoffs it adds.
+#: For each operation, of its value z, operands x and their errors e: how far the errors take the value, and how many unit
+#: roundoffs it adds.
 _CARRIED: dict[str, Callable[[float, list[float], list[float]], tuple[float, float]]] = {
-    "add": _sum,
-    "sub": _sum,
-    "mul": _product,
+    **dict.fromkeys(("add", "sub"), lambda z, x, e: (e[0] + e[1], 1.0)),
+    "mul": lambda z, x, e: (abs(x[0]) * e[1] + abs(x[1]) * e[0] + e[0] * e[1], 1.0),
     "div": _quotient,
-    "neg": _same,
-    "sqrt": _root,
-    "sin": _circular,
-    "cos": _circular,
-    "abs": _same,
-    "sign": _sign,
+    **dict.fromkeys(("neg", "abs"), lambda z, x, e: (e[0], 0.0)),
+    "sqrt": lambda z, x, e: (0.0 if e[0] == 0 else e[0] / z if x[0] > e[0] else math.inf, 1.0),
+    **dict.fromkeys(("sin", "cos"), lambda z, x, e: (min(e[0], 2.0), LIBRARY)),
+    "sign": lambda z, x, e: (0.0 if abs(x[0]) > e[0] or e[0] == 0 else math.inf, 0.0),
     "atan2": _angle,
     "select": _select,
 }

@@ -41,8 +41,9 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown, warn
 from linkwise.files.atomic import write_text
+from linkwise.files.mechanism_remarks import remarks_on
 from linkwise.files.packages import Folders
-from linkwise.files.report import Description, Reading, all_shapes, remarks_on, with_collision_shapes
+from linkwise.files.report import Description, Reading, all_shapes, with_collision_shapes
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused, too_large
 from linkwise.files.xml_tree import XmlError, read_xml, root_tag
 from linkwise.mechanism import Mechanism

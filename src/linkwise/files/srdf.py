@@ -168,12 +168,10 @@ def read_srdf(path: str | Path, mechanism: Mechanism) -> Semantics:
     (('link1', 'link2'), [1.5, 0.0])
     """
     try:
-        robot = read_xml(read_text(path, LARGEST_DESCRIPTION))
+        robot = read_xml(read_text(path, LARGEST_DESCRIPTION), "robot")
     except XmlError as error:
         raise FileError(path, [error.problem]) from None
     reader = _Reader(robot, mechanism)
-    if robot.tag != "robot":
-        raise FileError(path, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")])
     try:
         semantics = reader.semantics()
     except RecursionError:
@@ -215,7 +213,7 @@ class _Reader:
                     self._unknown(element, f"end_effector: {key}", effector[key], groups)
         for child in self.robot.children:
             if child.tag not in self.robot.asked_tags:
-                self.notes.leave(f"<{child.tag}>", child.line)
+                self.notes.leave(child, f"<{child.tag}>")
         named = tuple(joint for joint in passive if joint is not None)
         remarks = tuple(self.notes.all_remarks)
         return Semantics(
@@ -229,7 +227,7 @@ class _Reader:
 
     def _unknown(self, element: Element, item: str, name: str, known: Mapping[str, Any]) -> None:
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
-        self.notes.report(element.line, f"{item} is {name!r}, which is not there{hint}")
+        self.notes.report(element, f"{item} is {name!r}, which is not there{hint}")
 
     def _known(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""
@@ -244,7 +242,7 @@ class _Reader:
             return self._read[name]
         element, item = self.elements[name], f"group {name!r}"
         if name in self._open:
-            self.notes.report(element.line, f"{item}: it is in itself")
+            self.notes.report(element, f"{item}: it is in itself")
             return JointGroup(name)
         self._open.append(name)
         inside: set[int] = set()
@@ -291,7 +289,7 @@ class _Reader:
             if group and group not in groups:
                 self._unknown(element, f"{item}: group", group, groups)
             if (group, name) in seen:
-                self.notes.report(element.line, f"{item} stands twice, first in line {seen[group, name]}")
+                self.notes.report(element, f"{item} stands twice, first in line {seen[group, name]}")
                 continue
             seen[group, name] = element.line
             pairs = (self._value(part, item) for part in element.all("joint"))
@@ -311,7 +309,7 @@ class _Reader:
             return None
         if bad is not None or len(values) != count:
             why = f"is {said!r}; expected {count} number{'s' if count > 1 else ''}" if bad is None else f": {why_not(bad)}"
-            self.notes.report(element.line, f"{item}: value of {joint!r} {why}")
+            self.notes.report(element, f"{item}: value of {joint!r} {why}")
             return None
         numbers = [value for value in values if value is not None]
         if at := link.joint_model.quaternion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,9 @@ DEEPEST = 300
 
 #: Elements of which each stands in the one that carries it, to any depth: the bodies of MJCF.
 CHAINED = frozenset({"body"})
+
+#: Words for infinite numbers, in small letters.
+INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 
 _CODES = expat.errors.codes
 _MISMATCH = _CODES[expat.errors.XML_ERROR_TAG_MISMATCH]
@@ -53,6 +57,8 @@ class Element:
         All text that stands in it directly.
     asked_tags, asked_attributes : set of str
         What was asked for; a reader can tell by it what it does not use.
+    source : tuple of str and int, optional
+        Of an element of an included file: that file, and the line in it; `line` is then where the main file includes it.
     """
 
     tag: str
@@ -62,6 +68,22 @@ class Element:
     text: str = ""
     asked_tags: set[str] = field(default_factory=set)
     asked_attributes: set[str] = field(default_factory=set)
+    source: tuple[str, int] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, as a message says it: ``line 3`` of the main file, or that of the included one."""
+        return f"line {self.line}" if self.source is None else f"line {self.source[1]} of {self.source[0]!r}"
+
+    def include(self, file: str, line: int) -> None:
+        """Note that it and all in it come from a file which the main one includes at a line."""
+        for part in self.walk():
+            part.source, part.line = (file, part.line), line
+
+    def problem(self, message: str) -> FileProblem:
+        """A problem at it; the message begins with the included file that it stands in."""
+        start = "" if self.source is None else f"in {self.source[0]!r}, line {self.source[1]}: "
+        return FileProblem(self.line, start + message)
 
     def find(self, tag: str) -> Element | None:
         """The first child with that tag, or None."""
@@ -148,7 +170,7 @@ def root_tag(text: str) -> str:
 _ROOT = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->)*+<([^\s<>/!?]+)", re.DOTALL)
 
 
-def read_xml(text: str) -> Element:
+def read_xml(text: str, tag: str = "") -> Element:
     r"""The root element of an XML text.
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
@@ -159,12 +181,14 @@ def read_xml(text: str) -> Element:
     ----------
     text : str
         The text, line ends as ``\n``.
+    tag : str, optional
+        The tag that the root must have.
 
     Raises
     ------
     XmlError
-        Where the text is not well-formed, has a document type or entities (so nothing can grow or be fetched), or nests
-        deeper than `DEEPEST`.
+        Where the root has another tag, or the text is not well-formed, has a document type or entities (so nothing can
+        grow or be fetched), or nests deeper than `DEEPEST`.
 
     Examples
     --------
@@ -176,7 +200,10 @@ def read_xml(text: str) -> Element:
     ...
     linkwise.files.xml_tree.XmlError: line 2: not well-formed XML: the closing tag does not match <link> of line 2 (column 9)
     """
-    return _Builder().read(text)
+    root = _Builder().read(text)
+    if tag and root.tag != tag:
+        raise XmlError(FileProblem(root.line, f"the root element is <{root.tag}>; expected <{tag}>"))
+    return root
 
 
 _LATE_DECLARATION = re.compile(r"\A\s+<\?xml\s[^<>]*\?>")

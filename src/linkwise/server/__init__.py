@@ -5,24 +5,16 @@
 `service`         what any such process shares with the cycle, by `shared_memory`
 """
 
-from linkwise.server.audit import AuditLog, AuditRecord, read_audit
-from linkwise.server.authentication import add_user, new_user, read_users
-from linkwise.server.scheduler import Counts, Spread, Timing, run
-from linkwise.server.server import Server
-from linkwise.server.service import ServerError, Service
-
-__all__ = [
-    "AuditLog",
-    "AuditRecord",
-    "Counts",
-    "Server",
-    "ServerError",
-    "Service",
-    "Spread",
-    "Timing",
-    "add_user",
-    "new_user",
-    "read_audit",
-    "read_users",
-    "run",
-]
+from linkwise.server.audit import AuditLog as AuditLog
+from linkwise.server.audit import AuditRecord as AuditRecord
+from linkwise.server.audit import read_audit as read_audit
+from linkwise.server.authentication import add_user as add_user
+from linkwise.server.authentication import new_user as new_user
+from linkwise.server.authentication import read_users as read_users
+from linkwise.server.scheduler import Counts as Counts
+from linkwise.server.scheduler import Spread as Spread
+from linkwise.server.scheduler import Timing as Timing
+from linkwise.server.scheduler import run as run
+from linkwise.server.server import Server as Server
+from linkwise.server.service import ServerError as ServerError
+from linkwise.server.service import Service as Service

@@ -5,8 +5,9 @@ are used, nothing waits for a window, and no display is needed: each function re
 ``savefig`` writes.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from linkwise.lazy import lazy
 
 if TYPE_CHECKING:
     from linkwise.plot.curves import trajectory as trajectory
@@ -20,31 +21,14 @@ if TYPE_CHECKING:
     from linkwise.view.plots.manipulability import manipulability_map as manipulability_map
     from linkwise.view.plots.workspace_plot import workspace as workspace
 
-#: Where each public name stands; imported when first asked for.
-_HOMES = {
-    "Animation": "linkwise.view.animation.animation",
-    "animate": "linkwise.view.animation.animation",
-    "browse": "linkwise.view.browser.browse",
-    "draw": "linkwise.view.drawing.render",
-    "ellipsoid": "linkwise.view.plots.manipulability",
-    "export": "linkwise.view.browser.browse",
-    "manipulability_map": "linkwise.view.plots.manipulability",
-    "tool_path": "linkwise.view.drawing.render",
-    "trajectory": "linkwise.plot.curves",
-    "workspace": "linkwise.view.plots.workspace_plot",
-}
-
-
-__all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'linkwise.view' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "linkwise.plot.curves": "trajectory",
+        "linkwise.view.animation.animation": "Animation animate",
+        "linkwise.view.browser.browse": "browse export",
+        "linkwise.view.drawing.render": "draw tool_path",
+        "linkwise.view.plots.manipulability": "ellipsoid manipulability_map",
+        "linkwise.view.plots.workspace_plot": "workspace",
+    },
+)

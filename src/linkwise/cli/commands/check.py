@@ -21,8 +21,9 @@ from linkwise.control import chain_file
 from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
 from linkwise.files import registry
 from linkwise.files.formats.linkwise_toml import CHAIN
+from linkwise.files.mechanism_remarks import impossible
 from linkwise.files.motion import MotionRemarks
-from linkwise.files.report import Reading, impossible, tool_among_tips
+from linkwise.files.report import Reading, tool_among_tips
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.mechanism_tables import joint_letters, total_mass
 from linkwise.model.formatting.table import counted, number, plain

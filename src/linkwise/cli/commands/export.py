@@ -15,7 +15,7 @@ from linkwise.cli.command import Options, Output, argument, command, mechanism, 
 from linkwise.cli.options import complete_algorithm
 from linkwise.cli.symbols import SYMBOL_OPTIONS, symbolic
 from linkwise.equations.equations_of_motion import SHORT
-from linkwise.export import Sources
+from linkwise.export import LANGUAGES, Sources
 from linkwise.export import export as write_code
 from linkwise.files import Description
 from linkwise.mechanism import Mechanism
@@ -25,7 +25,7 @@ from linkwise.model.formatting.table import plain
 @command(
     mechanism(),
     argument("kernels", nargs=-1, required=True, shell_complete=complete_algorithm),
-    option("--language", type=click.Choice(["c", "python", "jax", "cuda", "rust"]), default="c", help="What is written."),
+    option("--language", type=click.Choice(list(LANGUAGES)), default="c", help="What is written."),
     option("-o", "--output", metavar="FOLDER", default=".", help="Where the files go; the current folder unless stated."),
     option("--precision", type=click.Choice(["double", "single"]), default="double", help="Of C, CUDA and Rust."),
     option("--option", "options", metavar="NAME=VALUE", multiple=True, help="Of the functions: frame=body, link=link3."),

@@ -46,15 +46,12 @@ from linkwise.simulation.energy_balance import (
     jumps,
     unexplained,
 )
-from linkwise.simulation.task import FRICTION, STABILIZATIONS
+from linkwise.simulation.integrators import INTEGRATORS
+from linkwise.simulation.task import ADAPTIVE, FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
-#: The methods of `linkwise.simulate` that go by fixed steps.
-FIXED_STEP = ("rk4", "semi_implicit_euler", "euler", "ros2")
-
-#: All of them.
-METHODS = (*FIXED_STEP, "rk23", "rk45", "dop853", "radau", "bdf", "lsoda")
+METHOD = click.Choice([*INTEGRATORS, *ADAPTIVE])
 
 #: What --torque takes beside a file, and how it is described.
 LAWS = {"zero": "no torque", "hold": "torque that holds the start", "gravity": "torque against gravity"}
@@ -86,7 +83,11 @@ def _complete_torque(ctx: click.Context, param: click.Parameter, incomplete: str
     mechanism(),
     option("--time", type=POSITIVE, help="How long, s. Default: 5, or as long as the efforts of --torque are recorded."),
     option("--dt", type=POSITIVE, default=1e-3, help="Time step; of adaptive methods, of the record, s."),
-    option("--method", type=click.Choice(METHODS), help="How to integrate: rk4 unless given, dop853 with stiction."),
+    option(
+        "--method",
+        type=click.Choice([*INTEGRATORS, *ADAPTIVE]),
+        help="How to integrate: rk4 unless given, dop853 with stiction.",
+    ),
     option("--stabilization", type=click.Choice(STABILIZATIONS), default="projection", help="What keeps loops closed."),
     option("--q", type=Coordinates(), help="Where it starts, rad or m, or degrees as in 90deg; zero unless given."),
     option("--qd", type=Velocities(), help="Its speeds at the start, rad/s or m/s, or 90deg; zero unless given."),
@@ -161,9 +162,9 @@ def simulate(description: Description, options: Options) -> Output:
 def _integrate(model: Mechanism, options: Options, external: FloatArray) -> SimulationRun:
     """Integrate with a force and moment (6,) on the tool; the first step is taken apart, for it compiles."""
     stiction = options.friction == "stiction"
-    if stiction and options.method in FIXED_STEP:
+    if stiction and options.method in INTEGRATORS:
         raise click.ClickException(f"{options.method} goes by fixed steps; stiction needs an adaptive one, --method dop853")
-    if options.method not in FIXED_STEP and not stiction and jumps(model):
+    if options.method not in INTEGRATORS and not stiction and jumps(model):
         why = f"{options.method} takes ever shorter steps where Coulomb friction jumps, at rest"
         raise click.ClickException(f"{why}; go by fixed steps (--method rk4), or --friction stiction or none")
     recorded = None if options.torque in LAWS else _efforts(options.torque, model)
@@ -183,7 +184,7 @@ def _integrate(model: Mechanism, options: Options, external: FloatArray) -> Simu
             motion = integrate(model, options.q, options.qd, torque=torque, t=t, record=options.record, **settings)
             end = time.perf_counter()
     except SimulationError as error:
-        if options.method in FIXED_STEP:
+        if options.method in INTEGRATORS:
             lost = f"the state is not finite at t = {error.time:g} s; a shorter --dt may help, or --method dop853"
         else:
             lost = f"{str(error).partition(': ')[2] or error}; another --method may help"
@@ -294,7 +295,7 @@ def _parts(
 ) -> Iterator[str | Table]:
     if data["external"].any():
         yield f"on the tool: {action(data['external'])} (from the file)"
-    fixed_step = options.method in FIXED_STEP
+    fixed_step = options.method in INTEGRATORS
     torque = LAWS.get(options.torque, f"efforts from {plain(options.torque)}")
     steps = f"in {run.steps:,} steps of" if fixed_step else "noted every"
     friction = "with friction" if has_friction(model) else "no friction"

@@ -21,9 +21,7 @@ from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units
 from linkwise.model.tree import TOOL
 from linkwise.plot.rendering import rendered
-from linkwise.view.plots.workspace_plot import draw
-
-PLANES, MEASURES = ("auto", "xz", "yz", "xy", "3d"), ("manipulability", "reach")
+from linkwise.view.plots.workspace_plot import MEASURES, PLANES, draw
 
 #: Below this share of the best, manipulability is printed as zero.
 NOTHING = 1e-6

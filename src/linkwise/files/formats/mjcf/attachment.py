@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from linkwise.errors import shown
-from linkwise.files.formats.mjcf.attributes import MAIN, Attributes, ElementLog, check_known, offered
+from linkwise.files.formats.mjcf.attributes import MAIN, Attributes, check_known, offered
 from linkwise.files.formats.mjcf.document import Includer, Settings, ends, set_name, settings_of
 from linkwise.files.formats.mjcf.replication import SECTIONS, Replicator, kind_and_name
+from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, replace_tag
 
 #: Attributes that name classes and meshes of the file itself.
@@ -33,7 +34,7 @@ class Attacher:
         The outermost default classes of the attached files, each of which inherits nothing.
     """
 
-    def __init__(self, root: Element, log: ElementLog, includer: Includer) -> None:
+    def __init__(self, root: Element, log: Report, includer: Includer) -> None:
         self.root, self.log, self.includer = root, log, includer
         self.defaults: list[Element] = []
         self._models: dict[str, Element] = {}

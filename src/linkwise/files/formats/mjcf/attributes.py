@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import FileProblem, Problem, choices, members, shown
-from linkwise.files.report import IDENTIFIED, Report, Result, attempt, some
+from linkwise.errors import Problem, choices, members, shown
+from linkwise.files.report import Report, Result, attempt, some
 from linkwise.files.text import number, whole, why_not
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.quaternion import quaternion_rotation
@@ -126,58 +126,6 @@ MAIN = "main"
 MOST_NAMED = 20
 
 
-@dataclass(slots=True, eq=False)
-class Included(Element):
-    """An element that comes from an included file: that file, and the line of the main one that includes it."""
-
-    file: str = ""
-    at: int = 0
-
-
-class ElementLog:
-    """A `Report` by elements, those of included files too.
-
-    Attributes
-    ----------
-    notes : Report
-        What is gathered.
-    """
-
-    def __init__(self) -> None:
-        self.notes = Report()
-        self._told: set[FileProblem] = set()
-
-    def report(self, element: Element, message: str) -> None:
-        """Note what keeps the file from being read, once."""
-        problem = FileProblem(line(element), where(element) + message)
-        if problem not in self._told:
-            self._told.add(problem)
-            self.notes.problems.append(problem)
-
-    def remark(self, element: Element, message: str) -> None:
-        """Note something that a user should know."""
-        self.notes.remark(line(element), where(element) + message)
-
-    def leave(self, element: Element, kind: str, why: str) -> None:
-        """Note something that is no part of a mechanism."""
-        self.notes.leave(kind, line(element), why)
-
-
-def line(element: Element) -> int:
-    """The line of the main file where an element stands, or where it is included."""
-    return element.at if isinstance(element, Included) else element.line
-
-
-def where(element: Element) -> str:
-    """What a message has before it for an element of an included file."""
-    return f"in {element.file!r}, line {element.line}: " if isinstance(element, Included) else ""
-
-
-def place(element: Element) -> str:
-    """Where an element stands, as a message says it: ``line 3``."""
-    return f"line {element.line}" + (f" of {element.file!r}" if isinstance(element, Included) else "")
-
-
 @dataclass(frozen=True)
 class Said:
     """The text of an attribute, and the element that says it: the element's own or that of its default class."""
@@ -196,7 +144,7 @@ class Attributes:
         The element.
     item : str
         How messages call it: ``"joint 'elbow'"``.
-    log : ElementLog
+    log : Report
         Where problems go.
     known : iterable of str
         The attributes that there are; others are reported.
@@ -205,7 +153,7 @@ class Attributes:
     """
 
     def __init__(
-        self, element: Element, item: str, log: ElementLog, known: Iterable[str], defaults: Mapping[str, Said] | None = None
+        self, element: Element, item: str, log: Report, known: Iterable[str], defaults: Mapping[str, Said] | None = None
     ) -> None:
         self.element, self.item, self.log = element, item, log
         check_known(element, item, log, known)
@@ -230,8 +178,7 @@ class Attributes:
 
     def tell(self, problem: Problem) -> None:
         """Report a problem of the model at the element."""
-        message = str(replace(problem, item=self.item))
-        self.log.report(self.element, message.replace(IDENTIFIED, "reading with physical=False accepts it"))
+        self.log.tell(self.element, replace(problem, item=self.item))
 
     def build(self, make: Callable[[], Result]) -> Result | None:
         """Return the part of a model that `make` returns, or None after a report."""
@@ -321,20 +268,20 @@ class Attributes:
         return first
 
 
-def check_known(element: Element, item: str, log: ElementLog, known: Iterable[str]) -> None:
+def check_known(element: Element, item: str, log: Report, known: Iterable[str]) -> None:
     """Report attributes that there are not: misspelt, one would be silently without effect."""
     names = list(known)
     for key in element.attributes:
         if key not in names:
             listed = f"; it has {members(names)}" if 0 < len(names) < 12 else ""
-            log.report(element, f"{item} has no attribute {shown(key)}{log.notes.suggestion(key[:40], names) or listed}")
+            log.report(element, f"{item} has no attribute {shown(key)}{log.suggestion(key[:40], names) or listed}")
 
 
-def check_tag(element: Element, place: str, log: ElementLog, known: Sequence[str]) -> bool:
+def check_tag(element: Element, place: str, log: Report, known: Sequence[str]) -> bool:
     """Whether an element is one of those that there are in a place; any other is reported."""
     if element.tag in known:
         return True
-    hint = log.notes.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
+    hint = log.suggestion(element.tag[:40], known, " (did you mean <{}>?)")
     log.report(element, f"there is no element <{element.tag}> in {place}{hint}")
     return False
 
@@ -373,7 +320,7 @@ Class = dict[str, dict[str, Said]]
 class Defaults:
     """The classes of a file by name."""
 
-    def __init__(self, log: ElementLog) -> None:
+    def __init__(self, log: Report) -> None:
         self.log = log
         self.classes: dict[str, Class] = {MAIN: {}}
 

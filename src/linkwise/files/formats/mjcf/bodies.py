@@ -22,18 +22,17 @@ from linkwise.files.formats.mjcf.attributes import (
     SITE,
     Attributes,
     Defaults,
-    ElementLog,
     between,
     check_tag,
     degrees,
     float_transform,
     named,
-    place,
     pose,
 )
 from linkwise.files.formats.mjcf.document import Settings
 from linkwise.files.formats.mjcf.meshes import Meshes, MeshSolid
 from linkwise.files.mesh_file import MeshError
+from linkwise.files.report import Report, body_fields
 from linkwise.files.xml_tree import Element
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
@@ -269,7 +268,6 @@ def body_inertia(
 def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
     """What an ``<inertial>`` says: its frame has the principal axes, unless the whole tensor is given."""
     frame = pose(said, settings.degree, settings.sequence)
-    turn = frame[:3, :3]
     for key in ("pos", "mass"):
         if key not in said:
             said.report(f"it has no {key}")
@@ -278,12 +276,9 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
     diagonal = said.row("diaginertia", 3, (0.0, 0.0, 0.0))
     if "fullinertia" in said and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
         said.report("it has fullinertia and also diaginertia or an orientation; expected one of the two", "fullinertia")
-    if full is None:
-        tensor = turn @ np.diag(diagonal) @ turn.T
-    else:
-        xx, yy, zz, xy, xz, yz = full
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return BodyInertia(mass, frame[:3, 3], 0.5 * (tensor + tensor.T))
+    moments = [*diagonal, 0.0, 0.0, 0.0] if full is None else [*full[:4], full[5], full[4]]
+    body = body_fields(mass, frame, moments)
+    return BodyInertia(mass, body["com"], np.array(body["inertia"]))
 
 
 def _of_geoms(geoms: Sequence[Geom]) -> BodyInertia | None:
@@ -582,7 +577,7 @@ class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
     def __init__(
-        self, log: ElementLog, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False
+        self, log: Report, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False
     ) -> None:
         self.log, self.defaults, self.settings, self.meshes = log, defaults, settings, meshes
         self.drop_free_armature = drop_free_armature
@@ -720,12 +715,12 @@ class BodyTree:
         _spring_left_out(said, "free")
 
 
-def repeated(log: ElementLog, items: list[Attributes], noun: str) -> None:
+def repeated(log: Report, items: list[Attributes], noun: str) -> None:
     """Report names that stand twice."""
     first: dict[str, Element] = {}
     for said in items:
         name = said.text("name")
         if name is not None and name in first:
-            log.report(said.element, f"{noun} {shown(name)} stands twice, first in {place(first[name])}")
+            log.report(said.element, f"{noun} {shown(name)} stands twice, first in {first[name].place}")
         elif name is not None:
             first[name] = said.element

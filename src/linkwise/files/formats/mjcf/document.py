@@ -14,13 +14,11 @@ from linkwise.files.formats.mjcf.attributes import (
     FLAG,
     OPTION,
     Attributes,
-    ElementLog,
-    Included,
     check_known,
-    line,
     offered,
 )
 from linkwise.files.packages import is_absolute
+from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
 from linkwise.files.xml_tree import Element, XmlError, read_xml, replace_tag
 
@@ -38,13 +36,13 @@ class Includer:
     ----------
     folder : Path, optional
         The main file's folder; without one nothing can be included.
-    log : ElementLog
+    log : Report
         Where problems go.
     include_root : str or Path, optional
         Another folder from which, and from all below it, files may be included.
     """
 
-    def __init__(self, folder: Path | None, log: ElementLog, include_root: str | Path | None = None) -> None:
+    def __init__(self, folder: Path | None, log: Report, include_root: str | Path | None = None) -> None:
         self.folder, self.log, self.include_root = folder, log, include_root
         self.seen: set[Path] = set()
         self.size = 0
@@ -72,9 +70,9 @@ class Includer:
                 self.log.report(element, f"<{element.tag}> of {shown(name)}: {problem}")
             return []
         file = Path(os.path.relpath(path, self._root())).as_posix()
-        top = Element(root.tag, {}, root.line, [_marked(child, file, line(element)) for child in root.children])
-        self.expand(top)
-        return top.children
+        root.include(file, element.line)
+        self.expand(root)
+        return root.children
 
     def model_name(self, element: Element, name: str) -> str:
         """What the model of a file calls itself; the name of the file where it cannot be read or says nothing."""
@@ -110,8 +108,8 @@ class Includer:
             folder = self._root()
             opened = None if self.include_root is None else Path(self.include_root).resolve()
             path = (folder / name).resolve()
-            if isinstance(element, Included) and not os.path.exists(path):
-                path = (folder / element.file).parent.joinpath(name).resolve()
+            if element.source and not os.path.exists(path):
+                path = (folder / element.source[0]).parent.joinpath(name).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise refused("", "this is no path of a file") from error
         inside = opened is not None and path.is_relative_to(opened)
@@ -120,15 +118,6 @@ class Includer:
             other = "another folder that may be read" if opened is None else f"{str(opened)!r}, which it leaves too"
             raise refused(path, f"{why}; include_root names {other}")
         return path
-
-
-def _marked(element: Element, file: str, at: int) -> Included:
-    """The same element, knowing the file that it comes from, as all in it do."""
-    marked: dict[Element, Included] = {}
-    for part in reversed([*element.walk()]):
-        children: list[Element] = [marked[child] for child in part.children]
-        marked[part] = Included(part.tag, part.attributes, part.line, children, part.text, file=file, at=at)
-    return marked[element]
 
 
 #: What may stand in the world beside the body; a frame is looked into.
@@ -144,7 +133,7 @@ ENDS = {
 }
 
 
-def keep_body(log: ElementLog, root: Element, name: str) -> None:
+def keep_body(log: Report, root: Element, name: str) -> None:
     """Take all other bodies of the world out of a file, and the tendons, equalities and actuators that name their parts."""
     worlds = root.all("worldbody")
     bodies = [body for world in worlds for body in _bodies(world)]
@@ -246,7 +235,7 @@ class Settings:
     disabled: frozenset[str] = field(default_factory=frozenset)
 
 
-def settings_of(root: Element, log: ElementLog) -> Settings:
+def settings_of(root: Element, log: Report) -> Settings:
     """The settings of a file; later elements go over earlier ones."""
     settings = Settings()
     for element in root.all("compiler"):
@@ -256,7 +245,7 @@ def settings_of(root: Element, log: ElementLog) -> Settings:
     return settings
 
 
-def _compiler(element: Element, log: ElementLog, before: Settings) -> Settings:
+def _compiler(element: Element, log: Report, before: Settings) -> Settings:
     said = Attributes(element, "<compiler>", log, COMPILER)
     if said.word("coordinate", ("local", "global"), "local") == "global":
         said.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
@@ -282,7 +271,7 @@ def _compiler(element: Element, log: ElementLog, before: Settings) -> Settings:
     )
 
 
-def _option(element: Element, log: ElementLog, before: Settings) -> Settings:
+def _option(element: Element, log: Report, before: Settings) -> Settings:
     said = Attributes(element, "<option>", log, OPTION)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
@@ -294,5 +283,5 @@ def _option(element: Element, log: ElementLog, before: Settings) -> Settings:
         if any(said.numbers(key, 1, 3) or ()):
             log.leave(element, f"the attribute {key!r} of <option>", f"{force} is a force that Linkwise does not have")
     gravity = tuple(said.row("gravity", 3, before.gravity))
-    place = line(element) if "gravity" in said else before.gravity_line
+    place = element.line if "gravity" in said else before.gravity_line
     return replace(before, gravity=gravity, gravity_line=place, disabled=frozenset(disabled))

@@ -11,10 +11,11 @@ import numpy as np
 
 from linkwise.errors import FileError, install_hint, shown
 from linkwise.files.formats.mjcf.attachment import Attached
-from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, ElementLog, offered
+from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, offered
 from linkwise.files.formats.mjcf.builtin_meshes import builtin_mesh
 from linkwise.files.formats.mjcf.document import Includer, Settings
 from linkwise.files.mesh_file import LARGEST, MeshError, load_mesh
+from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -38,7 +39,7 @@ class MeshSolid:
 class Meshes:
     """The meshes of the assets of a file, opened when one is asked for."""
 
-    def __init__(self, root: Element, log: ElementLog, defaults: Defaults, settings: Settings, includer: Includer) -> None:
+    def __init__(self, root: Element, log: Report, defaults: Defaults, settings: Settings, includer: Includer) -> None:
         self.includer = includer
         self._settings: dict[str, Settings] = {}
         self.attributes: dict[str, Attributes] = {}

@@ -20,21 +20,17 @@ from linkwise.files.formats.mjcf.attributes import (
     TENDON,
     Attributes,
     Defaults,
-    ElementLog,
     check_known,
     check_tag,
     float_transform,
-    line,
     named,
     offered,
-    place,
-    where,
 )
 from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyElement, BodyTree, MjcfJoint, Site, repeated, scaled_to
 from linkwise.files.formats.mjcf.document import Includer, Settings, keep_body, settings_of
 from linkwise.files.formats.mjcf.meshes import Meshes
 from linkwise.files.formats.mjcf.replication import Replicator
-from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, Report, attempt, some, unused_name, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
@@ -58,7 +54,7 @@ class Actuators:
     """Reads the actuators; `motors` are those with an inertia or a damping of their own, with what said them."""
 
     def __init__(
-        self, log: ElementLog, defaults: Defaults, settings: Settings, joints: Collection[str], still: Collection[str]
+        self, log: Report, defaults: Defaults, settings: Settings, joints: Collection[str], still: Collection[str]
     ) -> None:
         self.log, self.defaults, self.settings = log, defaults, settings
         self.joints, self.still = joints, still
@@ -114,7 +110,7 @@ class Equalities:
         Whether the base floats: not a free body that something ties to the ground, which is a link on a floating joint.
     """
 
-    def __init__(self, log: ElementLog, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
+    def __init__(self, log: Report, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
         self.log, self.defaults, self.settings = log, defaults, settings
         self.bodies, self.links = bodies.elements, links
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
@@ -217,7 +213,7 @@ class Equalities:
         """q1 - ref1 = shift + ratio (q2 - ref2), or without a second joint the shift alone."""
         name = str(first.name)
         if name in self._bound:
-            said.report(f"joint {shown(name)} is bound already, in {place(self._bound[name])}", key)
+            said.report(f"joint {shown(name)} is bound already, in {self._bound[name].place}", key)
             return
         self._bound[name] = said.element
         if second is None:
@@ -392,8 +388,8 @@ class Links:
         for problem in wrong:
             (inertial if problem.field in BODY_FIELDS else said).tell(problem)
         self.items[f"link {name!r}"] = body.attributes
-        self.lines["link", at] = line(body.attributes.element)
-        self.lines.update({("link", at, field): line(inertial.element) for field in BODY_FIELDS})
+        self.lines["link", at] = body.attributes.element.line
+        self.lines.update({("link", at, field): inertial.element.line for field in BODY_FIELDS})
         bare, _ = attempt("link", lambda: Link(name=name, parent=values["parent"]))
         self.model_links.append(link or bare or Link(name=f"?{at}", parent="base"))
 
@@ -422,17 +418,15 @@ class LinkNames:
     A body of several joints is a chain of links: the last is the body; one before it has its name and that of its joint.
     """
 
-    def __init__(self, log: ElementLog, bodies: Sequence[BodyElement]) -> None:
+    def __init__(self, log: Report, bodies: Sequence[BodyElement]) -> None:
         self.taken = {body.name for body in bodies if body.name} | {"base"}
         self.bodies = [self._body(log, k, body) for k, body in enumerate(bodies)]
         self.joints = {joint.name for body in bodies for joint in body.joints if joint.name}
         self.joints |= {name for body in bodies if body.free_joint and (name := body.free_joint.text("name"))}
 
-    def _body(self, log: ElementLog, k: int, body: BodyElement) -> str:
+    def _body(self, log: Report, k: int, body: BodyElement) -> str:
         if body.name == "base":
-            name = unused_name(base_names(), self.taken)
-            log.remark(body.attributes.element, f"body 'base' is called {name!r}, for 'base' means the ground")
-            return name
+            return log.name_of_base(body.attributes.element, "body", self.taken)
         return body.name or unused_name((f"body{k + 1}{'_' * more}" for more in count()), self.taken)
 
     def part(self, body: int, k: int, joint: str | None) -> str:
@@ -508,15 +502,13 @@ def parse(
     [1.571]
     """
     try:
-        top = read_xml(text)
-        if top.tag != "mujoco":
-            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <mujoco>")], {})
-        log = ElementLog()
+        top = read_xml(text, "mujoco")
+        log = Report()
         includer = Includer(folder, log, include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)
         attacher.expand(top)
-        Replicator(top, log, settings_of(top, ElementLog())).expand(top)
+        Replicator(top, log, settings_of(top, Report())).expand(top)
         if root is not None:
             keep_body(log, top, root)
         with np.errstate(all="ignore"):
@@ -527,7 +519,7 @@ def parse(
         return Reading(None, [FileProblem(0, "the elements are nested too deeply")], {})
 
 
-def _tendon(element: Element, log: ElementLog, defaults: Defaults) -> Attributes:
+def _tendon(element: Element, log: Report, defaults: Defaults) -> Attributes:
     item = f"tendon {shown(element.get('name'))}"
     return Attributes(element, item, log, TENDON, defaults.of(element, (), "tendon"))
 
@@ -560,7 +552,7 @@ class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
     def __init__(
-        self, root: Element, name: str, physical: bool, log: ElementLog, drop_free_armature: bool, attacher: Attacher
+        self, root: Element, name: str, physical: bool, log: Report, drop_free_armature: bool, attacher: Attacher
     ) -> None:
         self.root, self.physical, self.log, self.drop_free_armature = root, physical, log, drop_free_armature
         check_known(root, "<mujoco>", self.log, ("model",))
@@ -623,12 +615,12 @@ class _Reader:
                 self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
         mechanism = self._mechanism(links, equalities, actuators, floats) if kept else None
         shapes = self._shapes(bodies, names, kept, floats)
-        if self.log.notes.problems or mechanism is None:
-            return Reading(None, self.log.notes.sorted_problems, links.lines)
-        links.lines["gravity",] = self.settings.gravity_line or line(self.root)
-        links.lines["floating",] = next((line(body.free_joint.element) for body in bodies.elements if body.free_joint), 0)
+        if self.log.problems or mechanism is None:
+            return Reading(None, self.log.sorted_problems, links.lines)
+        links.lines["gravity",] = self.settings.gravity_line or self.root.line
+        links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
         lacking = self._lacking([bodies.elements[k] for k in kept])
-        remarks = sorted([*self.log.notes.all_remarks, *lacking], key=lambda remark: remark.line)
+        remarks = sorted([*self.log.all_remarks, *lacking], key=lambda remark: remark.line)
         description = Description(mechanism, shapes=tuple(shapes))
         return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
 
@@ -701,7 +693,7 @@ class _Reader:
         said = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
         said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
         said += " and all dynamics with floating=True would; <inertial> gives it"
-        return [FileProblem(line(massless[0].element), where(massless[0].element) + said)]
+        return [massless[0].element.problem(said)]
 
     def _check(self, bodies: BodyTree) -> None:
         """What no body can tell alone."""
@@ -746,7 +738,7 @@ class _Reader:
         items = {**links.items, **{f"motors[{k}]": said for k, (said, _) in enumerate(drives)}}
         for k, (said, loop) in enumerate(equalities.loops):
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
-        if self.log.notes.problems:
+        if self.log.problems:
             return None
         mechanism, wrong = attempt(
             "mechanism", lambda: Mechanism(links.model_links, loops=loops, motors=motors, springs=links.springs, **settings)

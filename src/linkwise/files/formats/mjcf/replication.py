@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwise.files.formats.mjcf.attributes import Attributes, ElementLog, euler_rotation
+from linkwise.files.formats.mjcf.attributes import Attributes, euler_rotation
 from linkwise.files.formats.mjcf.document import Settings, ends, set_name
+from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, numbers, replace_tag
 from linkwise.spatial.quaternion import rotation_quaternion
 
@@ -30,7 +31,7 @@ class Replicator:
     copied if it names something that is repeated; what else it names is the same in all copies.
     """
 
-    def __init__(self, root: Element, log: ElementLog, settings: Settings) -> None:
+    def __init__(self, root: Element, log: Report, settings: Settings) -> None:
         self.root, self.log, self.settings, self.size = root, log, settings, 0
 
     def expand(self, element: Element) -> None:

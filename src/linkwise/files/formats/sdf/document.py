@@ -12,7 +12,7 @@ from linkwise.errors import FileError, FileProblem, choices, shown
 from linkwise.files.packages import Folders, path_inside, resolve
 from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
-from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.files.xml_tree import INFINITE, Element, XmlError, read_xml
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -32,7 +32,6 @@ DIRECT = (".sdf", ".world", ".xml", ".model", ".urdf")
 #: A limit from here on is none, by the rules of SDFormat.
 UNBOUNDED = 1e16
 
-_INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 #: Where an element comes from that an included file holds: the file, the version that it is of, and the line in it.
@@ -40,33 +39,13 @@ Origin = tuple[Path | None, Version]
 
 
 class Values(Report):
-    """Reads the values of elements; what is wrong and what is odd is gathered, with the included file that it stands in."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: dict[int, str] = {}
-        self._reported: set[FileProblem] = set()
-
-    def place(self, element: Element) -> str:
-        """What a message has before it for an element of an included file."""
-        return self.places.get(id(element), "")
-
-    def wrong(self, element: Element, message: str) -> None:
-        """Note what keeps the file from being read, once."""
-        problem = FileProblem(element.line, self.place(element) + message)
-        if problem not in self._reported:
-            self._reported.add(problem)
-            self.problems.append(problem)
-
-    def odd(self, element: Element, message: str) -> None:
-        """Note something that a user should know."""
-        self.remark(element.line, self.place(element) + message)
+    """Reads the values of elements; what is wrong and what is odd is gathered."""
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
         """The child with that tag, of which there may be one."""
         children = element.all(tag)
         if len(children) > 1:
-            self.wrong(children[1], f"{item}: <{tag}> stands twice, first in line {children[0].line}")
+            self.report(children[1], f"{item}: <{tag}> stands twice, first in line {children[0].line}")
         return children[0] if children else None
 
     def text(self, item: str, element: Element, tag: str) -> str | None:
@@ -84,7 +63,7 @@ class Values(Report):
         child = self.only(item, element, tag)
         if child is None:
             return default
-        value = _INFINITE.get(child.text.strip().lower())
+        value = INFINITE.get(child.text.strip().lower())
         value = (self.numbers(item, child, (default,)) or (default,))[0] if value is None else value
         return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
 
@@ -95,7 +74,7 @@ class Values(Report):
 
     def _truth(self, subject: str, element: Element, said: str | None) -> bool:
         if said is not None and said.strip().lower() not in _TRUTH:
-            self.wrong(element, f"{subject} is {shown(said)}; expected true or false")
+            self.report(element, f"{subject} is {shown(said)}; expected true or false")
         return _TRUTH.get((said or "").strip().lower(), False)
 
     def numbers(self, item: str, element: Element, default: Sequence[float]) -> tuple[float, ...] | None:
@@ -106,7 +85,7 @@ class Values(Report):
         if bad is not None or len(words) != len(default):
             count = f"{len(default)} number{'s' if len(default) > 1 else ''}"
             why = f"is {shown(element.text.strip())}; expected {count}" if bad is None else f": {why_not(bad)}"
-            self.wrong(element, f"{item}: <{element.tag}>{' ' if bad is None else ''}{why}")
+            self.report(element, f"{item}: <{element.tag}>{' ' if bad is None else ''}{why}")
             return None
         return tuple(value for value in values if value is not None)
 
@@ -126,7 +105,7 @@ class Values(Report):
         form = child.get("rotation_format") or "euler_rpy"
         in_degrees = self._truth(f"{item}: degrees of <pose>", child, child.get("degrees"))
         if form not in {"euler_rpy", "quat_xyzw"}:
-            self.wrong(child, f"{item}: rotation_format is {shown(form)}; expected 'euler_rpy' or 'quat_xyzw'")
+            self.report(child, f"{item}: rotation_format is {shown(form)}; expected 'euler_rpy' or 'quat_xyzw'")
             return np.eye(4)
         values = self.numbers(item, child, (0.0,) * (6 if form == "euler_rpy" else 7))
         if values is None:
@@ -137,7 +116,7 @@ class Values(Report):
         x, y, z, w = values[3:]
         norm = math.hypot(x, y, z, w)
         if not 1e-9 < norm < math.inf:
-            self.wrong(child, f"{item}: its quaternion is {[x, y, z, w]!r}; expected x y z w of a rotation")
+            self.report(child, f"{item}: its quaternion is {[x, y, z, w]!r}; expected x y z w of a rotation")
             return np.eye(4)
         rotation = quaternion_rotation(np.array([w, x, y, z]) / norm)
         return np.asarray(transform(rotation, values[:3]), dtype=float)
@@ -151,7 +130,7 @@ def file_version(values: Values, top: Element) -> Version:
     if not VERSIONS[0] <= version <= VERSIONS[1]:
         first, last = (".".join(map(str, end)) for end in VERSIONS)
         stated = f"is {shown(said)}" if said else "is missing"
-        values.wrong(top, f"the version {stated}; expected {first!r} to {last!r}")
+        values.report(top, f"the version {stated}; expected {first!r} to {last!r}")
     return version
 
 
@@ -202,29 +181,29 @@ class Document:
         elif self._count > MOST_INCLUDES:
             why = f"there are more than {MOST_INCLUDES} included files"
         if why:
-            values.wrong(element, f"<include>{f' of {uri!r}' if uri else ''}: {why}")
+            values.report(element, f"<include>{f' of {uri!r}' if uri else ''}: {why}")
             return None
         assert uri is not None
         try:
             file = self._file(uri, origin[0] or Path())
             if file in open_files:
-                values.wrong(element, f"<include> of {uri!r}: the file includes itself")
+                values.report(element, f"<include> of {uri!r}: the file includes itself")
                 return None
             top = read_xml(read_text(file, LARGEST_DESCRIPTION))
         except (FileError, XmlError) as error:
             problems = error.problems if isinstance(error, FileError) else [error.problem]
-            values.wrong(element, f"<include> of {uri!r}: {problems[0]}")
+            values.report(element, f"<include> of {uri!r}: {problems[0]}")
             return None
-        for part in top.walk():
-            values.places[id(part)] = f"in {uri!r}, line {part.line}: "
-            part.line = element.line
+        top.include(uri, element.line)
         version = file_version(values, top) if top.tag == "sdf" else (0,)
         models = top.all("model") if top.tag == "sdf" else []
         if not models and (top.find("light") is not None or top.find("actor") is not None):
-            values.odd(element, f"<include> of {uri!r} is left out, for it holds no model")
+            values.remark(element, f"<include> of {uri!r} is left out, for it holds no model")
             return None
         if len(models) != 1:
-            values.wrong(element, f"<include> of {uri!r}: it holds {len(models)} models; expected an <sdf> with one <model>")
+            values.report(
+                element, f"<include> of {uri!r}: there are {len(models)} models; expected an <sdf> with one <model>"
+            )
             return None
         self._override(element, models[0])
         self.expand(models[0], (file, version), (*open_files, file))

@@ -76,12 +76,12 @@ class Scope:
         first = self.elements.get(name)
         reserved = name in {MODEL, WORLD} and (self.version >= (1, 7) or child.tag != "joint")
         if not name or reserved:
-            self.values.wrong(
+            self.values.report(
                 child, f"{self.item}: a {child.tag} has {f'the name {name!r}' if name else 'no name'}; expected another"
             )
         elif first is not None and (self.version >= (1, 7) or first.tag == child.tag):
             places = f"stands twice, first as a {first.tag} in line {first.line}"
-            self.values.wrong(child, f"{self.item}: the name {name!r} {places}")
+            self.values.report(child, f"{self.item}: the name {name!r} {places}")
         else:
             shared = first is not None or name == WORLD  # (before 1.7 a joint may have the name of a link)
             key = f"{child.tag} {name}" if shared else name

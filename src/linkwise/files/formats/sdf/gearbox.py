@@ -55,16 +55,16 @@ class Gearbox:
             between = [joint for joint in revolute if {joint.parent, joint.child} == ends]
             if len(between) != 1:
                 count = f"{len(between)} revolute joints are" if between else "no revolute joint is"
-                values.wrong(self.element, f"{item}: {count} between {self.reference!r} and {body!r}; expected one")
+                values.report(self.element, f"{item}: {count} between {self.reference!r} and {body!r}; expected one")
                 return
             own = between[0].frame[:3, :3] @ np.asarray(between[0].fields["axis"], dtype=float)
             along = float(axis @ own / np.linalg.norm(own) / np.linalg.norm(axis))
             if not abs(along) > 1.0 - 0.5 * PARALLEL**2 - 4e-16:
-                values.wrong(self.element, f"{item}: its axis is not that of {between[0].name!r}; expected parallel axes")
+                values.report(self.element, f"{item}: its axis is not that of {between[0].name!r}; expected parallel axes")
                 return
             turns.append((between[0], np.sign(along) * (1.0 if between[0].child == body else -1.0)))
         (leader, one), (follower, other) = turns
         if follower.fields.get("mimic") is not None:
-            values.wrong(self.element, f"{item}: {follower.name!r} follows another joint already; expected one coupling")
+            values.report(self.element, f"{item}: {follower.name!r} follows another joint already; expected one coupling")
             return
         follower.fields["mimic"] = Mimic(leader.name, float(-self.ratio * one * other))

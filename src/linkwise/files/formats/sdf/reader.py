@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,15 @@ from linkwise.files.formats.sdf.gearbox import Gearbox
 from linkwise.files.formats.sdf.joint import SdfJoint
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import (
-    IDENTIFIED,
     Description,
     Reading,
-    attempt,
-    base_names,
+    body_fields,
     some,
-    unused_name,
     with_tool_at_a_tip,
 )
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
 from linkwise.mechanism import Mechanism
-from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
@@ -60,6 +56,9 @@ CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
 
 #: The gravity of a world that says none, m/s2.
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
+
+#: The moments and products of inertia, with their values where a file says none, kg m2.
+MOMENTS = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "iyz": 0.0, "ixz": 0.0}
 
 #: How many names a message lists.
 MOST = 10
@@ -101,16 +100,14 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
     """
     values = Values()
     try:
-        top = read_xml(text)
-        if top.tag != "sdf":
-            return Reading(None, [FileProblem(top.line, f"the root element is <{top.tag}>; expected <sdf>")], {})
+        top = read_xml(text, "sdf")
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})
         document = Document(values, file, options.package_dirs)
         worlds = top.all("world")
         if len(worlds) > 1:
-            values.wrong(worlds[1], f"there are {len(worlds)} worlds; expected one")
+            values.report(worlds[1], f"there are {len(worlds)} worlds; expected one")
         world = worlds[0] if worlds else top
         document.expand(world, (file, version))
         with np.errstate(all="ignore"):
@@ -152,7 +149,7 @@ class _Reader:
     def reading(self) -> Reading:
         values = self.values
         if not self.world.models and not values.problems:
-            values.wrong(self.world.element, f"<{self.world.element.tag}> holds no <model>")
+            values.report(self.world.element, f"<{self.world.element.tag}> holds no <model>")
         gravity = self._gravity()
         if self.options.root in self.world.models:
             self._keep_model(str(self.options.root))
@@ -169,7 +166,7 @@ class _Reader:
         if values.problems or mechanism is None:
             return Reading(None, values.sorted_problems, self.lines)
         for kind, unused in leftovers(self.top):
-            values.leave(kind, unused.line, WHY.get(unused.tag, ""))
+            values.leave(unused, kind, WHY.get(unused.tag, ""))
         return Reading(Description(mechanism, shapes=tuple(shapes)), [], self.lines, values.all_remarks)
 
     def _gravity(self) -> tuple[float, ...]:
@@ -184,7 +181,7 @@ class _Reader:
         """Leave all models but one out."""
         others = [other for other in self.world.models if other != name]
         if others:
-            self.values.odd(self.world.elements[others[0]], f"left out, for root is {name!r}: {some(others, MOST, _and)}")
+            self.values.remark(self.world.elements[others[0]], f"left out, for root is {name!r}: {some(others, MOST, _and)}")
         for other in others:
             del self.world.models[other]
         dropped = [child for child in self.world.elements.values() if child.tag == "joint"]
@@ -201,18 +198,14 @@ class _Reader:
             name = scope.full_name(element)
             item = f"link {name!r}"
             if name in self.links:
-                self.values.wrong(element, f"{item} stands twice, first in line {self.links[name].element.line}")
+                self.values.report(element, f"{item} stands twice, first in line {self.links[name].element.line}")
                 continue
-            self.names[name] = name
-            if name == "base":
-                self.names[name] = unused_name(base_names(), taken)
-                said = f"link 'base' is called {self.names[name]!r}, for 'base' means the ground"
-                self.values.odd(element, said)
+            self.names[name] = self.values.name_of_base(element, "link", taken) if name == "base" else name
             frame = self._placed(scope, key, element)
             if self.values.flag(item, element, "kinematic"):
-                self.values.odd(element, f"{item}: it is kinematic, which is read as any link")
+                self.values.remark(element, f"{item}: it is kinematic, which is read as any link")
             if not self._falls(item, element):
-                self.values.odd(element, f"{item}: gravity is false there; here gravity acts on all links")
+                self.values.remark(element, f"{item}: gravity is false there; here gravity acts on all links")
             self.links[name] = SdfLink(name, element, scope, frame, self._body(item, element, scope))
 
     def _falls(self, item: str, element: Element) -> bool:
@@ -223,7 +216,7 @@ class _Reader:
         try:
             return np.asarray(scope.world_pose @ scope.pose(key, element), dtype=float)
         except FrameError as error:
-            self.values.wrong(error.element, error.message)
+            self.values.report(error.element, error.message)
             return np.eye(4)
 
     def _body(self, item: str, element: Element, scope: Scope) -> dict[str, Any]:
@@ -232,40 +225,21 @@ class _Reader:
         if inertial is None:
             if scope.static:
                 return {}
-            self.values.odd(
+            self.values.remark(
                 element, f"{item} has no <inertial>; by the rules of SDFormat its mass is 1 and its inertia 1 1 1"
             )
             inertial = Element("inertial", line=element.line)
         if inertial.get("auto") in {"true", "1"}:
-            self.values.wrong(
+            self.values.report(
                 inertial, f"{item}: auto = 'true' computes its inertia from shapes, which is not read; expected numbers"
             )
         if inertial.find("fluid_added_mass") is not None:
-            self.values.wrong(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read; expected none")
+            self.values.report(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read; expected none")
         frame = self.values.pose(f"{item}: <inertial>", inertial)
         mass = self.values.number(item, inertial, "mass", 1.0)
-        tensor = np.eye(3)
-        said = self.values.only(item, inertial, "inertia")
-        if said is not None:
-            xx, yy, zz = (self.values.number(item, said, tag, 1.0) for tag in ("ixx", "iyy", "izz"))
-            xy, xz, yz = (self.values.number(item, said, tag, 0.0) for tag in ("ixy", "ixz", "iyz"))
-            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        rotation = frame[:3, :3]
-        if not np.array_equal(rotation, np.eye(3)):
-            tensor = rotation @ tensor @ rotation.T
-            tensor = 0.5 * (tensor + tensor.T)
-        body: dict[str, Any] = {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}
-        physical = self.options.physical or attempt(item, lambda: Inertia(**body, item=item))[0] is not None
-        make = lambda: Inertia(**body, physical=physical, item=item)  # noqa: E731
-        part = self._build(item, make, inertial)
-        return {} if part is None else {**body, "physical": physical}
-
-    def _build(self, item: str, make: Callable[[], Any], element: Element) -> Any:
-        """A part of the model, or None after a report."""
-        part, problems = attempt(item, make)
-        for problem in problems:
-            self.values.wrong(element, str(problem).replace(IDENTIFIED, "reading with physical=False accepts it"))
-        return part
+        said = self.values.only(item, inertial, "inertia") or Element("inertia", line=inertial.line)
+        body = body_fields(mass, frame, [self.values.number(item, said, tag, value) for tag, value in MOMENTS.items()])
+        return self.values.body(item, body, self.options.physical, inertial)
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────
 
@@ -274,7 +248,7 @@ class _Reader:
         for scope, key, element in self.world.all("joint"):
             name = scope.full_name(element)
             if name in joints:
-                self.values.wrong(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
+                self.values.report(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
             elif joint := self._joint(scope, key, element, name):
                 joints[name] = joint
         for gearbox in self.gearboxes:
@@ -283,22 +257,22 @@ class _Reader:
             mimic = joint.fields.get("mimic")
             if mimic is not None and (mimic.joint not in joints or joints[mimic.joint].kind not in ONE):
                 why = "there is no such joint" if mimic.joint not in joints else f"that joint is {joints[mimic.joint].kind}"
-                self.values.wrong(joint.element, f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
+                self.values.report(joint.element, f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
         return list(joints.values())
 
     def _joint(self, scope: Scope, key: str, element: Element, name: str) -> SdfJoint | None:
         item, kind = f"joint {name!r}", element.get("type") or ""
         if kind not in (*KINDS, "gearbox"):
-            self.values.wrong(element, f"{item}: type is {shown(kind)}; expected {choices([*KINDS, 'gearbox'])}")
+            self.values.report(element, f"{item}: type is {shown(kind)}; expected {choices([*KINDS, 'gearbox'])}")
             return None
         try:
             parent, child = (scope.body(scope.end(element, tag), element)[0] for tag in ("parent", "child"))
         except FrameError as error:
-            self.values.wrong(error.element, error.message)
+            self.values.report(error.element, error.message)
             return None
         if child in {WORLD, parent}:
             why = "its child is the world" if child == WORLD else f"its parent and its child are the same link, {child!r}"
-            self.values.wrong(element, f"{item}: {why}; expected a link that it carries")
+            self.values.report(element, f"{item}: {why}; expected a link that it carries")
             return None
         if kind == "gearbox":
             self._gearbox(scope, SdfJoint(name, kind, element, parent, child, self._placed(scope, key, element)))
@@ -315,16 +289,17 @@ class _Reader:
         try:
             reference = scope.body(scope.end(joint.element, "gearbox_reference_body"), joint.element)[0]
         except FrameError as error:
-            self.values.wrong(error.element, error.message)
+            self.values.report(error.element, error.message)
             return
         said = [self.values.only(item, joint.element, tag) for tag in ("axis", "axis2")]
         if None in said:
-            self.values.wrong(joint.element, f"{item}: it has no <{('axis', 'axis2')[said.index(None)]}>; expected two axes")
+            missing = ("axis", "axis2")[said.index(None)]
+            self.values.report(joint.element, f"{item}: it has no <{missing}>; expected two axes")
             return
         one, other = (joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in said if axis is not None)
         ratio = self.values.number(item, joint.element, "gearbox_ratio", 1.0)
         if not ratio:
-            self.values.wrong(joint.element, f"{item}: its gearbox_ratio is 0; expected another number")
+            self.values.report(joint.element, f"{item}: its gearbox_ratio is 0; expected another number")
             return
         gearbox = Gearbox(joint.name, joint.element, reference, joint.parent, joint.child, (one, other), ratio)
         self.gearboxes.append(gearbox)
@@ -334,7 +309,7 @@ class _Reader:
         tags = [] if joint.kind in {"fixed", "ball"} else ["axis", "axis2"] if joint.kind == "universal" else ["axis"]
         axes = [self.values.only(item, joint.element, tag) for tag in tags]
         if len(tags) == 2 and None in axes:
-            self.values.wrong(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
+            self.values.report(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
             return
         directions, limits, greatest = [], [], {"qd_max": [], "tau_max": []}  # type: ignore[var-annotated]
         for k, said in enumerate(axes):
@@ -366,9 +341,9 @@ class _Reader:
                 rotation = (scope.world_pose @ scope.pose(frame, said or axis))[:3, :3]
                 direction = joint.frame[:3, :3].T @ rotation @ direction
             except FrameError as error:
-                self.values.wrong(error.element, error.message)
+                self.values.report(error.element, error.message)
         if not direction.any():
-            self.values.wrong(axis, f"{item}: its axis is zero; expected a direction")
+            self.values.report(axis, f"{item}: its axis is zero; expected a direction")
             return np.array([0.0, 0.0, 1.0])
         return np.asarray(direction, dtype=float)
 
@@ -381,11 +356,11 @@ class _Reader:
         if kind == "continuous":
             return -math.inf, math.inf
         if low > high and self.options.swap_limits:
-            self.values.odd(limit, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
+            self.values.remark(limit, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
             low, high = high, low
         elif low > high:
             reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
-            self.values.wrong(limit, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
+            self.values.report(limit, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
             return -math.inf, math.inf
         return low, high
 
@@ -396,16 +371,16 @@ class _Reader:
         damping, friction, stiffness, reference = (self.values.number(item, dynamics, tag, 0.0) for tag in tags)
         for tag, value in zip(tags, (damping, friction, stiffness), strict=False):
             if value < 0:
-                self.values.wrong(dynamics, f"{item}: its {tag} is {value!r}; expected a number >= 0")
+                self.values.report(dynamics, f"{item}: its {tag} is {value!r}; expected a number >= 0")
                 return
         if coordinate is None and (damping or friction):
-            joint.fields["motor"] = self._build(item, lambda: Motor(viscous=damping, coulomb=friction), dynamics)
+            joint.fields["motor"] = self.values.build(item, lambda: Motor(viscous=damping, coulomb=friction), dynamics)
         elif friction:
-            self.values.odd(dynamics, f"{item}: its friction is left out, for a joint with two axes has none here")
+            self.values.remark(dynamics, f"{item}: its friction is left out, for a joint with two axes has none here")
         if stiffness or (damping and coordinate):
             rate = 0.0 if coordinate is None else damping
             make = lambda: Spring(coordinate or joint.name, stiffness, reference, rate)  # noqa: E731
-            if spring := self._build(item, make, dynamics):
+            if spring := self.values.build(item, make, dynamics):
                 joint.springs.append(spring)
         self._mimic(joint, item, axis, several=coordinate is not None)
 
@@ -417,19 +392,19 @@ class _Reader:
         leader, on = said.get("joint"), said.get("axis") or "axis"
         if not leader or several or on != "axis":
             why = "names no joint" if not leader else "is of one of two axes, which cannot follow or be followed here"
-            self.values.wrong(said, f"{item}: <mimic> {why}; expected joint = 'the name of a joint with one axis'")
+            self.values.report(said, f"{item}: <mimic> {why}; expected joint = 'the name of a joint with one axis'")
             return
         defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
         ratio, offset, reference = (self.values.number(item, said, tag, value) for tag, value in defaults.items())
         prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
         make = lambda: Mimic(prefix + leader, ratio, offset - ratio * reference)  # noqa: E731
-        if mimic := self._build(item, make, said):
+        if mimic := self.values.build(item, make, said):
             joint.fields["mimic"] = mimic
 
     def _pitch(self, item: str, element: Element) -> float:
         """The advance of a screw, m/rad: from m per turn, or the older rad per m of a left-handed thread."""
         if element.find("screw_thread_pitch") is None and element.find("thread_pitch") is None:
-            self.values.odd(element, f"{item} has no <screw_thread_pitch>; by the rules of SDFormat it is 1 m for each turn")
+            self.values.remark(element, f"{item} has no <screw_thread_pitch>; by SDFormat's rules it is 1 m for each turn")
         thread = self.values.number(item, element, "thread_pitch", -2 * math.pi)
         if element.find("screw_thread_pitch") is not None or not thread:
             return self.values.number(item, element, "screw_thread_pitch", 1.0) / (2 * math.pi)
@@ -465,7 +440,7 @@ class _Reader:
             return None
         settings: dict[str, Any] = {"base": base, "floating": floats, "name": self.name or None, "gravity": tuple(gravity)}
         if not self.model_links:
-            self.values.wrong(self.world.element, "there is no link")
+            self.values.report(self.world.element, "there is no link")
             return None
         make = lambda: Mechanism(self.model_links, loops=loops, springs=springs, **settings)  # noqa: E731
         mechanism = self.values.build("mechanism", make, self._line)
@@ -481,7 +456,7 @@ class _Reader:
         name = self.names[link.name]
         self.places[f"link {name!r}"] = link.element
         self.lines["link", len(self.model_links)] = element.line
-        part = self._build(f"link {name!r}", lambda: Link(name=name, **said, **link.body), element)
+        part = self.values.build(f"link {name!r}", lambda: Link(name=name, **said, **link.body), element)
         self.model_links.append(part or Link(name=name, parent="base"))
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
@@ -489,18 +464,18 @@ class _Reader:
         item = f"joint {joint.name!r}"
         if joint.kind not in CLOSURES:
             why = f"it carries {joint.child!r} beside another joint, and a {joint.kind} joint cannot close a loop"
-            self.values.wrong(joint.element, f"{item}: {why}; expected {choices(CLOSURES)}")
+            self.values.report(joint.element, f"{item}: {why}; expected {choices(CLOSURES)}")
             return None
         left: list[str] = [name for name in ("limits", "motor", "mimic", "qd_max", "tau_max") if name in joint.fields]
         left += ["spring"] if joint.springs else []
         if left:
-            self.values.odd(joint.element, f"{item}: it closes a loop and has no coordinate; left out: {', '.join(left)}")
+            self.values.remark(joint.element, f"{item}: it closes a loop and has no coordinate; left out: {', '.join(left)}")
         turn = rotation_between((0.0, 0.0, 1.0), joint.fields["axis"]) if joint.kind == "revolute" else None
         frame = joint.frame @ np.asarray(transform(turn), dtype=float)
         first, second = (inverse(self._frame(end)) @ frame for end in (joint.parent, joint.child))
         ends = self.names[joint.parent], self.names[joint.child]
         make = lambda: Loop(CLOSURES[joint.kind], *ends, first, second, joint.name)  # noqa: E731
-        loop: Loop | None = self._build(item, make, joint.element)
+        loop: Loop | None = self.values.build(item, make, joint.element)
         return loop
 
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────
@@ -513,7 +488,6 @@ class _Reader:
             for role in ROLES:
                 for element in link.element.all(role):
                     report = Values()
-                    report.places = self.values.places
                     shape = self._shape(report, link, element, role)
                     for problem in report.problems:
                         self.values.remark(problem.line, f"{problem.message}; this {role} is left out")
@@ -525,11 +499,11 @@ class _Reader:
         geometry = values.only(item, element, "geometry")
         body = next((child for child in geometry.children if child.tag != "empty"), None) if geometry is not None else None
         if geometry is None or body is None:
-            values.wrong(element, f"{item} has no geometry")
+            values.report(element, f"{item} has no geometry")
             return None
         geometry.asked_tags.add(body.tag)
         if body.tag not in SIZES:
-            values.wrong(body, f"{item}: geometry is <{body.tag}>; expected {choices(SIZES)}")
+            values.report(body, f"{item}: geometry is <{body.tag}>; expected {choices(SIZES)}")
             body.children = []
             return None
         origin = values.pose(item, element)
@@ -539,21 +513,21 @@ class _Reader:
                 frame = link.scope.world_pose @ link.scope.pose(relative, pose)
                 origin = inverse(link.frame) @ frame @ origin
             except FrameError as error:
-                values.wrong(error.element, error.message)
+                values.report(error.element, error.message)
         size, filename = self._size(values, item, body), None
         if body.tag == "mesh":
             filename = self._filename(link.scope, values.text(item, body, "uri"))
             if filename is None:
-                values.wrong(body, f"{item}: <mesh> has no <uri>")
+                values.report(body, f"{item}: <mesh> has no <uri>")
             if body.find("submesh") is not None:
-                values.wrong(body, f"{item}: <submesh> is a part of a mesh, and not read")
+                values.report(body, f"{item}: <submesh> is a part of a mesh, and not read")
         material = values.only(item, element, "material")
         colour = None if material is None or material.find("diffuse") is None else self._colour(values, item, material)
         if values.problems:
             return None
         said: dict[str, Any] = {"role": role, "origin": origin, "name": element.get("name"), "colour": colour}
         make = lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **said)  # noqa: E731
-        return values.build(item, make, lambda _: element.line)
+        return values.build(item, make, element)
 
     def _colour(self, values: Values, item: str, material: Element) -> tuple[float, ...]:
         said = material.find("diffuse")
@@ -606,7 +580,7 @@ class _Tree:
             joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
         ]
         for joint in within:
-            values.odd(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
+            values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
         self._leaving: dict[str, list[tuple[int, int, SdfJoint]]] = {}
         self._all = [joint for joint in joints if joint not in within]
         best: dict[str, int] = {}
@@ -670,7 +644,7 @@ class _Tree:
         """Leave out what stands on the ground, which no link of a floating mechanism can."""
         dropped = [name for name in self.links if self._ground(name) == WORLD]
         for name in dropped:
-            self.values.odd(
+            self.values.remark(
                 self.links[name].element,
                 f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
             )
@@ -680,13 +654,13 @@ class _Tree:
         """Leave out what does not hang on a link."""
         if root not in self.roots:
             names = [*models, *self.roots]
-            self.values.wrong(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
+            self.values.report(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
             return
         kept = {name for name in self.links if self.root_of[name] == root}
         others = [name for name in self.links if name not in kept]
         if others:
             said = f"left out, for they do not hang on {root!r}: {some(others, MOST, _and)}"
-            self.values.odd(self.links[others[0]].element, said)
+            self.values.remark(self.links[others[0]].element, said)
         self._keep(kept)
 
     def _keep(self, kept: set[str]) -> None:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import choices
-from linkwise.files.report import Report
+from linkwise.files.report import Report, body_fields
 from linkwise.files.text import number, why_not
-from linkwise.files.xml_tree import Element
+from linkwise.files.xml_tree import INFINITE, Element
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import ROLES, Shape
 from linkwise.spatial.rotation import rpy_to_rotation
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
 
 #: How an infinite limit is written, and from where on one is read as infinite.
@@ -29,8 +29,6 @@ from linkwise.spatial.transform import transform
 #: and so does the number itself in single precision, so that random joint values and speeds in other tools are infinite
 #: or not numbers; they are not with this one, which no joint reaches.
 UNBOUNDED = 1e30
-
-_INFINITE = {"inf": math.inf, "+inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 
 
 class Notes(Report):
@@ -52,9 +50,9 @@ class Notes(Report):
         for other in children[1:]:
             twice = f"{item}: <{tag}> stands twice, first in line {children[0].line}"
             if not other.repeats(children[0]):
-                self.report(other.line, twice)
+                self.report(other, twice)
                 break
-            self.remark(other.line, f"{twice}, with the same words")
+            self.remark(other, f"{twice}, with the same words")
             for part in other.walk():
                 part.asked_attributes.update(part.attributes)
                 part.asked_tags.update(child.tag for child in part.children)
@@ -66,7 +64,7 @@ class Notes(Report):
         for element in parent.all(tag):
             name = self.word(f"a {tag}", element, "name")
             if name in lines:
-                self.report(element.line, f"{tag} {name!r} stands twice, first in line {lines[name]}")
+                self.report(element, f"{tag} {name!r} stands twice, first in line {lines[name]}")
             elif name is not None:
                 lines[name] = element.line
                 yield name, element
@@ -76,7 +74,7 @@ class Notes(Report):
         said = element.get(attribute)
         if said is None or not said.strip():
             lack = "has no" if said is None else "has an empty"
-            self.report(element.line, f"{item}: <{element.tag}> {lack} {attribute}")
+            self.report(element, f"{item}: <{element.tag}> {lack} {attribute}")
             return None
         return said
 
@@ -85,16 +83,16 @@ class Notes(Report):
         said = element.get(attribute)
         if said is None:
             if default is None:
-                self.report(element.line, f"{item}: <{element.tag}> has no {attribute}")
+                self.report(element, f"{item}: <{element.tag}> has no {attribute}")
             return 0.0 if default is None else default
         value = number(said.strip())
         if value is None:
-            self.report(element.line, f"{item}: {attribute} of <{element.tag}>: {why_not(said.strip())}")
+            self.report(element, f"{item}: {attribute} of <{element.tag}>: {why_not(said.strip())}")
         return 0.0 if value is None else value
 
     def bound(self, item: str, element: Element, attribute: str, default: float) -> float:
         """A number that may be infinite; so is the largest one there is, either way."""
-        value = _INFINITE.get((element.get(attribute) or "").strip().lower())
+        value = INFINITE.get((element.get(attribute) or "").strip().lower())
         value = self.number(item, element, attribute, default) if value is None else value
         return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
 
@@ -106,12 +104,12 @@ class Notes(Report):
         words = said.split()
         where = f"{item}: {attribute} of <{element.tag}>"
         if len(words) != len(default):
-            self.report(element.line, f"{where} is {said!r}; expected {len(default)} numbers")
+            self.report(element, f"{where} is {said!r}; expected {len(default)} numbers")
             return default
         values = [number(word) for word in words]
         for word, value in zip(words, values, strict=True):
             if value is None:
-                self.report(element.line, f"{where}: {why_not(word)}")
+                self.report(element, f"{where}: {why_not(word)}")
         return default if None in values else tuple(value for value in values if value is not None)
 
     def frame(self, item: str, element: Element) -> Array:
@@ -180,23 +178,17 @@ def _link(notes: Notes, element: Element, name: str) -> LinkElement:
     lines["com"] = lines.pop("origin")
     for tag in ("mass", "inertia"):
         if parts[tag] is None:
-            notes.report(inertial.line, f"{item}: <inertial> has no <{tag}>")
+            notes.report(inertial, f"{item}: <inertial> has no <{tag}>")
     mass = 0.0 if parts["mass"] is None else notes.number(item, parts["mass"], "value")
-    tensor = np.zeros((3, 3)) if parts["inertia"] is None else _tensor(notes, item, parts["inertia"])
-    rotation = frame[:3, :3]
-    if not np.array_equal(rotation, np.eye(3)):
-        with np.errstate(all="ignore"):
-            tensor = rotation @ tensor @ rotation.T
-            tensor = 0.5 * (tensor + tensor.T)
+    moments = [0.0] * 6 if parts["inertia"] is None else _moments(notes, item, parts["inertia"])
     lacks = parts["inertia"] is not None and any(parts["inertia"].get(attribute) is None for attribute in _PRODUCTS)
-    return LinkElement(name, element, {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}, lines, lacks)
+    return LinkElement(name, element, body_fields(mass, frame, moments), lines, lacks)
 
 
-def _tensor(notes: Notes, item: str, element: Element) -> FloatArray:
-    """About the centre of mass, in the axes of the inertial frame (3, 3)."""
-    xx, yy, zz = (notes.number(item, element, attribute) for attribute in _MOMENTS)
-    xy, yz, xz = (notes.number(item, element, attribute, 0.0) for attribute in _PRODUCTS)
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+def _moments(notes: Notes, item: str, element: Element) -> list[float]:
+    """About the centre of mass, in the axes of the inertial frame."""
+    moments = [notes.number(item, element, attribute) for attribute in _MOMENTS]
+    return moments + [notes.number(item, element, attribute, 0.0) for attribute in _PRODUCTS]
 
 
 MEANT = "; is {!r} meant?"
@@ -289,14 +281,14 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
     item = f"joint {name!r}"
     kind = notes.word(item, element, "type")
     if kind is not None and kind not in TYPES:
-        notes.report(element.line, f"{item}: type is {kind!r}; expected {choices(TYPES)}")
+        notes.report(element, f"{item}: type is {kind!r}; expected {choices(TYPES)}")
     ends = [_end(notes, item, element, tag, links) for tag in ("parent", "child")]
     before = notes.frame(item, element)
     parent, child = ends
     if parent is None or child is None or kind not in TYPES:
         return None
     if parent == child:
-        notes.report(element.line, f"{item}: its parent and its child are the same link, {child!r}")
+        notes.report(element, f"{item}: its parent and its child are the same link, {child!r}")
         return None
     joint = JointElement(name, kind, parent, child, element, before, FIXED_AXES.get(kind, AXIS))
     for tag in MOVING if kind in SINGLE else ["axis"] if kind == "planar" else []:
@@ -306,7 +298,7 @@ def _joint(notes: Notes, element: Element, name: str, links: Collection[str]) ->
             joint.lines |= dict.fromkeys(fields, part.line)
             read(notes, item, joint, part)
         elif tag == "limit" and kind in {"revolute", "prismatic"}:
-            notes.remark(element.line, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
+            notes.remark(element, f"{item} has no <limit>, which URDF asks for; it is read as unlimited")
     if kind in EXTENSIONS:
         _extension(notes, item, joint)
     return joint
@@ -316,14 +308,14 @@ def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[
     """The name of the link at one end of a joint."""
     part = notes.only(item, element, tag)
     if part is None:
-        notes.report(element.line, f"{item}: it has no <{tag}>")
+        notes.report(element, f"{item}: it has no <{tag}>")
         return None
     link = notes.word(item, part, "link")
     if len(element.all(tag)) > 1:
         return None
     if link is not None and link not in links:
         hint = notes.suggestion(link, links, MEANT)
-        notes.report(part.line, f"{item}: its {tag} is {link!r}, but there is no such link{hint}")
+        notes.report(part, f"{item}: its {tag} is {link!r}, but there is no such link{hint}")
         return None
     return link
 
@@ -333,28 +325,28 @@ def _axis(notes: Notes, item: str, joint: JointElement, element: Element) -> Non
     if any(axis):
         joint.axis = axis
     else:
-        notes.report(element.line, f"{item}: its axis is zero; expected a direction")
+        notes.report(element, f"{item}: its axis is zero; expected a direction")
 
 
 def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     if joint.kind != "continuous":
         low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
         if element.get("lower") is None and element.get("upper") is None:
-            notes.remark(element.line, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
+            notes.remark(element, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
         if low > high and notes.swap_limits:
-            notes.remark(element.line, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
+            notes.remark(element, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
             low, high = high, low
         if low > high:
             reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
-            notes.report(element.line, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
+            notes.report(element, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
         elif (low, high) != (-math.inf, math.inf):
             joint.fields["limits"] = (low, high)
     for attribute, name in (("velocity", "qd_max"), ("effort", "tau_max")):
         greatest = notes.bound(item, element, attribute, math.inf)
         if greatest < 0:
-            notes.report(element.line, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
+            notes.report(element, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
         elif greatest == 0:
-            notes.remark(element.line, f"{item}: its {attribute} limit is 0; it is read as none")
+            notes.remark(element, f"{item}: its {attribute} limit is 0; it is read as none")
         elif greatest < math.inf:
             joint.fields[name] = greatest
 
@@ -364,7 +356,7 @@ def _dynamics(notes: Notes, item: str, joint: JointElement, element: Element) ->
     friction = {name: notes.number(item, element, name, 0.0) for name in ("damping", "friction")}
     for name, value in friction.items():
         if value < 0:
-            notes.report(element.line, f"{item}: its {name} is {value!r}; expected a number >= 0")
+            notes.report(element, f"{item}: its {name} is {value!r}; expected a number >= 0")
     if any(friction.values()) and min(friction.values()) >= 0:
         joint.fields["motor"] = Motor(viscous=friction["damping"], coulomb=friction["friction"])
 
@@ -374,7 +366,7 @@ def _extension(notes: Notes, item: str, joint: JointElement) -> None:
     if joint.kind == "drake:screw":
         part = notes.only(item, joint.element, PITCH)
         if part is None:
-            notes.report(joint.element.line, f"{item}: it has no <{PITCH}>; expected one, m for each turn")
+            notes.report(joint.element, f"{item}: it has no <{PITCH}>; expected one, m for each turn")
         else:
             joint.fields["pitch"] = notes.number(item, part, "value") / (2 * math.pi)
         return
@@ -382,12 +374,12 @@ def _extension(notes: Notes, item: str, joint: JointElement) -> None:
     count = {"drake:planar": 3, "drake:universal": 2}.get(joint.kind, 0)
     if part is None or not count:
         if part is not None and part.get("damping"):
-            notes.remark(part.line, f"{item}: its damping is left out, for a {EXTENSIONS[joint.kind]} joint has none here")
+            notes.remark(part, f"{item}: its damping is left out, for a {EXTENSIONS[joint.kind]} joint has none here")
         return
     same = len((part.get("damping") or "").split()) == 1
     values = notes.vector(item, part, "damping", (0.0,) * (1 if same else count)) * (count if same else 1)
     if min(values) < 0:
-        notes.report(part.line, f"{item}: its damping is {min(values)!r}; expected a number >= 0")
+        notes.report(part, f"{item}: its damping is {min(values)!r}; expected a number >= 0")
     elif any(values):
         joint.damping = values
 
@@ -396,7 +388,7 @@ def _mimic(notes: Notes, item: str, joint: JointElement, element: Element) -> No
     leader = notes.word(item, element, "joint")
     ratio, offset = notes.number(item, element, "multiplier", 1.0), notes.number(item, element, "offset", 0.0)
     if leader is not None:
-        mimic = notes.build(item, lambda: Mimic(leader, ratio, offset), lambda _: element.line)
+        mimic = notes.build(item, lambda: Mimic(leader, ratio, offset), element)
         joint.fields |= {"mimic": mimic} if mimic else {}
 
 
@@ -424,7 +416,7 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
         for role in ROLES:
             for element in link.element.all(role):
                 if link.name not in names:
-                    notes.remark(element.line, f"link {link.name!r}: {role}: what stands in the world is left out")
+                    notes.remark(element, f"link {link.name!r}: {role}: what stands in the world is left out")
                     element.attributes, element.children = {}, []
                     continue
                 report = Notes()
@@ -458,24 +450,24 @@ def _shape(notes: Notes, element: Element, link: str, role: str, colours: dict[s
     colour = None if material is None else _colour(notes, item, material) or colours.get(name or "")
     values: dict[str, Any] = {"role": role, "origin": notes.frame(item, element), "name": element.get("name")}
     if geometry is None or not geometry.children:
-        notes.report(element.line, f"{item} has no geometry")
+        notes.report(element, f"{item} has no geometry")
         return None
     body, *others = geometry.children
     if others:
-        notes.report(others[0].line, f"{item}: <{others[0].tag}> is a second geometry; expected one")
+        notes.report(others[0], f"{item}: <{others[0].tag}> is a second geometry; expected one")
         geometry.children = []
         return None
     if body.tag not in GEOMETRIES:
-        notes.report(body.line, f"{item}: geometry is <{body.tag}>; expected {choices(GEOMETRIES)}")
+        notes.report(body, f"{item}: geometry is <{body.tag}>; expected {choices(GEOMETRIES)}")
         return None
     geometry.find(body.tag)
     size, filename = _size(notes, item, body), body.get("filename") if body.tag == "mesh" else None
     if body.tag == "mesh" and not filename:
-        notes.report(body.line, f"{item}: <mesh> has no filename")
+        notes.report(body, f"{item}: <mesh> has no filename")
     if notes.problems:
         return None
     make = lambda: Shape(link, body.tag, size, colour=colour, material=name, filename=filename, **values)  # noqa: E731
-    return notes.build(item, make, lambda _: element.line)
+    return notes.build(item, make, element)
 
 
 def _size(notes: Notes, item: str, body: Element) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwise.errors import FileProblem, Problem, members
+from linkwise.errors import Problem, members
 from linkwise.files.formats.urdf.elements import (
     EXTENSIONS,
     TYPES,
@@ -18,11 +18,10 @@ from linkwise.files.formats.urdf.elements import (
     read_shapes,
 )
 from linkwise.files.formats.urdf.writer import axis_links
-from linkwise.files.report import Description, Reading, attempt, base_names, some, unused_name, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
 from linkwise.mechanism import Mechanism
-from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
 from linkwise.model.spring import Spring
 from linkwise.spatial.scalar import Array
@@ -41,7 +40,7 @@ def find_root(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence[J
         if first is not joint:
             wrong = True
             said = f"link {joint.child!r} has two parents: joint {joint.name!r} carries it, and so does {first.name!r}"
-            notes.report(joint.element.line, f"{said} in line {first.element.line}")
+            notes.report(joint.element, f"{said} in line {first.element.line}")
     roots = [name for name in links if name not in carried]
     for ring in rings({child: joint.parent for child, joint in carried.items()}):
         wrong = True
@@ -70,7 +69,7 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
     if root not in names or root in carried:
         roots = [name for name in names if name is not None and name not in carried]
         why = "is carried by a joint" if root in carried else "is no link"
-        notes.report(robot.line, f"root {root!r} {why}; expected {some(roots, _MOST)}")
+        notes.report(robot, f"root {root!r} {why}; expected {some(roots, _MOST)}")
         return
     children: dict[str | None, list[str | None]] = {}
     for parent, child in ends.values():
@@ -85,7 +84,7 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
     if dropped:
         named = ", ".join(repr(link.get("name")) for link in dropped[:_MOST])
         more = f" and {len(dropped) - _MOST} more" if len(dropped) > _MOST else ""
-        notes.remark(dropped[0].line, f"left out, for they do not hang on {root!r}: {named}{more}")
+        notes.remark(dropped[0], f"left out, for they do not hang on {root!r}: {named}{more}")
     others = {link.get("name") for link in dropped}
     left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent in others}
     robot.children = [child for child in robot.children if id(child) not in left_out]
@@ -178,8 +177,7 @@ def linkwise_names(notes: Notes, links: Mapping[str, LinkElement], ground: Mount
     """
     names = {name: name for name in links if name == "base" or name not in ground.frames}
     if "base" in links and "base" not in ground.frames:
-        names["base"] = unused_name(base_names(), set(links))
-        notes.remark(links["base"].element.line, f"link 'base' is called {names['base']!r}, for 'base' means the ground")
+        names["base"] = notes.name_of_base(links["base"].element, "link", set(links))
     return names
 
 
@@ -215,11 +213,9 @@ def parse(
         Whether reversed limits are exchanged.
     """
     try:
-        robot = read_xml(text)
+        robot = read_xml(text, "robot")
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    if robot.tag != "robot":
-        return Reading(None, [FileProblem(robot.line, f"the root element is <{robot.tag}>; expected <robot>")], {})
     notes = Notes(swap_limits=swap_limits)
     for child in robot.children:
         if child.tag == "drake:joint":
@@ -251,9 +247,9 @@ class _Reader:
         macro = next((child for child in self.robot.walk() if child.tag.partition("xacro:")[2] in DIRECTIVES), None)
         if macro is not None:
             said = f"<{macro.tag}>: this is a xacro file, to be expanded first; xacro={{}} expands a file of any name"
-            self.notes.report(macro.line, said)
+            self.notes.report(macro, said)
         elif not self.robot.all("link"):
-            self.notes.report(self.robot.line, "there is no <link>; expected one or more")
+            self.notes.report(self.robot, "there is no <link>; expected one or more")
         unread = len(self.robot.all("joint")) - len(joints)
         complete = len(elements) == len(self.robot.all("link"))
         root = find_root(self.notes, elements, joints, unread) if complete else None
@@ -272,7 +268,7 @@ class _Reader:
         self.between |= axis_links(self.links)
         for kind, unused in leftovers(self.robot):
             why = _LEFT_OVER if unused.tag.startswith("xacro:") else _WHY.get(unused.tag, "")
-            self.notes.leave(kind, unused.line, why)
+            self.notes.leave(unused, kind, why)
         return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(self.between))
 
     def _mechanism(
@@ -321,11 +317,8 @@ class _Reader:
         """The body of a link; empty where it cannot be built, which is reported."""
         if not element.body:
             return {}
-        item = f"link {element.name!r}"
-        physical = self.physical or attempt(item, lambda: Inertia(**element.body, item=item))[0] is not None
-        make = lambda: Inertia(**element.body, physical=physical, item=item)  # noqa: E731
-        body = self.notes.build(item, make, lambda wrong: element.lines.get(wrong.field, element.element.line))
-        return {} if body is None else {**element.body, "physical": physical}
+        line = lambda wrong: element.lines.get(wrong.field, element.element.line)  # noqa: E731
+        return self.notes.body(f"link {element.name!r}", element.body, self.physical, line)
 
     def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], list[Link]]) -> None:
         """Add links and note their lines; a bare one keeps the place of what could not be built."""
