@@ -558,7 +558,7 @@ BAD: list[tuple[str, list[str]]] = [
         [
             "line 3: the file has no key 'perod' (did you mean 'period'?); the keys are 'format', 'name', 'angles', "
             "'angles_convention', 'period', 'calculations_per_cycle', 'calculation_precision', 'starting_dof', 'mechanism', "
-            "'q0', 'link', 'start', 'constraint', 'speed_limit', 'regulator', 'routes' and 'ports'"
+            "'q0', 'link', 'start', 'constraint', 'clear', 'obstacle', 'speed_limit', 'regulator', 'routes' and 'ports'"
         ],
     ),
     (HEAD + "name = ''\nmechanism = 'ur5'\n", ["line 2: chain '': name is ''; expected a word"]),
@@ -834,3 +834,80 @@ def test_whole_numbers_beyond_all_floats(tmp_path: Path, number: str) -> None:
 def test_a_name_too_long_for_a_file(tmp_path: Path) -> None:
     (problem,) = check(written(tmp_path, HEAD + f"mechanism = '{'x' * 5000}'\n"))
     assert (problem.line, "mechanism" in problem.message) == (2, True)
+
+
+# ── staying clear ─────────────────────────────────────────────────────────────────────────────────
+
+SHAPED = (
+    HEAD
+    + 'q0 = [1.0, 0.5]\n[mechanism]\nformat = "linkwise 1"\nconvention = "standard"\n'
+    + "".join(f'[[mechanism.link]]\nname = "link{k}"\na = 1\n' for k in (1, 2))
+    + "".join(
+        f'[[mechanism.shape]]\nlink = "link{k}"\nkind = "sphere"\nsize = [0.1]\nrole = "collision"\n'
+        "origin = { xyz = [-0.3, 0, 0] }\n"
+        for k in (1, 2)
+    )
+)
+CLEAR = "[clear]\nmargin = 0.05\n"
+WALL = '[[obstacle]]\nname = "wall"\nkind = "box"\nsize = [0.2, 2, 0.2]\norigin = { xyz = [1.8, 1, 0] }\n'
+BALL = '[[obstacle]]\nkind = "sphere"\nsize = [0.1]\norigin = { xyz = [-1, 1, 0] }\n'
+
+
+def test_obstacles_and_the_margin_are_read_and_written_alike(tmp_path: Path) -> None:
+    content = SHAPED + CLEAR + 'name = "guard"\nenabled = false\nseed = 3\ndisabled = [["link1", "link2"]]\n' + WALL + BALL
+    description = read(written(tmp_path, content))
+    keeping = description.clear
+    assert keeping is not None
+    assert (keeping.name, keeping.enabled, keeping.clear.margin, keeping.clear.seed) == ("guard", False, 0.05, 3)
+    assert keeping.clear.obstacles.names == ("wall", "obstacle2")
+    assert keeping.clear.obstacles.shapes[0].origin[:3, 3].tolist() == [1.8, 1.0, 0.0]
+    twice = again(description, tmp_path)
+    assert twice == description
+    assert twice == again(twice, tmp_path)
+    assert description != read(written(tmp_path, content.replace("0.05", "0.06")))
+    assert description != read(written(tmp_path, content.replace("[1.8, 1, 0]", "[1.8, 1, 0.1]")))
+
+
+def test_a_chain_that_keeps_clear_goes_on_alike_from_its_file(tmp_path: Path) -> None:
+    goal = "[[constraint]]\nname = 'goal'\nkind = 'fixed position'\nlink = 'tool'\nposition = [1.9, 0.3, 0]\n"
+    chain = control.load(written(tmp_path, SHAPED + CLEAR + goal + WALL))
+    chain["clear.margin"] = 0.1
+    chain.write(tmp_path / "again.toml")
+    other = control.load(tmp_path / "again.toml")
+    assert other["clear.margin"] == 0.1
+    for _ in range(100):
+        assert chain.step(0.01) == other.step(0.01)
+    assert chain["clear.limited"]
+    assert chain.solved_q.tolist() == other.solved_q.tolist()
+
+
+BAD_CLEAR: list[tuple[str, list[str]]] = [
+    (WALL, ["line 24: there are obstacles and no [clear]; expected a table [clear] with a margin"]),
+    ("[clear]\n", ["line 24: clear has no margin; expected margin = how far shapes stay apart"]),
+    ("[clear]\nmargin = '1'\n", ["line 25: clear: margin is '1'; expected a finite number"]),
+    ("[clear]\nmargin = -1\n", ["line 24: clear: margin is -1.0; expected a number >= 0"]),
+    ("[clear]\nmargin = nan\n", ["line 25: clear: margin is nan; expected a finite number"]),
+    (CLEAR + "name = 'link1'\n", ["line 26: clear: name is 'link1'; expected a name that no constraint..."]),
+    (CLEAR + "margins = 1\n", ["line 26: clear has no key 'margins'..."]),
+    (CLEAR + "disabled = [['link1']]\n", ["line 26: clear: disabled is [['link1']]; expected a list of pairs of names..."]),
+    (CLEAR + "disabled = [['link1', 'lnk2']]\n", ["line 24: disabled: there is no link 'lnk2'..."]),
+    (CLEAR + WALL.replace("box", "bx"), ["line 28: obstacle 'wall': kind is 'bx'; expected 'box'..."]),
+    (CLEAR + WALL.replace("box", "mesh"), ["line 28: obstacle 'wall': kind is 'mesh'; expected 'box'..."]),
+    (CLEAR + WALL.replace("[0.2, 2, 0.2]", "[0.2, 2]"), ["line 29: obstacle 'wall': size..."]),
+    (CLEAR + WALL.replace("[0.2, 2, 0.2]", "[0.2, 2, -1]"), ["line 29: obstacle 'wall': size..."]),
+    (CLEAR + WALL.replace('kind = "box"\n', ""), ["line 26: obstacle 'wall' has no 'kind'..."]),
+    (CLEAR + WALL + "link = 'link1'\n", ["line 31: obstacle 'wall' has no key 'link'..."]),
+    (CLEAR + WALL + WALL, ["line 24: clear: obstacles have the name 'wall' twice; expected names that differ"]),
+    (CLEAR.replace("0.05", "5") + WALL, ["line 24: constraint 'clear': the least distance where the chain begins is..."]),
+    (CLEAR + WALL + "[ports]\n'clear.margin' = 1\n", ["line 32: port 'clear.margin' is set by its constraint..."]),
+]
+
+
+@pytest.mark.parametrize(("tables", "expected"), BAD_CLEAR)
+def test_what_is_wrong_with_obstacles_is_told_with_its_line(tables: str, expected: list[str], tmp_path: Path) -> None:
+    test_every_mistake_is_told_with_its_line(SHAPED + tables, expected, tmp_path)
+
+
+def test_clear_needs_shapes_and_obstacles_no_meshes(tmp_path: Path) -> None:
+    (message,) = messages(tmp_path, ARM + CLEAR)
+    assert message.startswith("line 3: 'planar_2r' has no collision shapes")

@@ -139,10 +139,28 @@ def test_levers_bound_how_fast_distances_change(arm: lw.Mechanism) -> None:
 def test_a_step_that_is_longer_than_proven_is_not_taken(arm: lw.Mechanism) -> None:
     limits, clear = chain_of(arm).constraints[1].limits(arm), np.array([[MARGIN, 1.0]])
     q, step = np.array(START), np.array([0.01, 0.0, 0.0])
-    free = float(limits.levers @ np.abs(step))
-    for distance, beyond in ((MARGIN + free + 1e-9, 0.0), (MARGIN + free - 1e-9, 1.0), (-1.0, 1.0)):
-        assert limits.checking(q, q + step, [distance], clear[0]).tolist() == [beyond]
-    assert limits.checking(q, q + step, [-1.0], [MARGIN, 0.0]).tolist() == [0.0]  # (switched off)
+    free = limits.levers @ np.abs(step)
+    assert (free == 0.0).sum() == 1  # (the first link and the third: the first joint is not between them)
+    for k in np.flatnonzero(free):
+        for left, beyond in ((free[k] + 1e-9, 0.0), (free[k] - 1e-9, 1.0), (-1.0, 1.0)):
+            distance = np.where(np.arange(len(free)) == k, MARGIN + left, 10.0)
+            assert limits.checking(q, q + step, distance, clear[0]).tolist() == [beyond]
+    assert limits.checking(q, q + step, np.full(len(free), -1.0), [MARGIN, 0.0]).tolist() == [0.0]  # (switched off)
+
+
+def test_a_pair_that_is_near_holds_back_only_the_joints_between(arm: lw.Mechanism) -> None:
+    limits = chain_of(arm).constraints[1].limits(arm)
+    q, n = np.array(START), 3
+    near = np.where(limits.levers[:, 0] == 0.0, MARGIN + limits.reserve, MARGIN + 100.0)  # (the first link and the third)
+    toward, _, binds = limits.bounding(q, q + 0.3, np.full(n, -9.0), np.full(n, 9.0), near, [MARGIN, 1.0])
+    assert toward[:n].tolist() == [q[0] + 0.3, q[1], q[2]]
+    assert binds[0] > 0.0
+    far = np.where(limits.levers[:, 0] == 0.0, MARGIN + 100.0, MARGIN + 0.2)
+    toward, _, _ = limits.bounding(q, q + 0.3, np.full(n, -9.0), np.full(n, 9.0), far, [MARGIN, 1.0])
+    low, high = toward[n : 2 * n], toward[2 * n :]
+    step = np.maximum(np.abs(low - q), np.abs(high - q))
+    assert (limits.levers @ step <= far - MARGIN).all()
+    assert (toward[:n] > q).all()
 
 
 def test_loops_that_close_do_not_lead_nearer() -> None:
@@ -182,7 +200,6 @@ WRONG = {
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
     "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
     "margin of the port": (lambda arm: chain_of(arm, **{"clear.margin": 1.0}), "more than the margin of 1 m"),
-    "written": (lambda arm: chain_of(arm).description(), "a file of a chain has no obstacles"),
     "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
 }
 

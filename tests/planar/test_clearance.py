@@ -1,8 +1,10 @@
 """The distances of pairs are those of `distance`; nearest points lie that far apart."""
 
 import numpy as np
+import pytest
 
 from linkwise import planar
+from linkwise.errors import ArgumentError
 
 BAR = [(0, -0.05), (1, -0.05), (1, 0.05), (0, 0.05)]
 ARM = planar.Mechanism([planar.Link(BAR, name="a"), planar.Link(BAR, a=1.0, name="b"), planar.Link(BAR, a=1.0, name="c")])
@@ -24,3 +26,10 @@ def test_least_distances_and_points() -> None:
 def test_one_configuration_and_no_pairs() -> None:
     assert ARM.clearance([0.0, 0.0, 0.0]).distance.shape == (1,)
     assert np.isinf(planar.Mechanism([planar.Link(BAR)]).clearance([0.0]).least)
+
+
+def test_without_pairs_nothing_is_nearest() -> None:
+    alone = planar.Mechanism([planar.Link([(0, -0.05), (1, -0.05), (1, 0.05)], name="bar")]).clearance([0.0])
+    assert alone.least == np.inf
+    with pytest.raises(ArgumentError, match="no pair"):
+        _ = alone.nearest

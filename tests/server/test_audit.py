@@ -33,6 +33,27 @@ for k in range(10**9):
 """
 
 
+@pytest.fixture(autouse=True)
+def private_files():
+    """Files that the tests write themselves are open to their owner alone."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o606, 0o660])
+def test_a_file_that_is_open_to_others_is_refused_and_left_as_it_is(mode: int, tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    path.write_text(RECORD.line() + "{")
+    path.chmod(mode)
+    with pytest.raises(FileError, match=f"open to others .mode {mode:o}.; expected 600: chmod 600"):
+        AuditLog(path)
+    assert path.read_text() == RECORD.line() + "{"
+    path.chmod(0o600)
+    AuditLog(path).close()
+
+
 def test_records_come_back_and_are_appended_to_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     for old in (1.0, 2.0):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.clearance.exact import exact_pairs
-from linkwise.clearance.kernels import distance_kernel, frames_at, link_jacobians, segment_gaps
+from linkwise.clearance.kernels import box_gaps, distance_kernel, frames_at, link_jacobians, segment_gaps
 from linkwise.clearance.pairs import collision_shapes, placed
 from linkwise.clearance.shapes import CapsuleSet, CollisionShapes, LeftOut, Obstacles, obstacle_set
 from linkwise.errors import ArgumentError, shown
@@ -121,6 +121,12 @@ class Clearance:
         ends += [(i, j, False) for i in self.shapes.moving for j in range(len(others.names))]
         for k, (i, j, is_own) in enumerate(ends):
             a = np.flatnonzero(own.owners == i)
+            if not is_own and not others.capsules[j]:
+                box = rows[others.owners == j].ravel()
+                points[..., k, :, :], normals[..., k, :] = _beside(
+                    box, starts[..., a, :], vectors[..., a, :], own.rows[a, 6]
+                )
+                continue
             b = np.flatnonzero((own if is_own else others).owners == j)
             a, b = (np.ravel(x) for x in np.meshgrid(a, b, indexing="ij"))
             p, d = starts[..., a, :], vectors[..., a, :]
@@ -144,6 +150,15 @@ class Clearance:
             return f"<Clearance: least {self.least:.4g} m between {' and '.join(self.nearest)}, {len(self.pairs)} pairs>"
         least = self.least.min(initial=np.inf)
         return f"<Clearance: {self.least.shape} configurations, least {least:.4g} m, {len(self.pairs)} pairs>"
+
+
+def _beside(box: FloatArray, starts: FloatArray, vectors: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Witness points (..., 2, 3) and normal (..., 3) of that of some capsules (..., A) that is nearest to a box (16,)."""
+    distance, apart, _, first, second = box_gaps(starts, vectors, box)
+    chosen = (distance - radii).argmin(axis=-1)[..., None]
+    apart, first, second = (np.take_along_axis(x, chosen[..., None], -2)[..., 0, :] for x in (apart, first, second))
+    normal = _normals(apart, np.broadcast_to(box[[0, 3, 6]], apart.shape), np.broadcast_to(box[[1, 4, 7]], apart.shape))
+    return np.stack([first + normal * radii[chosen], second], axis=-2), normal
 
 
 def _normals(apart: FloatArray, d: FloatArray, g: FloatArray) -> FloatArray:
@@ -180,9 +195,10 @@ def clearance(
 ) -> Clearance:
     """Signed distances between the shapes of a mechanism, and from obstacles.
 
-    By default each shape is replaced by spheres or capsules that contain it: distances are exact for spheres and capsules,
-    and lower bounds for all else, by at most `Clearance.excess` too small. They are one compiled kernel; witness points and
-    gradients are computed when they are asked for.
+    By default each shape is replaced by spheres or capsules that contain it, obstacles that are boxes apart: distances of
+    spheres and capsules from each other and from boxes are exact, and all others are lower bounds, by at most
+    `Clearance.excess` too small. They are one compiled kernel; witness points and gradients are computed when they are asked
+    for.
 
     Parameters
     ----------

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise.algorithm import kernel_of
+from linkwise.clearance.box import box_gap
 from linkwise.clearance.segments import SMALLEST, gap, smallest
-from linkwise.clearance.shapes import CollisionShapes
+from linkwise.clearance.shapes import BOX, CollisionShapes, row_count
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.deferred_tape import tape_by_name
 from linkwise.kinematics.forward_kinematics import base_poses, link_poses
@@ -21,6 +22,9 @@ from linkwise.spatial.scalar import Array, FloatArray, greatest, select
 
 #: A capsule in the world: one end, the vector to the other, 1 / its squared length, the radius.
 WorldCapsule = tuple[Array, Array, Any, Any]
+
+#: A box in the world: its axes, its middle, half its edges.
+WorldBox = tuple[Array, Array, Array]
 
 
 def frames_at(tree: Tree, q: FloatArray) -> FloatArray:
@@ -62,6 +66,20 @@ def _segment_kernel() -> Kernel:
     return Kernel(tape_by_name("clearance segments", lambda: trace(gaps, "segment_gaps", inputs, outputs)))
 
 
+def box_gaps(p: FloatArray, d: FloatArray, box: FloatArray) -> tuple[FloatArray, ...]:
+    """What `box_gap` says of segments p + s d (..., 3) and a box (16,), `CapsuleSet.rows`."""
+    square = (d * d).sum(axis=-1)
+    e = np.where(square > 0.0, 1.0 / np.where(square > 0.0, square, 1.0), 0.0)
+    return _box_kernel()(p, d, e, box[:9].reshape(3, 3), box[9:12], box[12:15])  # type: ignore[no-any-return]
+
+
+@cache
+def _box_kernel() -> Kernel:
+    inputs = {"p": (3,), "d": (3,), "e": (), "R": (3, 3), "center": (3,), "half": (3,)}
+    outputs = {"distance": (), "apart": (3,), "between": (), "first": (3,), "second": (3,)}
+    return Kernel(tape_by_name("clearance boxes", lambda: trace(box_gap, "box_gaps", inputs, outputs)))
+
+
 def link_jacobians(tree: Tree, links: Sequence[int], q: FloatArray) -> FloatArray:
     """Jacobians (..., len(links), 6, nv) of the frames of links, world axes."""
 
@@ -82,11 +100,11 @@ def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Arr
     shapes : CollisionShapes
         Of the mechanism.
     kinds : sequence of int
-        Of each obstacle 0 for a sphere, else the number of its capsules.
+        Of each obstacle 0 for a sphere, `BOX` for a box, else the number of its capsules.
     q : ndarray (nq,)
         Coordinates.
     rows : ndarray (M, 8)
-        The capsules of the obstacles: see `CapsuleSet.rows`.
+        The obstacles: see `CapsuleSet.rows`.
 
     Returns
     -------
@@ -96,12 +114,16 @@ def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Arr
     """
     own = _own_capsules(shapes, q)
     first = 0
-    obstacles: list[list[WorldCapsule]] = []
+    obstacles: list[list[WorldCapsule | WorldBox]] = []
     for kind in kinds:
-        parts = rows[first : first + max(kind, 1)]
+        parts = rows[first : first + row_count(kind)]
         first += len(parts)
-        obstacles.append([(x[:3], np.zeros(3), 0.0, x[6]) if not kind else (x[:3], x[3:6], x[7], x[6]) for x in parts])
-    pairs = [(own[i], own[j]) for i, j in shapes.pairs]
+        if kind == BOX:
+            box = np.reshape(parts, 16)
+            obstacles.append([(np.reshape(box[:9], (3, 3)), box[9:12], box[12:15])])
+        else:
+            obstacles.append([(x[:3], x[3:6] if kind else np.zeros(3), x[7] if kind else 0.0, x[6]) for x in parts])
+    pairs: list[tuple[list[WorldCapsule], Any]] = [(own[i], own[j]) for i, j in shapes.pairs]
     pairs += [(own[i], obstacle) for i in shapes.moving for obstacle in obstacles]
     return [[_signed(a, b) for a in one for b in other] for one, other in pairs]
 
@@ -126,22 +148,32 @@ def _own_capsules(shapes: CollisionShapes, q: Array) -> list[list[WorldCapsule]]
     return result
 
 
-def _signed(a: WorldCapsule, b: WorldCapsule) -> tuple[Any, ...]:
+def _signed(a: WorldCapsule, b: WorldCapsule | WorldBox) -> tuple[Any, ...]:
+    if len(b) == 3:
+        distance, apart, between, first, second = box_gap(a[0], a[1], a[2], *b)
+        return distance - a[3], apart, between, first, second
     between, apart, s, t = gap(a[0], a[1], a[2], b[0], b[1], b[2])
     return between - (a[3] + b[3]), apart, between, a[0] + a[1] * s, b[0] + b[1] * t
 
 
-def distance_kernel(shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False) -> Kernel:
-    """The compiled distances of all pairs (P,), or the least of them, of q (nq,) and obstacles (8 M,)."""
+def distance_kernel(
+    shapes: CollisionShapes, kinds: tuple[int, ...], *, least: bool = False, grouped: bool = False
+) -> Kernel:
+    """The compiled distances of all pairs (P,), of q (nq,) and obstacles (8 M,).
+
+    With `least` the least of them; with `grouped` the least of each group: `CollisionShapes.groups`.
+    """
     tree = shapes.tree
-    name = "least_clearance" if least else "clearance"
-    inputs = {"q": (tree.nq,), "obstacles": (8 * sum(max(kind, 1) for kind in kinds),)}
+    name = "least_clearance" if least else "grouped_clearance" if grouped else "clearance"
+    inputs = {"q": (tree.nq,), "obstacles": (8 * sum(map(row_count, kinds)),)}
     if not kinds:
         del inputs["obstacles"]
 
     def compute(q: Array, rows: Array | None = None) -> Any:
         rows = np.zeros((0, 8)) if rows is None else np.reshape(rows, (-1, 8))
         values = [smallest([part[0] for part in parts]) for parts in distances(shapes, kinds, q, rows)]
+        if grouped:
+            values = [smallest([values[k] for k in group]) for group in shapes.groups(len(kinds))]
         return smallest(values) if least else np.array(values)
 
     def make() -> Kernel:

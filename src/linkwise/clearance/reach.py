@@ -15,14 +15,52 @@ def levers(shapes: CollisionShapes) -> FloatArray:
     """For each coordinate (n,) by how much a point of a shape moves at most, m per rad or m, wherever the joints are.
 
     Between two configurations no point moves farther than ``levers @ abs(q1 - q0)``, and no distance changes by more: that
-    of two shapes depends only on the joints between them.
+    of two shapes depends only on the joints between them (`pair_levers`), of which several may follow one coordinate.
 
     Raises
     ------
     ArgumentError
-        For mechanisms with loops, floating bases or ball joints.
+        For mechanisms with loops, floating bases or ball joints, and for sliding joints without limits.
     """
-    tree = shapes.tree
+
+    def make() -> FloatArray:
+        rows = [_crossed(shapes, k, -1, surface=True) for k in range(len(shapes.links))]
+        return np.asarray(np.max([*rows, *pair_levers(shapes, False)], axis=0))
+
+    return _finite(shapes.tree, shapes.tree.memo("clearance", ("levers", shapes.pairs), make))
+
+
+def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
+    """For each group of pairs (G, n) by how much their distance changes at most, m per rad or m, wherever the joints are.
+
+    The groups are `CollisionShapes.groups`. Of two shapes the joints between them count alone. A joint
+    between them moves their nearest points apart by no more than the lesser of the distances of the two from its axis; and
+    of a capsule the points of its axis count, for its radius is the same all round.
+
+    Raises
+    ------
+    ArgumentError
+        As for `levers`.
+    """
+
+    def make() -> FloatArray:
+        links = shapes.links
+        rows = [np.minimum(_crossed(shapes, i, links[j]), _crossed(shapes, j, links[i])) for i, j in shapes.pairs]
+        rows += [_crossed(shapes, i, -1) for i in shapes.moving if obstacles]
+        groups = [np.max([rows[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
+        return np.reshape(groups, (-1, shapes.tree.n))
+
+    key = ("pair levers", shapes.pairs, obstacles)
+    return _finite(shapes.tree, shapes.tree.memo("clearance", key, make))
+
+
+def _finite(tree: Tree, rows: FloatArray) -> FloatArray:
+    if not np.isfinite(rows).all():
+        raise ArgumentError(f"{tree.name!r} has sliding joints without limits; paths are planned between limits")
+    return rows
+
+
+def _require_axes(tree: Tree) -> None:
     if tree.loops or tree.manifold_joints:
         kind = "loops" if tree.loops else f"a {tree.manifold_joints[0].joint.kind} joint"
         raise ArgumentError(f"{tree.name!r} has {kind}; paths are planned on trees of joints without quaternions")
@@ -30,42 +68,70 @@ def levers(shapes: CollisionShapes) -> FloatArray:
     if varying:
         problem = f"{tree.name!r} has a joint of the kind {varying[0].joint!r}, whose motion depends on where it is"
         raise ArgumentError(f"{problem}; paths are planned for joints that turn and slide about fixed axes")
-    beyond = _beyond(shapes)
+
+
+def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool = False) -> FloatArray:
+    """For each coordinate (n,) how far a shape is moved against a link, -1 for the base, by the joints between them.
+
+    The ends of its axes are followed from link to link, each as a ball that holds all places where it may be: a joint that
+    turns makes a circle of a point. With `surface`, the radii of the capsules are counted.
+    """
+    tree = shapes.tree
+    _require_axes(tree)
+    up, down = _between(tree, shapes.links[shape], other)
+    capsules = shapes.own.capsules[shape]
+    centres = np.array([x for part in capsules for x in (part.start, part.end)], dtype=float)
+    radii = np.array([part.radius * surface for part in capsules for _ in range(2)], dtype=float)
     result = np.zeros(tree.n)
-    for k, (link, follower) in enumerate(zip(tree.links, tree.followers, strict=True)):
-        for i, part in enumerate(link.joint_model.turns_and_slides, follower.coordinate):
-            slide, turn = _rates(part)
-            reach = beyond[k] + _travel(tree, k) if turn else 0.0
-            result[i] += abs(follower.ratio) * (slide + turn * reach)
-    if not np.isfinite(result).all():
-        raise ArgumentError(f"{tree.name!r} has sliding joints without limits; paths are planned between limits")
+    for k, outward in [*((k, False) for k in up), *((k, True) for k in reversed(down))]:
+        link = tree.links[k]
+        before, after = np.asarray(link.before, dtype=float), np.asarray(link.after, dtype=float)
+        to_joint, from_joint = (np.linalg.inv(before), np.linalg.inv(after)) if outward else (after, before)
+        centres = _placed(to_joint, centres)
+        if link.moves:
+            centres, radii = _moved(tree, k, centres, radii, result)
+        centres = _placed(from_joint, centres)
     return result
+
+
+def _between(tree: Tree, link: int, other: int) -> tuple[list[int], list[int]]:
+    """The links whose joints are crossed on the way from one link to another: towards the base, and back outward."""
+    ways: list[list[int]] = [[link], [other]]
+    for way in ways:
+        while way[-1] >= 0:
+            way.append(tree.parents[way[-1]])
+    up, down = ([k for k in one if k not in another] for one, another in (ways, ways[::-1]))
+    return up, down
+
+
+def _placed(T: FloatArray, points: FloatArray) -> FloatArray:
+    return np.asarray(points @ T[:3, :3].T + T[:3, 3])
+
+
+def _moved(tree: Tree, k: int, centres: FloatArray, radii: FloatArray, result: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The balls that hold some balls (m, 3), (m,) wherever joint k is; how far it moves these is added up."""
+    link, follower = tree.links[k], tree.followers[k]
+    parts, travel = link.joint_model.turns_and_slides, _travel(tree, k)
+    screws = [np.asarray(part.screws, dtype=float)[0] for part in parts]
+    around = np.linalg.norm(centres, axis=1)  # (from the joint's origin)
+    along = np.zeros_like(centres)
+    if len(parts) == 1 and screws[0][3:].any() and not np.cross(screws[0][:3], screws[0][3:]).any():
+        axis = screws[0][3:] / np.linalg.norm(screws[0][3:])
+        along = (centres @ axis)[:, None] * axis
+        around = np.linalg.norm(centres - along, axis=1)
+    for i, part in enumerate(parts, follower.coordinate):
+        slide, turn = _rates(part)
+        reach = float((around + radii).max()) + travel if turn else 0.0
+        result[i] += abs(follower.ratio) * (slide + turn * reach)
+    if not any(screw[3:].any() for screw in screws):
+        return centres, radii + travel
+    return along, around + radii + travel
 
 
 def _rates(part: Joint) -> tuple[float, float]:
     """How far a joint of one coordinate slides, m, and turns, rad, for a unit of it."""
     screw = np.asarray(part.screws, dtype=float)[0]
     return float(np.linalg.norm(screw[:3])), float(np.linalg.norm(screw[3:]))
-
-
-def _beyond(shapes: CollisionShapes) -> FloatArray:
-    """For each link (L,) how far from the origin of its joint, after the joint, a point that it carries is at most, m."""
-    tree = shapes.tree
-    own = np.full(len(tree.links), -np.inf)
-    for link, parts in zip(shapes.links, shapes.own.capsules, strict=True):
-        if link >= 0:
-            far = max(max(float(np.linalg.norm(x)) for x in (part.start, part.end)) + part.radius for part in parts)
-            own[link] = max(own[link], far)
-    result = np.full(len(tree.links), -np.inf)
-    for k in reversed(tree.order):
-        after = float(np.linalg.norm(np.asarray(tree.links[k].after)[:3, 3]))
-        children = [
-            float(np.linalg.norm(np.asarray(tree.links[c].before)[:3, 3])) + _travel(tree, c) + result[c]
-            for c in range(len(tree.links))
-            if tree.parents[c] == k
-        ]
-        result[k] = after + max([own[k], *children])
-    return np.asarray(np.maximum(result, 0.0))
 
 
 def _travel(tree: Tree, k: int) -> float:

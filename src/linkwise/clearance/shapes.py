@@ -15,6 +15,9 @@ from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 
+#: The kind of an obstacle that is a box.
+BOX = -1
+
 #: Why a pair of shapes is left out.
 REASONS = {
     "neighbours": "their links are joined by a joint or a loop, or fixed to each other",
@@ -59,7 +62,7 @@ class CapsuleSet:
     names : tuple of str
         Their names.
     capsules : tuple of tuple of Capsule
-        What contains each of them, in the frame that carries it.
+        What contains each of them, in the frame that carries it; none for a box that stands for itself.
     """
 
     shapes: tuple[Shape, ...]
@@ -68,29 +71,42 @@ class CapsuleSet:
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """Of each shape 0 for a sphere, else the number of its capsules."""
-        return tuple(0 if len(parts) == 1 and parts[0].is_sphere else len(parts) for parts in self.capsules)
+        """Of each shape 0 for a sphere, `BOX` for a box, else the number of its capsules."""
+        return tuple(
+            BOX if not parts else 0 if len(parts) == 1 and parts[0].is_sphere else len(parts) for parts in self.capsules
+        )
 
     @property
     def excess(self) -> FloatArray:
         """How far the capsules of each shape reach beyond it, m."""
-        return np.array([max(part.excess for part in parts) for parts in self.capsules])
+        return np.array([max((part.excess for part in parts), default=0.0) for parts in self.capsules])
 
     @property
     def rows(self) -> FloatArray:
-        """Of each capsule its start, its vector, the radius and 1 / the squared length, (K, 8); 0 for a point."""
-        parts = [part for parts in self.capsules for part in parts]
-        rows = np.zeros((len(parts), 8))
-        for row, part in zip(rows, parts, strict=True):
-            vector = part.end - part.start
-            square = float(vector @ vector)
-            row[:] = [*part.start, *vector, part.radius, 1.0 / square if square > 0.0 else 0.0]
-        return rows
+        """Of each capsule its start, its vector, the radius and 1 / the squared length, (K, 8); 0 for a point.
+
+        Of a box two rows: its axes, row by row, its middle and half its edges.
+        """
+        rows = []
+        for shape, parts in zip(self.shapes, self.capsules, strict=True):
+            if not parts:
+                frame, half = np.asarray(shape.origin, dtype=float), 0.5 * np.array(shape.size)
+                rows += [*np.concatenate([frame[:3, :3].ravel(), frame[:3, 3], half, [0.0]]).reshape(2, 8)]
+            for part in parts:
+                vector = part.end - part.start
+                square = float(vector @ vector)
+                rows.append(np.array([*part.start, *vector, part.radius, 1.0 / square if square > 0.0 else 0.0]))
+        return np.array(rows, dtype=np.float64).reshape(-1, 8)
 
     @property
     def owners(self) -> npt.NDArray[np.intp]:
-        """The shape of each capsule, (K,)."""
-        return np.repeat(np.arange(len(self.shapes)), [len(parts) for parts in self.capsules])
+        """The shape of each row, (K,)."""
+        return np.repeat(np.arange(len(self.shapes)), [row_count(kind) for kind in self.kinds])
+
+
+def row_count(kind: int) -> int:
+    """How many rows of `CapsuleSet.rows` an obstacle of a kind has."""
+    return 2 if kind == BOX else max(kind, 1)
 
 
 #: What obstacles are given as.
@@ -98,7 +114,7 @@ Obstacles = Iterable[Shape] | Mapping[str, Shape] | CapsuleSet
 
 
 def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
-    """The capsules of obstacles, in the world frame.
+    """Obstacles, in the world frame: boxes as they are, all others as capsules.
 
     Raises
     ------
@@ -117,7 +133,8 @@ def obstacle_set(obstacles: Obstacles) -> CapsuleSet:
     if len({*names}) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(f"obstacles have the name {twice!r} twice; expected names that differ")
-    return CapsuleSet(tuple(shapes), tuple(names), tuple(map(fit_capsules, shapes)))
+    parts = tuple(() if shape.kind == "box" else fit_capsules(shape) for shape in shapes)
+    return CapsuleSet(tuple(shapes), tuple(names), parts)
 
 
 def _listed(obstacles: Any) -> Iterable[Any]:
@@ -154,3 +171,12 @@ class CollisionShapes:
     moving: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...]
     left_out: tuple[LeftOut, ...]
+
+    def groups(self, obstacles: int) -> list[list[int]]:
+        """The places of pairs that are moved alike: of the same two links, then of one link and any of so many obstacles."""
+        links: list[tuple[int, ...]] = [(self.links[i], self.links[j]) for i, j in self.pairs]
+        links += [(self.links[i],) for i in self.moving for _ in range(obstacles)]
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for place, key in enumerate(links):
+            groups.setdefault(key, []).append(place)
+        return list(groups.values())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.control import chain_file, state
 from linkwise.control.constraints import ChainConstraint, Mistakes, known
-from linkwise.control.cycle.kernels import CycleKernels, parts_of
+from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
 from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, beginning, usual_routes
@@ -141,7 +142,7 @@ class Chain:
         self.ports: Ports = self.layout.ports
         parts = parts_of(mechanism, self.constraints, self.angles)
         self._keeping = next((one for one in self.constraints if isinstance(one, KeepClear)), None)
-        self._require_clear(parts, self.q0)
+        self._require_clear(self.q0)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0, self._keeping)
         self._joints = JointValues(self.layout)
         self._unsolved, self._time = (self.ports.view(f"chain.{port}") for port in ("unsolved", "time"))
@@ -187,7 +188,7 @@ class Chain:
             Where `q0` does not fit, or the chain keeps clear and would begin inside its margin; nothing is changed then.
         """
         begin = self.q0 if q0 is None else _beginning(self.mechanism, q0)
-        self._require_clear(self._cycle.parts, begin)
+        self._require_clear(begin)
         self.q0 = begin
         for at in self.layout.variables:
             if at.value in self.ports.routes:
@@ -320,11 +321,11 @@ class Chain:
 
         chain_file.write(self.description(), path)
 
-    def _require_clear(self, parts: CycleKernels, q0: FloatArray) -> None:
+    def _require_clear(self, q0: FloatArray) -> None:
         """Refuse to begin where it is not clear, by the margin that stands at the port."""
         keeping = self._keeping
-        if keeping is not None and parts.clear is not None and self.ports.read(f"{keeping.name}.enabled"):
-            require_clear(keeping, parts.clear, q0, float(self.ports.read(f"{keeping.name}.margin")))
+        if keeping is not None and self.ports.read(f"{keeping.name}.enabled"):
+            require_clear(keeping, self.mechanism, q0, float(self.ports.read(f"{keeping.name}.margin")))
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -444,10 +445,9 @@ def load(path: str | Path, *, xacro: Mapping[str, str] | None = None) -> Chain:
 
 def chain_of(description: ChainDescription) -> Chain:
     """The chain that a description is of, before its first cycle."""
-    rows = [row.constraint() for row in description.constraints]
     return Chain(
         description.mechanism,
-        rows,
+        description.built,
         q0=description.q0,
         angles=description.angles,
         ports=description.ports,
@@ -472,25 +472,22 @@ def description_of(
     period, reference
         See `ChainDescription`.
 
-    Raises
-    ------
-    ArgumentError
-        Where it keeps clear of shapes: a file has none.
     """
     ports = chain.ports
-    keeping = [constraint.name for constraint in chain.constraints if isinstance(constraint, KeepClear)]
-    if keeping:
-        raise ArgumentError(f"constraint {keeping[0]!r}: a file of a chain has no obstacles; build such a chain in Python")
     usual = usual_routes(chain.layout)
     routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
     fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports
-    rows = tuple(_row(constraint, ports, fresh) for constraint in chain.constraints)
+    rows = tuple(_row(one, ports, fresh) for one in chain.constraints if not isinstance(one, KeepClear))
+    keeping = [_keeping(one, ports) for one in chain.constraints if isinstance(one, KeepClear)]
+    inputs = [f"{row.name}.{quantity}" for row in rows for quantity in row.inputs]
+    inputs += [f"{one.name}.{quantity}" for one in keeping for quantity in one.inputs]
     return ChainDescription(
         name=name or chain.mechanism.name,
         mechanism=chain.mechanism,
         q0=chain.q0,
         constraints=rows,
-        values=_values(ports, fresh, rows),
+        clear=keeping[0] if keeping else None,
+        values=_values(ports, fresh, inputs),
         routes=routes | {target: "" for target in usual if target not in ports.routes},
         angles=chain.angles,
         period=period,
@@ -499,10 +496,9 @@ def description_of(
     )
 
 
-def _values(ports: Ports, fresh: Ports, rows: tuple[ConstraintRow, ...]) -> dict[str, Any]:
+def _values(ports: Ports, fresh: Ports, held: Iterable[str]) -> dict[str, Any]:
     """The inputs that differ from their initial values and that no other field of a description holds."""
-    covered = {f"{row.name}.{quantity}" for row in rows for quantity in row.inputs} | {f"chain.{key}" for key in OWN_KEYS}
-    covered |= ports.routes.keys()
+    covered = {*held, *(f"chain.{key}" for key in OWN_KEYS), *ports.routes}
     inputs = (name for name, port in ports.items() if port.direction == "in" and name not in covered)
     return {name: ports.read(name) for name in inputs if _changed(ports, fresh, name)}
 
@@ -511,6 +507,12 @@ def _changed(ports: Ports, fresh: Ports, name: str) -> bool:
     """Whether an input is another number than at first."""
     now = ports.view(name)
     return not np.isnan(now).any() and not np.array_equal(now, fresh.view(name))
+
+
+def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
+    """The same with the margin and the switch that its ports have now."""
+    enabled, margin = bool(ports.read(f"{constraint.name}.enabled")), float(ports.read(f"{constraint.name}.margin"))
+    return replace(constraint, enabled=enabled, clear=constraint.clear.with_margin(margin))
 
 
 def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ConstraintRow:

@@ -12,6 +12,7 @@ from linkwise import robots
 from linkwise.control.constraints import SCALARS, VECTORS
 from linkwise.control.cycle.joint_ports import joint_variables
 from linkwise.control.description import ChainDescription, ConstraintRow, Placed, ends_of, joints_of, near
+from linkwise.control.keep_clear import KeepClear
 from linkwise.control.links import (
     AXES,
     GREATEST,
@@ -24,8 +25,8 @@ from linkwise.control.links import (
     stand_in,
     with_starting_dof,
 )
-from linkwise.control.schema import CONSTRAINT, FORMAT, LINK, REGULATOR, SPEED_LIMIT, START, TOP
-from linkwise.errors import FileError, FileProblem, LinkwiseError, Problem, choices, shown
+from linkwise.control.schema import CLEAR, CONSTRAINT, FORMAT, LINK, OBSTACLE, REGULATOR, SPEED_LIMIT, START, TOP
+from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError, Problem, choices, shown
 from linkwise.files import read as read_mechanism
 from linkwise.files.atomic import write_text
 from linkwise.files.formats.linkwise_toml import FORMAT as MECHANISM_FORMAT
@@ -37,6 +38,7 @@ from linkwise.files.schema import FLAG, WHOLE, Schema, TableReader, lines, named
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.toml_text import TOO_DEEP, Place, parsed, real, row, text
 from linkwise.mechanism import Mechanism
+from linkwise.solve.constraints import Clear
 
 XACRO = ".xacro"
 
@@ -82,12 +84,13 @@ class ChainReader(TableReader):
             mechanism = with_starting_dof(mechanism, top.get("starting_dof", "z"))
             settings["q0"] = self._begin(document, top, mechanism) if begin is None else begin
         rows = self._constraints(top.get("constraint", ()), mechanism)
+        clear = self._clear(document, top)
         self._tables(top, mechanism)
         routes, places = self._routes(top.get("routes", {}))
         if mechanism is None:  # (the settings are checked with any mechanism)
             mechanism = robots.planar_2r()
         else:
-            settings |= {"constraints": list(rows.values()), "values": self.values, "routes": routes}
+            settings |= {"constraints": list(rows.values()), "clear": clear, "values": self.values, "routes": routes}
         description, problems = attempt(
             "chain", lambda: ChainDescription(mechanism=mechanism, reference=self.reference, **settings)
         )
@@ -264,6 +267,26 @@ class ChainReader(TableReader):
         self.replaced[k] = wrong
         return {k: row}
 
+    def _clear(self, document: dict[str, Any], top: dict[str, Any]) -> KeepClear | None:
+        """How far shapes stay apart, and the obstacles; None where there is nothing of it, or something is wrong."""
+        tables = list(enumerate(top.get("obstacle", ())))
+        shapes = [self.build(named("obstacle", k, raw), ("obstacle", k), raw, OBSTACLE) for k, raw in tables]
+        said = document.get("clear")
+        if said is None and tables:
+            self.report(("obstacle",), "there are obstacles and no [clear]; expected a table [clear] with a margin")
+        self.broken |= {str(said.get("name", "clear"))} if isinstance(said, dict) else set()
+        values = top.get("clear", {})
+        if None in shapes or not isinstance(said, dict) or said.keys() - values.keys() or "margin" not in values:
+            return None
+        name, enabled = values.pop("name", "clear"), values.pop("enabled", True)
+        try:
+            keeping = KeepClear(name, enabled=enabled, clear=Clear(values.pop("margin"), shapes, **values))
+        except ArgumentError as error:
+            self.report(("clear",), f"clear: {error}")
+            return None
+        self.broken.discard(name)
+        return keeping
+
     def _tables(self, top: dict[str, Any], mechanism: Mechanism | None) -> None:
         """First values of ports, from the tables that say them."""
         for key, value in top.get("start", {}).items():
@@ -327,6 +350,8 @@ class ChainReader(TableReader):
                 if path[1] in self.replaced.get(rows[int(str(path[0]))], ()):
                     return
                 place = ("constraint", rows[int(str(path[0]))], *path[1:])
+            elif kind == "clear":
+                place = ("clear", *map(str, path))
             elif kind in {"values", "routes"}:
                 place = (self.said if kind == "values" else routes).get(str(path[0]), (kind,))
         self.report(place, str(problem))
@@ -470,6 +495,7 @@ def _parts(description: ChainDescription) -> Iterator[str]:
     yield from table("[start]", START, start)
     for constraint in description.constraints:
         yield from table("[[constraint]]", CONSTRAINT, constraint)
+    yield from _clear_tables(description.clear)
     for name, schema, between in (("speed_limit", SPEED_LIMIT, "."), ("regulator", REGULATOR, ".regulator.")):
         for owner, values in _by_owner(left, schema, between).items():
             yield from table(f"[[{name}]]", schema, {"link": owner, **values})
@@ -477,6 +503,23 @@ def _parts(description: ChainDescription) -> Iterator[str]:
         if entries:
             yield f"\n[{name}]\n"
             yield from (f"{text(port)} = {_value(value)}\n" for port, value in entries.items())
+
+
+def _clear_tables(keeping: KeepClear | None) -> Iterator[str]:
+    if keeping is None:
+        return
+    clear = keeping.clear
+    named = zip(clear.obstacles.names, clear.obstacles.shapes, strict=True)
+    meshes = [name for name, shape in named if shape.kind == "mesh"]
+    if meshes:
+        raise ArgumentError(
+            f"the obstacle {meshes[0]!r} is a mesh; expected {OBSTACLE.fields['kind'].kind.expected} in a file"
+        )
+    values = {key: getattr(clear, key) for key in ("margin", "disabled", "seed")}
+    yield from table("[clear]", CLEAR, {"name": keeping.name, "enabled": keeping.enabled, **values})
+    for name, shape in zip(clear.obstacles.names, clear.obstacles.shapes, strict=True):
+        fields = {key: getattr(shape, key) for key in OBSTACLE.fields}
+        yield from table("[[obstacle]]", OBSTACLE, {**fields, "name": name})
 
 
 def _by_owner(left: dict[str, Any], schema: Schema, between: str) -> dict[str, dict[str, Any]]:

@@ -12,11 +12,13 @@ import numpy as np
 from linkwise.control.constraints import CONVENTIONS, KINDS, SCALARS, VECTORS, ChainConstraint
 from linkwise.control.cycle.joint_ports import single_joints
 from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout
+from linkwise.control.keep_clear import KeepClear, require_clear
 from linkwise.control.limits.cone_limits import CONE_ROUNDING
 from linkwise.control.links import START, is_word
 from linkwise.control.ports import Ports
 from linkwise.errors import ArgumentError, Problem, choices, suggestion
 from linkwise.mechanism import Mechanism
+from linkwise.model.assembly import separated
 from linkwise.model.validation import Checker, frozen
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
@@ -264,10 +266,29 @@ def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[Const
     return good
 
 
+def check_clear(check: Checker, mechanism: Mechanism, clear: Any, rows: Sequence[ConstraintRow], q0: FloatArray) -> Any:
+    """What keeps a chain clear, if it can; what is wrong with it is reported."""
+    if clear is None:
+        return None
+    if not isinstance(clear, KeepClear):
+        check.report("clear", clear, "a KeepClear, or None")
+        return None
+    if clear.name in {*ends_of(mechanism), *RESERVED, *(row.name for row in rows)} or not is_word(clear.name):
+        expected = "a name that no constraint, no link and no part of the chain has"
+        check.problems.append(Placed("clear", "name", clear.name, expected, ("clear", "name")))
+        return None
+    try:
+        require_clear(clear, separated(mechanism), q0, clear.clear.margin if clear.enabled else -np.inf)
+    except ArgumentError as error:
+        check.problems.append(Placed("clear", "margin", clear.clear.margin, "", ("clear",), str(error)))
+    return clear
+
+
 def check_ports(
     check: Checker,
     mechanism: Mechanism,
     rows: Sequence[ConstraintRow],
+    clear: KeepClear | None,
     settings: Mapping[str, Any],
     values: Any,
     routes: Any,
@@ -278,7 +299,7 @@ def check_ports(
             check.report(key, ports_named, "a mapping by the names of ports")
     values, routes = (mapping if isinstance(mapping, Mapping) else {} for mapping in (values, routes))
     try:
-        layout = Layout(mechanism, [row.constraint() for row in rows], mechanism.neutral)
+        layout = Layout(mechanism, _built(rows, clear), mechanism.neutral)
     except ArgumentError as error:
         check.problems.append(Placed("chain", "mechanism", mechanism.name, "", ("mechanism",), str(error)))
         return {}, {}
@@ -294,7 +315,8 @@ def check_ports(
         for target, source in routes.items()
         if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
     }
-    owners = {f"{row.name}.{quantity}": "its constraint" for row in rows for quantity in row.inputs}
+    parts: list[ConstraintRow | KeepClear] = [*rows, *([] if clear is None else [clear])]
+    owners = {f"{part.name}.{quantity}": "its constraint" for part in parts for quantity in part.inputs}
     owners |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
     kept = {
         ports[name].name: value
@@ -304,6 +326,10 @@ def check_ports(
     }
     _check_limits(check, mechanism, ports, kept)
     return kept, routed
+
+
+def _built(rows: Sequence[ConstraintRow], clear: KeepClear | None) -> tuple[ChainConstraint, ...]:
+    return (*(row.constraint() for row in rows), *(() if clear is None else (clear,)))
 
 
 def _once(check: Checker, ports: Ports, field: str, entries: Mapping[Any, Any], name: Any) -> bool:
@@ -383,6 +409,8 @@ class ChainDescription:
         Where the joints begin, rad and m, within the limits; where it is left out at zero, or at the nearest limit.
     constraints : iterable of ConstraintRow
         What must hold.
+    clear : KeepClear, optional
+        How far shapes stay apart, and from which obstacles; the last of the constraints of the chain.
     values : mapping of str to float, bool, int or sequence of float
         First values of input ports that no constraint and no other field sets, by the names of the ports, in their units.
     routes : mapping of str to str
@@ -416,6 +444,7 @@ class ChainDescription:
     calculations_per_cycle: int = 100
     calculation_precision: float = 1e-10
     reference: str | Path | None = None
+    clear: KeepClear | None = None
 
     def __post_init__(self) -> None:
         check = Checker(f"chain {self.name!r}")
@@ -435,8 +464,9 @@ class ChainDescription:
         settle(self, constraints=rows, q0=_start(check, self.mechanism, self.q0))
         self._check_settings(check)
         good = check_constraints(check, self.mechanism, rows)
+        clear = check_clear(check, self.mechanism, self.clear, rows, self.q0)
         settings = {key: getattr(self, key) for key in OWN_KEYS}
-        values, routes = check_ports(check, self.mechanism, good, settings, self.values, self.routes)
+        values, routes = check_ports(check, self.mechanism, good, clear, settings, self.values, self.routes)
         settle(self, values=values, routes=routes)
         check.finish()
 
@@ -452,10 +482,15 @@ class ChainDescription:
         return {**{f"chain.{key}": getattr(self, key) for key in OWN_KEYS}, **self.values}
 
     @property
+    def built(self) -> tuple[ChainConstraint, ...]:
+        """Its constraints, built."""
+        return _built(self.constraints, self.clear)
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal descriptions."""
         settings = (self.angles, self.period, self.calculations_per_cycle, self.calculation_precision)
-        begin = (self.name, self.mechanism, self.q0.tobytes(), self.constraints)
+        begin = (self.name, self.mechanism, self.q0.tobytes(), self.constraints, self.clear and self.clear.content)
         return (*begin, dict(self.values), dict(self.routes), *settings)
 
     def __eq__(self, other: object) -> bool:

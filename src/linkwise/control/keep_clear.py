@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distance_kernel
 from linkwise.clearance.pairs import collision_shapes
-from linkwise.clearance.reach import levers
-from linkwise.clearance.shapes import CollisionShapes
+from linkwise.clearance.reach import pair_levers
+from linkwise.clearance.segments import smallest
 from linkwise.control.constraints import ChainConstraint
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
@@ -48,12 +48,14 @@ class KeepClear(ChainConstraint):
 
     Notes
     -----
-    Between two configurations no point of a shape moves farther than sum_i l_i |dq_i|, and no distance changes by more: l_i
-    is the lever of a coordinate (`linkwise.clearance.reach`). From a configuration with the least distance d a cycle
-    therefore takes no step with sum_i l_i |dq_i| > d - margin, whatever the length of the cycle; half of it towards the
-    goal, half for braking in other directions. What remains beyond the margin is 1e-3 of the mechanism's size, so that a
-    step away from contact is possible; it is taken only where the distance that is measured at its end is greater. Each step
-    is checked once more when it is computed, and not taken where it is longer: then the chain stands.
+    Between two configurations the distance of a pair changes by no more than sum_i l_i |dq_i|: l_i is the lever of a
+    coordinate for that pair, 0 for joints that are not between its shapes (`linkwise.clearance.reach`). From a configuration
+    at which a pair has the distance d a cycle therefore takes no step with sum_i l_i |dq_i| > d - margin, for no pair and
+    whatever the length of the cycle; half of it towards the goal, half for braking in other directions. A joint goes on
+    at its speed where the pairs that it moves are far apart, whatever holds the others back. What remains beyond the margin
+    is 1e-3 of the mechanism's size, so that a step away from contact is possible; it is taken only where the least distance
+    that is measured at its end is greater. Each step is checked once more when it is computed, and not taken where it is
+    longer: then the chain stands.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class KeepClear(ChainConstraint):
 
     kind = "clear"
     needed = ("clear",)
+    inputs: ClassVar[tuple[str, ...]] = ("enabled", "margin")
     name: str = "clear"
     link: str = TOOL
     clear: Clear = field(kw_only=True)
@@ -85,6 +88,13 @@ class KeepClear(ChainConstraint):
     def key(self) -> tuple[Any, ...]:
         """Equal for those that differ in their name and numbers only."""
         return (self.kind, self.clear.key)
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Equal for those that are equal in all that a file holds."""
+        clear = self.clear
+        shapes = tuple((one.kind, one.size, one.origin.tobytes(), one.colour) for one in clear.obstacles.shapes)
+        return (self.name, self.enabled, *clear.key, clear.margin, clear.obstacles.names, shapes)
 
     def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
         """None: it holds the chain back, and is nothing to go to."""
@@ -108,37 +118,35 @@ class ClearLimits:
 
     Attributes
     ----------
-    distance : Kernel
-        The least distance () at q (nq,), with obstacles (8 M,) where there are any.
+    levers : ndarray (G, n)
+        Of each group of pairs by how much its distance changes at most with each coordinate.
+    distance, least : Kernel
+        The distances of all groups (G,), and the least of them (), at q (nq,), with obstacles (8 M,) where there are any.
     bounding : Kernel
-        Of q, the goal, low and high (n,), the distance (1,) and the margin with the switch (2,): goals and limits (2, 3, n)
+        Of q, the goal, low and high (n,), the distances (G,) and the margin with the switch (2,): goals and limits (2, 3, n)
         within what is proven, up to margin and reserve, and up to the margin alone; and 1 where that holds the chain back.
     accepting : Kernel
-        Of the distance before and after a step (1,): above zero where it grew.
+        Of the distances before and after a step (G,): above zero where the least grew.
     checking : Kernel
-        Of q and the next output (n,), the distance at q (1,), and margin and switch (2,): above zero where the step is
+        Of q and the next output (n,), the distances at q (G,), and margin and switch (2,): above zero where the step is
         longer than what is proven, whatever computed it.
     """
 
     def __init__(self, tree: Tree, clear: Clear) -> None:
-        self._shapes: CollisionShapes = collision_shapes(tree, clear.disabled, clear.seed)
-        self.levers, self.reserve = levers(self._shapes), RESERVE * size_of(tree)
-        self.distance = distance_kernel(self._shapes, clear.obstacles.kinds, least=True)
-        n = tree.nq
-        row = dict.fromkeys(("q", "goal", "low", "high"), (n,)) | {"distance": (1,), "switch": (2,)}
+        shapes, kinds = collision_shapes(tree, clear.disabled, clear.seed), clear.obstacles.kinds
+        self.levers, self.reserve = pair_levers(shapes, bool(kinds)), RESERVE * size_of(tree)
+        self.distance, self.least = (distance_kernel(shapes, kinds, least=one, grouped=not one) for one in (False, True))
+        self.groups, n = len(self.levers), tree.nq
+        row = dict.fromkeys(("q", "goal", "low", "high"), (n,)) | {"distance": (self.groups,), "switch": (2,)}
         parts = {"toward": (3 * n,), "away": (3 * n,), "binds": (1,)}
         self.bounding = Kernel(trace(self._bound, "chain_clear", row, parts), lanes=2)
         gained = trace(
-            lambda before, after: np.array([select(after[0] - before[0], 1.0, 0.0)], dtype=object),
-            "chain_clearer", {"before": (1,), "after": (1,)}, {"gained": (1,)},
+            lambda before, after: np.array([select(smallest([*after]) - smallest([*before]), 1.0, 0.0)], dtype=object),
+            "chain_clearer", {"before": (self.groups,), "after": (self.groups,)}, {"gained": (1,)},
         )  # fmt: skip
         self.accepting = Kernel(gained, lanes=2)
-        step = {"q": (n,), "output": (n,), "distance": (1,), "switch": (2,)}
+        step = {"q": (n,), "output": (n,), "distance": (self.groups,), "switch": (2,)}
         self.checking = Kernel(trace(self._check, "chain_proof", step, {"beyond": (1,)}), lanes=2)
-
-    def least(self, clear: Clear, q: FloatArray) -> float:
-        """The least distance at q (nq,), m."""
-        return float(distances_at(self._shapes, clear.obstacles, q, least=True))
 
     @cached_property
     def digest(self) -> str:
@@ -146,51 +154,60 @@ class ClearLimits:
         return f"{self.distance.tape.digest} {self.bounding.tape.digest} {self.checking.tape.digest}"
 
     def _bound(self, q: Array, goal: Array, low: Array, high: Array, distance: Array, switch: Array) -> tuple[Array, ...]:
-        left = distance[0] - switch[0]
-        free = greatest(left - self.reserve, 0.0)
-        way = self._way(q, goal)
-        binds = select(way - 0.5 * free, switch[1], 0.0)
-        toward = self._within(q, goal, low, high, free, way)
-        away = self._within(q, goal, low, high, greatest(left, self.reserve), way)
+        left, ways = distance - switch[0], self._ways(q, goal)
+        free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
+        binds = select(-smallest([0.5 * most - way for most, way in zip(free, ways, strict=True)]), switch[1], 0.0)
+        toward = self._within(q, goal, low, high, free, ways)
+        away = self._within(q, goal, low, high, self._reserved(left), ways)
         alone = np.concatenate([goal, low, high])
         toward = np.array([select(switch[1], *pair) for pair in zip(toward, alone, strict=True)], dtype=object)
         return toward, away, np.array([binds], dtype=object)
 
     def _check(self, q: Array, output: Array, distance: Array, switch: Array) -> Array:
-        free = greatest(distance[0] - switch[0], self.reserve)
-        return np.array([select(self._way(q, output) - free, switch[1], 0.0)], dtype=object)
+        left = self._reserved(distance - switch[0]) - self._ways(q, output)
+        return np.array([select(-smallest([*left]), switch[1], 0.0)], dtype=object)
 
-    def _way(self, q: Array, there: Array) -> Any:
-        """How far a point moves at most between two configurations."""
-        return sum((float(lever) * abs(part) for lever, part in zip(self.levers, there - q, strict=True)), 0.0)
+    def _reserved(self, left: Array) -> Array:
+        return np.array([greatest(part, self.reserve) for part in left], dtype=object)
 
-    def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Any, way: Any) -> Array:
-        """A goal on the way to it (n,), and limits (n,), (n,): no step between them is longer than what is free."""
-        half, n = 0.5 * (1.0 - ROUNDING) * free, len(q)
-        share = half / greatest(way, TINY)
+    def _ways(self, q: Array, there: Array) -> Array:
+        """How much the distance of each group (G,) changes at most between two configurations."""
+        return np.asarray(self.levers.astype(object) @ np.array([abs(part) for part in there - q], dtype=object))
+
+    def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array) -> Array:
+        """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
+        halves = 0.5 * (1.0 - ROUNDING) * free
+        shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
+        counts = (self.levers > 0.0).sum(axis=1)
         goals, lows, highs = [], [], []
-        for here, there, least_value, most, lever in zip(q, goal, low, high, self.levers, strict=True):
-            aside = half / (n * float(lever)) if lever > 0.0 else ANYWHERE
-            radius = abs(there - here) * share + aside if lever > 0.0 else aside
+        for here, there, least_value, most, column in zip(q, goal, low, high, self.levers.T, strict=True):
+            moved = [int(k) for k in np.flatnonzero(column)]
+            share = smallest([shares[k] for k in moved]) if moved else 1.0
+            aside = smallest([halves[k] / (int(counts[k]) * float(column[k])) for k in moved]) if moved else ANYWHERE
+            radius = abs(there - here) * share + aside
             first, last = here - radius, here + radius
             lows.append(least(greatest(least_value, first), last))
             highs.append(greatest(least(most, last), first))
-            nearer = select(half - way, there, here + (there - here) * share)
+            nearer = select(1.0 - share, here + (there - here) * share, there)
             goals.append(least(greatest(nearer, lows[-1]), highs[-1]))
         return np.array([*goals, *lows, *highs], dtype=object)
 
 
-def require_clear(constraint: KeepClear, limits: ClearLimits, q: FloatArray, margin: float) -> None:
+def require_clear(constraint: KeepClear, tree: Tree, q: FloatArray, margin: float) -> None:
     """Refuse a configuration (nq,) to begin with that is not clear by a margin, m.
 
     Raises
     ------
     ArgumentError
-        Naming the distance and what is kept.
+        Naming the distance and what is kept; where the mechanism has no levers, or no pair of shapes.
     """
-    distance, kept = limits.least(constraint.clear, q), margin + limits.reserve
-    if not distance > kept:
+    clear = constraint.clear
+    clear.check(tree)
+    shapes = collision_shapes(tree, clear.disabled, clear.seed)
+    pair_levers(shapes, bool(clear.obstacles.names))
+    distance, reserve = float(distances_at(shapes, clear.obstacles, q, least=True)), RESERVE * size_of(tree)
+    if not distance > margin + reserve:
         raise ArgumentError(
             f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
-            f" than the margin of {margin:g} m and {limits.reserve:.4g} m for moving away"
+            f" than the margin of {margin:g} m and {reserve:.4g} m for moving away"
         )

@@ -6,8 +6,24 @@ from typing import Any
 
 from linkwise.control.constraints import CONVENTIONS
 from linkwise.control.links import AXES, GREATEST
-from linkwise.files.schema import FLAG, NUMBER, PAIR, TEXT, VECTOR, WHOLE, Field, Kind, Schema, any_number, tables, word
-from linkwise.files.toml_text import row
+from linkwise.files.formats.linkwise_toml import SHAPE
+from linkwise.files.schema import (
+    FLAG,
+    NUMBER,
+    PAIR,
+    TEXT,
+    VECTOR,
+    WHOLE,
+    Field,
+    Kind,
+    Schema,
+    any_number,
+    each_of,
+    tables,
+    word,
+)
+from linkwise.files.toml_text import row, text
+from linkwise.model.shape import SIZES, Shape
 
 FORMAT = "linkwise chain 1"
 
@@ -21,7 +37,17 @@ def _list_of_numbers(value: Any) -> Any:
     return value if isinstance(value, list) and all(any_number(number) is not None for number in value) else None
 
 
+def _names(value: Any) -> Any:
+    return value if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value) else None
+
+
+_NAMES = Kind("a pair of names", _names)
 BOUND = Kind("a number > 0, or inf", lambda value: None if any_number(value) is None else value)
+PAIRS = Kind(
+    "a list of pairs of names of links in quotes",
+    lambda value: each_of(value, _NAMES),
+    lambda pairs: "[" + ", ".join(f"[{text(pair[0])}, {text(pair[1])}]" for pair in pairs) + "]",
+)
 LIST = Kind("a list of numbers", _list_of_numbers, row)
 MECHANISM = Kind(
     "the name of a bundled mechanism or of a file in quotes, or a table with a mechanism",
@@ -71,6 +97,25 @@ REGULATOR = Schema(
     Field("link", TEXT, doc="the name of one", required=True),
     *(Field(name, NUMBER, doc="parameter of the joint's regulator") for name in "pidr"),
 )
+CLEAR = Schema(
+    Field("name", TEXT, default="clear", doc="its ports are called by it"),
+    Field("margin", NUMBER, "m", doc="how far shapes stay apart", required=True),
+    Field("enabled", FLAG, default=True, doc="whether it holds from the first cycle on"),
+    Field("disabled", PAIRS, doc="links that are not checked against each other; by sampling if missing"),
+    Field("seed", WHOLE, default=0, doc="of the sampling"),
+)
+
+
+def _obstacle(**values: Any) -> Shape:
+    return Shape("world", **values)
+
+
+OBSTACLE = Schema(
+    Field("name", TEXT, doc="obstacle1, obstacle2, ... if missing"),
+    Field("kind", word(*(kind for kind in SIZES if kind != "mesh")), doc="its geometry", required=True),
+    *(SHAPE.fields[key] for key in ("size", "origin", "colour")),
+    make=_obstacle,
+)
 TOP = Schema(
     Field("format", TEXT, doc=f'"{FORMAT}"'),
     Field("name", TEXT, doc="the file's name if missing"),
@@ -85,6 +130,8 @@ TOP = Schema(
     Field("link", tables("link"), doc="the links, in order"),
     Field("start", START, doc="the start in the world"),
     Field("constraint", tables("constraint"), doc="what must hold"),
+    Field("clear", CLEAR, doc="shapes of the mechanism stay apart from each other and from obstacles"),
+    Field("obstacle", tables("obstacle"), doc="what stands around, in the frame of the start"),
     Field("speed_limit", tables("speed_limit"), doc="greatest values of a link's end, and of its joint"),
     Field("regulator", tables("regulator"), doc="of a joint's calculated speed"),
     Field("routes", _by_port("a table of names of ports"), doc="the input = the port that feeds it"),
@@ -97,6 +144,8 @@ TABLES = {
     "[[link]]": LINK,
     "[start]": START,
     "[[constraint]]": CONSTRAINT,
+    "[clear]": CLEAR,
+    "[[obstacle]]": OBSTACLE,
     "[[speed_limit]]": SPEED_LIMIT,
     "[[regulator]]": REGULATOR,
 }

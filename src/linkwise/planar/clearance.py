@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.errors import ArgumentError
 from linkwise.planar.collision import Check, Obstacles, gap, library
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import FloatArray
@@ -47,6 +48,8 @@ class PlanarClearance:
     @property
     def nearest(self) -> Any:
         """Names of the two things with the least distance: a pair, or for a batch an array (..., 2)."""
+        if not self.pairs:
+            raise ArgumentError("there is no pair of links and obstacles that is checked")
         return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from linkwise.errors import FileError, FileProblem
 from linkwise.files.text import cannot_open, open_file, refused
+from linkwise.server.authentication import require_private
 
 if os.name == "posix":
     import fcntl
@@ -90,7 +91,7 @@ class AuditLog:
     Raises
     ------
     FileError
-        Where it cannot be opened or written, or is no file of this kind.
+        Where it cannot be opened or written, is no file of this kind, or others than its owner may read or write it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -102,6 +103,7 @@ class AuditLog:
         except OSError as error:
             raise cannot_open(path, error) from error
         try:
+            require_private(self.path, os.fstat(self._file))
             with _alone(self._file):
                 self._mend()
             _keep_entry(self.path)

@@ -227,7 +227,11 @@ def _check_chain(file: str) -> Output:
     lines = [f"{plain(file)}: {painted('ok', 'green')}"]
     lines.append(f"  chain {plain(chain.name)}: {joints} joints, mechanism {plain(chain.mechanism.name)}")
     lines += [f"  {plain(row.name)}: {row.kind}, on {plain(row.link)}" for row in chain.constraints]
-    if not chain.constraints:
+    if chain.clear is not None:
+        count = len(chain.clear.clear.obstacles.names)
+        apart = f"{chain.clear.clear.margin:g} m from each other and {count} obstacle{'' if count == 1 else 's'}"
+        lines.append(f"  {plain(chain.clear.name)}: shapes stay {apart}")
+    if not chain.built:
         lines.append("  no constraints")
     if chain.period:
         lines.append(f"  a cycle each {1e3 * chain.period:g} ms")

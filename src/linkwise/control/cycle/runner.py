@@ -273,7 +273,8 @@ class Cycle:
         rows = keeping.clear.obstacles.rows.ravel()
         obstacles = (rows,) if len(rows) else ()
         q, goal, low, high, ahead = np.empty((5, 2, n))
-        before, after, gained = np.empty((3, 2, 1))
+        before, after = np.empty((2, 2, clear.groups))
+        gained = np.empty((2, 1))
         binds = self._held
         toward, away = np.empty((2, 2, 3 * n))
         away_in, away_out = np.zeros_like(self.pace_in), np.empty_like(self.pace_out)
@@ -295,7 +296,7 @@ class Cycle:
             fetched.append(
                 Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{keeping.name}.{name}")])
             )
-        measure = KernelCall(clear.distance, (q, *obstacles), (before.reshape(2),))
+        measure = KernelCall(clear.distance, (q, *obstacles), (before,))
         bound = KernelCall(clear.bounding, (q, goal, low, high, before, switch), (toward, away, binds))
         taken = [If(gained[k], (Copy(self.pace_out[k], away_out[k]),)) for k in range(2)]
         escape: tuple[Step, ...] = (
@@ -303,7 +304,7 @@ class Cycle:
             *bounded(away_in, away),
             *parts.pace.steps(away_in, away_out),
             *(Copy(ahead[k], away_out[k, reach["q"]]) for k in range(2)),
-            KernelCall(clear.distance, (ahead, *obstacles), (after.reshape(2),)),
+            KernelCall(clear.distance, (ahead, *obstacles), (after,)),
             KernelCall(clear.accepting, (before, after), (gained,)),
             *(If(binds[k], (taken[k], Copy(self.pace_out[k, reach["limited"]], one))) for k in range(2)),
         )
@@ -328,7 +329,7 @@ class Cycle:
         solved, distance = np.empty(n), np.empty(1)
         reported: list[Step] = [
             Copy(solved, self.pace_out[0, reach["q"]]),
-            KernelCall(clear.distance, (solved, *obstacles), (distance[0:1].reshape(()),)),
+            KernelCall(clear.least, (solved, *obstacles), (distance[0:1].reshape(()),)),
             Copy(self.outputs[place : place + 1], distance),
             Copy(self.outputs[place + 1 : place + 2], np.zeros(1)),
             *(If(binds[k], (Copy(self.outputs[place + 1 : place + 2], one),)) for k in range(2)),

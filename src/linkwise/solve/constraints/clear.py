@@ -110,6 +110,12 @@ class Clear(Constraint):
         """The same."""
         return copy(self)
 
+    def with_margin(self, margin: float) -> Clear:
+        """The same with another margin, m."""
+        other = copy(self)
+        settle(other, margin=positive("margin", margin, zero=True))
+        return other
+
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the mechanism has shapes, and pairs of them to look at."""
         shapes = collision_shapes(tree, self.disabled, self.seed)
