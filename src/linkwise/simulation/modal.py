@@ -21,6 +21,10 @@ from linkwise.trajectory.trajectory import Trajectory
 PATIENCE, LEAST = 1000, 1e-9
 
 
+class UnsolvedError(Exception):
+    """There is no next mode; its arguments are the time, s, and why."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """The motion from one event to the next, as dense output of the integrator."""
@@ -80,9 +84,20 @@ class ModalRollout(AdaptiveRollout):
         return watched
 
     def _piece(self, first: int, following: int) -> bool:
+        pieces = len(self.pieces)
+        try:
+            goes_on = self._followed(first, following)
+        except UnsolvedError as unsolved:
+            self._stop(*unsolved.args)
+            goes_on = False
+        self._fill(first, following, self.pieces[pieces:])
+        return bool(goes_on and np.isfinite(self.q[following]).all())
+
+    def _followed(self, first: int, following: int) -> bool:
+        """From one instant to another, mode after mode; whether it goes on."""
         times = self.task.every[first : following + 1]
         time, last, law = float(times[0]), float(times[-1]), self._law_from(first)
-        begun, changes, pieces, goes_on = time, 0, len(self.pieces), True
+        begun, changes, goes_on = time, 0, True
         q, qd, mode, first_step = self._change(time, self.q[first], self.qd[first], law)
         while time < last and goes_on:
             watched = [self._event_function(watch, time) for watch in self.task.events]
@@ -109,8 +124,7 @@ class ModalRollout(AdaptiveRollout):
             fired = zip(changing, solution.t_events[len(watched) :], strict=True)
             occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
             q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
-        self._fill(first, following, self.pieces[pieces:])
-        return bool(goes_on and np.isfinite(self.q[following]).all())
+        return goes_on
 
     def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
         """The states at the instants of some pieces."""
