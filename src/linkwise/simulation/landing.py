@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -37,7 +37,13 @@ DEPENDENT = 1e-9
 ROUNDING = 1e-9
 
 #: Slower, m/s, a point does not slide, nor leave the ground.
-SLOW = 1e-8
+SLOW = 1e-9
+
+#: Slower, m/s, the friction turns from the velocity to where the slide began: at a halt no explicit method follows its turns.
+TURNING = 1e-4
+
+#: A slide that has turned by more than this cosine, and has become slow, ends as soon as a force in the cone can hold it.
+TURNED = 0.99
 
 #: The same, m/s, where another point has come to rest at the same time: of a body that stops, all points do.
 ABOUT_SLOW = 1e-6
@@ -103,7 +109,8 @@ class GroundRollout(ModalRollout):
         speeds, directions = self.contacts.by_name(jac @ qd, mode.standing), {}
         for name, begun in mode.sliding.items():
             speed = self._across(name, speeds[name])
-            directions[name] = speed / np.linalg.norm(speed) if speed @ begun > SLOW else begun
+            toward = speed + max(TURNING - float(np.linalg.norm(speed)), 0.0) * begun
+            directions[name] = toward / (np.linalg.norm(toward) or 1.0)
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
         matrix, cones = self.contacts.delassus(q, mode.standing), self._cones(mode.standing, directions)
         forces = on_cones(matrix, free, cones)
@@ -134,7 +141,7 @@ class GroundRollout(ModalRollout):
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
 
-        def margin(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
+        def margin(t: float, q: FloatArray, qd: FloatArray, name: str, mode: Stance = mode) -> float:
             return self.ground.margin(self._held(mode, law(t, q, qd), q, qd), mode.standing, name)
 
         def holding(t: float, q: FloatArray, qd: FloatArray) -> float:
@@ -149,8 +156,14 @@ class GroundRollout(ModalRollout):
         def gap(_t: float, q: FloatArray, _qd: FloatArray, name: str) -> float:
             return self.ground.gap(q, name) - self.below[name]
 
-        def slide(_t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
-            return float(mode.sliding[name] @ (self.contacts.jacobian(q, [name]) @ qd)) + SLOW  # (it begins with none)
+        def slide(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
+            speed = self._across(name, self.contacts.jacobian(q, [name]) @ qd)
+            ahead, size = float(mode.sliding[name] @ speed), float(np.linalg.norm(speed))
+            if size < ABOUT_SLOW and ahead < TURNED * size:  # (an explicit method follows no slide that turns at a halt)
+                still = replace(mode, sliding={x: along for x, along in mode.sliding.items() if x != name}, shared=False)
+                if margin(t, q, qd, name, still) > 0.0:
+                    return -1.0
+            return ahead + SLOW  # (it begins with none)
 
         events: list[tuple[str, Any, Any]] = []
         for name in self.contacts.names:
@@ -282,8 +295,9 @@ class GroundRollout(ModalRollout):
         if too_low(after) and self.ground.restitution:
             after = self._after(time, q, qd, touching, 0.0)
         if too_low(after):  # it rocks no more
-            rows = np.array([self.ground.axis(x) @ jac[at] for x, at in self.contacts.rows(touching)])
-            after = _without(mass, rows, after)
+            most, speeds = max(rebounds(after).values()), self.contacts.by_name(jac @ after, touching)
+            slides = {x: v for x, v in speeds.items() if self.ground.has_cone(x) and np.linalg.norm(v) > 2.0 * most}
+            after = _without(mass, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
         times = [v / falling[x] for x, v in rebounds(after).items() if falling[x]]
         return after, min(times) if times else None
 

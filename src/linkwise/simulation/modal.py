@@ -73,11 +73,13 @@ class ModalRollout(AdaptiveRollout):
     @staticmethod
     def _falling(value: Any, nq: int, begin: float) -> Any:
         """A function as SciPy wants it, which ends a mode where it falls to zero; what begins there has not fallen to it."""
-        tiny = np.finfo(float).tiny
+        seen: dict[float, float] = {}
 
         def function(t: float, y: FloatArray) -> float:
-            result = float(value(t, y[:nq], y[nq:-1]))
-            return max(result, tiny) if t == begin else result
+            if t not in seen:  # (the dense output at the ends of a step may round to the other sign)
+                result = float(value(t, y[:nq], y[nq:-1]))
+                seen[t] = max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
+            return seen[t]
 
         watched: Any = function
         watched.terminal, watched.direction = True, -1.0
