@@ -102,7 +102,9 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     least = NONE * float(np.abs(free).max(initial=0.0))
     clinging = [cone for cone in cones if np.isinf(cone.friction) and cone.normal @ motion[cone.rows] > least]
     if clinging:  # (what sticks without limit does so in the plane alone, too)
-        held = np.concatenate([np.arange(len(free))[cone.rows] for cone in cones if cone not in clinging] or [[]]).astype(int)
+        held = np.concatenate([np.arange(len(free))[cone.rows] for cone in cones if cone not in clinging] or [[]]).astype(
+            int
+        )
         rest = [cone for cone in cones if cone not in clinging]
         ends = np.cumsum([0, *(len(cone.normal) for cone in rest)])
         placed = [replace(cone, rows=slice(ends[k], ends[k + 1])) for k, cone in enumerate(rest)]
@@ -130,10 +132,13 @@ def _settled(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tup
         forces = _least(half, axes.T @ shifted / root, shifted, matrix, cones, edges)
         motion = matrix @ forces + free
         before, slides = slides, np.array([cone.slide(motion[cone.rows]) for cone in cones])
-        if np.abs(slides - before).max(initial=0.0) <= SETTLED * scale:
+        change = float(np.abs(slides - before).max(initial=0.0))
+        if change <= SETTLED * scale:
             return forces, motion
         if not np.abs(slides).max() < DIVERGED * scale:
             break
+    if change <= NONE * scale:  # (shared forces creep)
+        return forces, motion
     return np.full(len(free), np.nan), motion
 
 
@@ -148,11 +153,14 @@ def _least(
     """The forces (k,) in the cones with the least f' matrix f / 2 + shifted' f; round cones get edges where they need them."""
     solve = optional("scipy.optimize", "contacts that land need SciPy", "scipy").nnls
     scale = float(np.abs(shifted).max(initial=0.0)) or 1.0
+    base = sum(len(cone.edges()) for cone in cones)
     for _ in range(DIRECTIONS):
         spread = np.zeros((len(goal), len(edges)))
         for column, (cone, edge) in enumerate(edges):
             spread[cone.rows, column] = edge
-        forces = np.asarray(spread @ solve(half @ spread, -goal, maxiter=50 * len(edges) + 100)[0])
+        weights = solve(half @ spread, -goal, maxiter=50 * len(edges) + 100)[0]
+        forces = np.asarray(spread @ weights)
+        edges[:] = [pair for k, pair in enumerate(edges) if k < base or weights[k] > 0.0]
         motion, added = matrix @ forces + shifted, False
         for cone in cones:
             edge = cone.steepest(motion[cone.rows])
@@ -168,7 +176,9 @@ def still_rows(cones: Sequence[Cone], size: int) -> FloatArray:
     """What does not move (rows, k) at contacts that stand: along the normal, and in the plane where they do not slide."""
     identity = np.eye(size)
     rows = [
-        cone.normal[None] @ identity[cone.rows] if cone.direction is not None or cone.friction == 0.0 else identity[cone.rows]
+        cone.normal[None] @ identity[cone.rows]
+        if cone.direction is not None or cone.friction == 0.0
+        else identity[cone.rows]
         for cone in cones
     ]
     return np.concatenate([np.zeros((0, size)), *rows])

@@ -225,9 +225,7 @@ class GroundRollout(ModalRollout):
         rows = still_rows(self._cones(stance.standing, stance.sliding), len(jac)) @ jac
         return _without(self.contacts.mass_matrix(q), rows, qd)
 
-    def _stance(
-        self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any
-    ) -> Stance | None:
+    def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
         """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
         jac = self.contacts.jacobian(q, standing)
         speeds = self.contacts.by_name(jac @ qd, standing)
