@@ -150,7 +150,7 @@ def _least(
     cones: Sequence[Cone],
     edges: list[tuple[Cone, FloatArray]],
 ) -> FloatArray:
-    """The forces (k,) in the cones with the least f' matrix f / 2 + shifted' f; round cones get edges where they need them."""
+    """The forces (k,) in the cones with the least f' matrix f / 2 + shifted' f; round cones get edges where needed."""
     solve = optional("scipy.optimize", "contacts that land need SciPy", "scipy").nnls
     scale = float(np.abs(shifted).max(initial=0.0)) or 1.0
     base = sum(len(cone.edges()) for cone in cones)
@@ -163,9 +163,9 @@ def _least(
         edges[:] = [pair for k, pair in enumerate(edges) if k < base or weights[k] > 0.0]
         motion, added = matrix @ forces + shifted, False
         for cone in cones:
-            edge = cone.steepest(motion[cone.rows])
-            if edge is not None and edge @ motion[cone.rows] < -0.01 * SETTLED * scale:
-                edges.append((cone, edge))
+            steepest = cone.steepest(motion[cone.rows])
+            if steepest is not None and steepest @ motion[cone.rows] < -0.01 * SETTLED * scale:
+                edges.append((cone, steepest))
                 added = True
         if not added:
             break

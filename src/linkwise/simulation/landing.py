@@ -39,7 +39,7 @@ ROUNDING = 1e-9
 #: Slower, m/s, a point does not slide, nor leave the ground.
 SLOW = 1e-9
 
-#: Slower, m/s, the friction turns from the velocity to where the slide began: at a halt no explicit method follows its turns.
+#: Slower, m/s, the friction turns from the velocity to where the slide began: no explicit method follows turns at a halt.
 TURNING = 1e-4
 
 #: A slide that has turned by more than this cosine, and has become slow, ends as soon as a force in the cone can hold it.
