@@ -102,12 +102,10 @@ def coulomb(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tupl
     least = NONE * float(np.abs(free).max(initial=0.0))
     clinging = [cone for cone in cones if np.isinf(cone.friction) and cone.normal @ motion[cone.rows] > least]
     if clinging:  # (what sticks without limit does so in the plane alone, too)
-        held = np.concatenate([np.arange(len(free))[cone.rows] for cone in cones if cone not in clinging] or [[]]).astype(
-            int
-        )
-        rest = [cone for cone in cones if cone not in clinging]
-        ends = np.cumsum([0, *(len(cone.normal) for cone in rest)])
-        placed = [replace(cone, rows=slice(ends[k], ends[k + 1])) for k, cone in enumerate(rest)]
+        pressed = [cone for cone in cones if cone not in clinging]
+        held = np.array([row for cone in pressed for row in np.arange(len(free))[cone.rows]], dtype=np.intp)
+        ends = np.cumsum([0, *(len(cone.normal) for cone in pressed)])
+        placed = [replace(cone, rows=slice(ends[k], ends[k + 1])) for k, cone in enumerate(pressed)]
         others = np.zeros(len(free))
         others[held] = coulomb(matrix[np.ix_(held, held)], free[held], placed)[0]
         moving = matrix @ others + free
