@@ -157,3 +157,68 @@ def test_malformed(name: str) -> None:
     call, match = malformed()[name]
     with pytest.raises(ArgumentError, match=match):
         call()
+
+
+def body(points: list[tuple[float, float, float]], friction: float | None, size: tuple[float, float, float]) -> Any:
+    """A block of 1 kg of a size, that floats, with its contacts."""
+    inertia = np.sum(np.square(size)) / 12.0 - np.square(size) / 12.0
+    block = Mechanism([Link(name="block", joint="floating", mass=1.0, inertia=inertia)])
+    return block, Contacts(block, [Contact(f"p{k}", "block", point, friction=friction) for k, point in enumerate(points)])
+
+
+def put_down(mech: Mechanism, contacts: Contacts, above: float, roll: float, yaw: float) -> Any:
+    """The configuration in which its lowest point is so much above the ground."""
+    q = mech.neutral.copy()
+    about_z, about_x = (np.cos(yaw / 2), np.sin(yaw / 2)), (np.cos(roll / 2), np.sin(roll / 2))
+    q[3:7] = about_z[0] * about_x[0], about_z[0] * about_x[1], about_z[1] * about_x[1], about_z[1] * about_x[0]
+    q[2] = above - contacts.positions(q)[:, 2].min()
+    return q
+
+
+BOX = [(x, y, z) for x in (-0.2, 0.2) for y in (-0.15, 0.15) for z in (-0.1, 0.1)]
+FOOT = [(x, y, -0.1) for x in (-0.1, 0.15) for y in (-0.05, 0.05)]
+
+
+@pytest.mark.parametrize(
+    ("points", "size", "friction", "restitution", "roll"),
+    [
+        pytest.param(BOX, (0.4, 0.3, 0.2), 0.3, 0.0, np.pi / 4, id="box on an edge"),
+        pytest.param(BOX, (0.4, 0.3, 0.2), None, 0.0, np.pi / 4, id="box on an edge that sticks"),
+        pytest.param(FOOT, (0.25, 0.1, 0.05), 0.3, 0.0, 0.3, id="foot askew"),
+        pytest.param([(-0.5, 0, 0), (0.5, 0, 0)], (1, 0.02, 0.02), 1.0, 0.4, 0.0, id="rod that rebounds"),
+    ],
+)
+def test_it_lands_on_points_and_comes_to_rest(
+    points: Any, size: Any, friction: Any, restitution: float, roll: float
+) -> None:
+    """Whatever way it lands, nothing goes below the ground, no energy comes from nowhere, and contacts take some away."""
+    mech, contacts = body(points, friction, size)
+    ground, start = Ground(contacts, restitution=restitution), put_down(mech, contacts, 0.05, roll, 0.3)
+    out = lw.simulate(mech, start, t=(0.5, 0.02), method="rk45", ground=ground, energies=True)
+    lowest = min(float(contacts.positions(q)[:, 2].min()) for q in out.q)
+    print(named(out)[:6], len(out.events), f"lowest {lowest:.1e} m, unaccounted {np.abs(out.energy_error).max():.1e} J")
+    assert lowest > -1e-7  # what the tolerances of the integrator leave while it stands
+    assert np.abs(out.energy_error).max() < 1e-5
+    assert out.energy is not None
+    assert np.diff(out.energy).max() < 1e-6
+    assert out.energy[-1] < out.energy[0] - 0.05
+
+
+def test_a_block_rocks_as_housner_says() -> None:
+    """At the change of the edge 1 - 3/2 sin^2 a of the angular velocity is left (G. W. Housner, 1963)."""
+    width, height = 0.1, 0.4
+    links = [Link(name="x", joint="prismatic", axis=(1, 0, 0)), Link(name="z", joint="prismatic", axis=(0, 0, 1))]
+    inertia = (width**2 + height**2) / 12.0
+    block = Mechanism([*links, Link(name="block", axis=(0, 1, 0), mass=1.0, inertia=(0.02, inertia, 0.02))])
+    edges = [Contact(name, "block", (x, 0, -height / 2)) for name, x in (("left", -width / 2), ("right", width / 2))]
+    ground = Ground(Contacts(block, edges))
+    q = np.array([0.0, 0.0, 0.1])
+    q[1] = -ground.contacts.positions(q, ["right"])[0, 2]
+    out = lw.simulate(block, q, t=(0.5, 0.001), method="rk45", ground=ground, energies=True)
+    land = next(event for event in out.events if event.name == "land left")
+    assert out.evaluate is not None
+    before, after = out.evaluate(land.time + np.array([-1e-7, 1e-7]))[1][:, 2]
+    expected = 1.0 - 1.5 * width**2 / (width**2 + height**2)
+    print(after / before - expected, named(out))
+    assert abs(after / before - expected) < 1e-5, "what the velocity changes within 1e-7 s beside it"
+    assert np.abs(out.energy_error).max() < 1e-8

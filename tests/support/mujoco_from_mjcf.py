@@ -76,7 +76,7 @@ class MujocoTwin:
         for k in range(1, self.model.nbody):
             if self.link_of(k) not in self.mech.link_names:
                 assert self.mech.floating  # what stands beside a floating base is left out
-                assert self.model.body_weldid[k] == 0
+                assert self.model.body_weldid[k] == 0 or self.model.body_mocapid[self.model.body_weldid[k]] >= 0
                 continue
             body = self.mech.links[self.mech.link_index(self.link_of(k))].body
             turn = np.asarray(quaternion_rotation(self.model.body_iquat[k]), dtype=float)

@@ -223,6 +223,10 @@ class Contacts:
         jac = self.jacobian(q, active)
         return np.asarray(jac @ self._response(q, jac))
 
+    def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
+        """Return the mass matrix (..., nv, nv) of the mechanism."""
+        return np.asarray(kernel_of(self.tree, "mass_matrix")(q))
+
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
     def forward_dynamics(
@@ -535,11 +539,11 @@ class Contacts:
 
     def _solved(self, q: npt.ArrayLike, right: FloatArray) -> FloatArray:
         """M^-1 times vectors (..., nv)."""
-        return np.asarray(np.linalg.solve(kernel_of(self.tree, "mass_matrix")(q), right[..., None])[..., 0])
+        return np.asarray(np.linalg.solve(self.mass_matrix(q), right[..., None])[..., 0])
 
     def _response(self, q: npt.ArrayLike, jac: FloatArray) -> FloatArray:
         """M^-1 J' (..., nv, k)."""
-        return np.asarray(np.linalg.solve(kernel_of(self.tree, "mass_matrix")(q), np.swapaxes(jac, -1, -2)))
+        return np.asarray(np.linalg.solve(self.mass_matrix(q), np.swapaxes(jac, -1, -2)))
 
     def _faces(self, active: Sequence[str] | None) -> FloatArray:
         """The rows a (faces, k) of a f >= 0, in the pyramids within all friction cones."""

@@ -86,8 +86,16 @@ class Ground:
         return self.friction(name) * pressure - float(np.linalg.norm(force - pressure * self.normal(name)))
 
     def friction(self, name: str) -> float:
-        """The coefficient of friction at a contact; 0 for one without."""
-        return self.contacts.contacts[self.contacts.names.index(name)].friction or 0.0
+        """The coefficient of friction at a contact; infinite for a point without one, 0 along a normal."""
+        contact = self.contacts.contacts[self.contacts.names.index(name)]
+        if contact.kind == "normal":
+            return 0.0
+        return np.inf if contact.friction is None else contact.friction
+
+    def axis(self, name: str) -> FloatArray:
+        """The direction of the pressure among the rows of a contact: (3,) of a point, (1,) along a normal."""
+        contact = self.contacts.contacts[self.contacts.names.index(name)]
+        return np.ones(1) if contact.kind == "normal" else self.normal(name)
 
     def normal(self, name: str) -> FloatArray:
         """The normal (3,) of a contact."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel
 from linkwise.simulation.adaptive import Law
-from linkwise.simulation.modal import ModalRollout
+from linkwise.simulation.coulomb import NONE, Cone, coulomb, on_cones, refined, still_rows
+from linkwise.simulation.modal import ModalRollout, UnsolvedError
 from linkwise.simulation.task import Task
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Event
@@ -23,11 +24,29 @@ TOUCHING = 1e-9
 #: Rebounds lower than this many absolute tolerances are none.
 LOW_REBOUND = 100.0
 
+#: How much lower, m, a contact that has stood has to come to land again: rounding of its height.
+RELEASED = 1e-12
+
+#: Share of its velocity that what jams is pushed by.
+SHORT = 1e-6
+
+#: Below this part of the greatest, a row of a constraint is dependent on others.
+DEPENDENT = 1e-9
+
 #: Share of the forces by which the ground may seem to pull, or a force to leave its cone: rounding.
 ROUNDING = 1e-9
 
 #: Slower, m/s, a point does not slide, nor leave the ground.
-SLOW = 1e-8
+SLOW = 1e-9
+
+#: Slower, m/s, the friction turns from the velocity to where the slide began: no explicit method follows turns at a halt.
+TURNING = 1e-4
+
+#: A slide that has turned by more than this cosine, and has become slow, ends as soon as a force in the cone can hold it.
+TURNED = 0.99
+
+#: The same, m/s, where another point has come to rest at the same time: of a body that stops, all points do.
+ABOUT_SLOW = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,18 +59,24 @@ class Stance:
         The contacts on the ground.
     sliding : dict of str to ndarray (3,)
         Those of them that slide, with the direction at the beginning.
+    shared : bool
+        Whether they are more than are needed, so that other forces hold as well.
     """
 
     standing: tuple[str, ...]
     sliding: dict[str, FloatArray]
+    shared: bool = False
 
 
 class GroundRollout(ModalRollout):
     """One initial state carried through all instants, from landing to lift-off.
 
-    Where a contact would be pulled it is let go, the one that is pulled most first (R. Featherstone, *Rigid Body Dynamics
-    Algorithms*, 2008, chapter 11). Impacts are those of `Contacts.impact`; where an impulse would leave its cone the point
-    slides through it, the way it came (E. J. Routh, *Dynamics of a System of Rigid Bodies*, 1905, chapter 4).
+    At each event the next mode follows from the complementarity of forces and accelerations under Coulomb's law, `coulomb`
+    (F. Pfeiffer, Ch. Glocker, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), and velocities after impacts
+    from that of impulses and velocities, with the rebound of I. Newton's law (ibid., chapter 8). Where that law would raise
+    the kinetic energy, which with friction it can (T. R. Kane, D. A. Levinson, *Dynamics: Theory and Applications*, 1985),
+    the impulse is 1 + restitution times that without restitution (J. J. Moreau, "Unilateral contact and dry friction in
+    finite freedom dynamics", 1988), which never does.
     """
 
     def __init__(self, task: Task, rates: Kernel, law: Any, row: int) -> None:
@@ -66,44 +91,44 @@ class GroundRollout(ModalRollout):
                 raise ArgumentError(f"simulate: contact {name!r} is {-gap:.3g} m below the ground at q0")
         self.touching = tuple(name for name, gap in gaps.items() if gap <= TOUCHING)
 
+    def _cones(self, standing: Sequence[str], directions: Mapping[str, FloatArray]) -> list[Cone]:
+        """The cones of contacts, of which some slide already."""
+        return [
+            Cone(rows, self.ground.axis(name), self.ground.friction(name), directions.get(name))
+            for name, rows in self.contacts.rows(standing)
+        ]
+
     def _held(self, mode: Stance, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
-        """The forces (k,) of the ground: those of sliding points lie on their friction cones, against the velocity."""
-        free = self.rates(q, qd, tau)[self.nq :]
-        if not mode.sliding:
-            return self.contacts.constrained(q, qd, free, mode.standing)[1]
+        """The forces (k,) of the ground: those of sliding points lie on their friction cones, against the velocity.
+
+        Where the contacts are more than are needed, forces that would leave their cones are shared otherwise.
+        """
+        if not mode.standing:
+            return np.zeros(0)
         jac = self.contacts.jacobian(q, mode.standing)
-        speeds = self.contacts.by_name(jac @ qd, mode.standing)
-        directions = {}
+        speeds, directions = self.contacts.by_name(jac @ qd, mode.standing), {}
         for name, begun in mode.sliding.items():
             speed = self._across(name, speeds[name])
-            directions[name] = speed / np.linalg.norm(speed) if speed @ begun > SLOW else begun
-        right = -self.contacts.bias(q, qd, mode.standing) - jac @ free
-        return self._on_cones(q, mode.standing, directions, right)
+            toward = speed + max(TURNING - float(np.linalg.norm(speed)), 0.0) * begun
+            directions[name] = toward / (np.linalg.norm(toward) or 1.0)
+        free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
+        matrix, cones = self.contacts.delassus(q, mode.standing), self._cones(mode.standing, directions)
+        forces = on_cones(matrix, free, cones)
+        if mode.shared and self._room(forces, mode) < -ROUNDING * np.abs(forces).max(initial=0.0):
+            shared = coulomb(matrix, free, cones)[0]
+            return shared if np.isfinite(shared).all() else forces
+        return forces
+
+    def _room(self, forces: FloatArray, mode: Stance) -> float:
+        """How far the least pressed contact is pressed, or the one nearest to sliding is from it, N."""
+        pressures = self.ground.along(forces, mode.standing).values()
+        sticking = (name for name in mode.standing if name not in mode.sliding)
+        return min([*pressures, *(self.ground.margin(forces, mode.standing, name) for name in sticking)])
 
     def _across(self, name: str, value: FloatArray) -> FloatArray:
         """The part of a vector (3,) in the plane of a contact."""
         normal = self.ground.normal(name)
         return np.asarray(value - (normal @ value) * normal)
-
-    def _on_cones(
-        self, q: FloatArray, standing: Sequence[str], directions: dict[str, FloatArray], right: FloatArray
-    ) -> FloatArray:
-        """The forces (k,) that give accelerations (k,) at the contacts, or impulses that change velocities.
-
-        Where points slide in these directions, along the normal alone, with forces on the cones against them.
-        """
-        rows, spread = [], []
-        for name, place in self.contacts.rows(standing):
-            select = along = np.eye(len(right))[place]
-            if name in directions:
-                normal = self.ground.normal(name)
-                along = (normal - self.ground.friction(name) * directions[name])[None] @ select
-                select = normal[None] @ select
-            rows.append(select)
-            spread.append(along)
-        across, forces = np.concatenate(rows), np.concatenate(spread).T
-        matrix = across @ self.contacts.delassus(q, standing) @ forces
-        return np.asarray(forces @ np.linalg.lstsq(matrix, across @ right, rcond=1e-11)[0])
 
     def _efforts(self, mode: Any, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
         if not mode.standing:
@@ -116,74 +141,124 @@ class GroundRollout(ModalRollout):
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
 
-        def margin(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
+        def margin(t: float, q: FloatArray, qd: FloatArray, name: str, mode: Stance = mode) -> float:
             return self.ground.margin(self._held(mode, law(t, q, qd), q, qd), mode.standing, name)
+
+        def holding(t: float, q: FloatArray, qd: FloatArray) -> float:
+            tau = law(t, q, qd)
+            forces = self._held(mode, tau, q, qd)
+            room = self._room(forces, mode)
+            if room > 0.0:
+                return room
+            moved, scale = self._left(mode, forces, tau, q, qd)
+            return NONE * scale - moved
 
         def gap(_t: float, q: FloatArray, _qd: FloatArray, name: str) -> float:
             return self.ground.gap(q, name) - self.below[name]
 
-        def slide(_t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
-            return float(mode.sliding[name] @ (self.contacts.jacobian(q, [name]) @ qd)) + SLOW  # (it begins with none)
+        def slide(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
+            speed = self._across(name, self.contacts.jacobian(q, [name]) @ qd)
+            ahead, size = float(mode.sliding[name] @ speed), float(np.linalg.norm(speed))
+            if size < ABOUT_SLOW and ahead < TURNED * size:  # (an explicit method follows no slide that turns at a halt)
+                still = replace(mode, sliding={x: along for x, along in mode.sliding.items() if x != name}, shared=False)
+                if margin(t, q, qd, name, still) > 0.0:
+                    return -1.0
+            return ahead + SLOW  # (it begins with none)
 
         events: list[tuple[str, Any, Any]] = []
         for name in self.contacts.names:
             if name not in mode.standing:
                 events.append(("land", name, event(partial(gap, name=name))))
                 continue
-            events.append(("lift", name, event(partial(pressure, name=name))))
+            if not mode.shared:
+                events.append(("lift", name, event(partial(pressure, name=name))))
             if name in mode.sliding:
                 events.append(("stick", name, event(partial(slide, name=name))))
-            elif self.ground.has_cone(name):
+            elif self.ground.has_cone(name) and not mode.shared:
                 events.append(("slip", name, event(partial(margin, name=name))))
-        return events
+        return [*events, ("give", None, event(holding))] if mode.shared else events
+
+    def _left(self, mode: Stance, forces: FloatArray, tau: FloatArray, q: FloatArray, qd: FloatArray) -> tuple[float, float]:
+        """The greatest acceleration of what should have none under some forces (k,), and of the contacts without forces."""
+        jac = self.contacts.jacobian(q, mode.standing)
+        free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, mode.standing)
+        rows = still_rows(self._cones(mode.standing, mode.sliding), len(free))
+        motion = rows @ (self.contacts.delassus(q, mode.standing) @ forces + free)
+        return float(np.abs(motion).max(initial=0.0)), self._size(free)
+
+    def _size(self, rates: FloatArray) -> float:
+        """What accelerations (k,) are compared with, m/s2: the greatest, or gravity."""
+        gravity = float(np.linalg.norm(self.plant.tree.gravity))
+        return max(float(np.abs(rates).max(initial=0.0)), gravity or 1.0)
 
     def _change(
         self, time: float, q: FloatArray, qd: FloatArray, law: Law, occurred: Any = ()
     ) -> tuple[FloatArray, FloatArray, Any, float | None]:
+        before, tau = self.stance, law(time, q, qd)
         landed = [*(name for kind, name in occurred if kind == "land"), *self.touching]
         if landed:  # a foot that comes down flat does so with all its points at once
-            others = [n for n in self.contacts.names if n not in landed and n not in self.stance.standing]
+            others = [n for n in self.contacts.names if n not in landed and n not in before.standing]
             speeds = self.ground.along(self.contacts.jacobian(q, others) @ qd, others)
             landed += [name for name in others if speeds[name] < -SLOW and self.ground.gap(q, name) <= TOUCHING]
-        lifted = {name for kind, name in occurred if kind == "lift"}
-        before, self.touching = self.stance, ()
-        touching = [
-            name for name in self.contacts.names if name in landed or (name in before.standing and name not in lifted)
-        ]
-        qd, rebounding, hop = self._impact(time, q, qd.copy(), law, touching, landed)
-        stopped, slipping = ({name for kind, name in occurred if kind == word} for word in ("stick", "slip"))
-        still = [name for name in before.standing if name in touching and (name in stopped or name not in before.sliding)]
-        if still and not landed:
-            qd = self.contacts.impact(q, qd, still)[0]  # (what integration has left)
-        standing = [name for name in touching if name not in rebounding]
-        self.stance = self._stance(q, qd, law(time, q, qd), standing, slipping)
+        self.touching = ()
+        touching = [name for name in self.contacts.names if name in landed or name in before.standing]
+        begun, mass = qd, self.contacts.mass_matrix(q)
+        qd, hop = self._impact(time, q, qd.copy(), tau, touching, landed)
+        leaving = self.ground.along(self.contacts.jacobian(q, touching) @ qd, touching)
+        standing = [name for name in touching if leaving[name] <= SLOW]
+        stance = self._stance(q, qd, tau, standing, occurred)
+        if stance is None:  # what slides jams, as chalk does that is pushed over a board
+            qd = self._after(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
+            stance = self._stance(q, qd, tau, standing, occurred)
+        if stance is None:
+            raise UnsolvedError(time, f"no forces of friction hold the contacts {', '.join(standing)}")
+        self.stance, qd = stance, self._still(q, qd, stance)
+        self.total += 0.5 * float((qd - begun) @ mass @ (qd + begun))
         self._note_changes(time, q, qd, before, landed)
-        self.below = {name: min(0.0, self.ground.gap(q, name)) for name in self.contacts.names}
+        gaps = {name: self.ground.gap(q, name) for name in self.contacts.names}
+        self.below = {name: min(0.0, gap) - (RELEASED if name in standing else 0.0) for name, gap in gaps.items()}
         return q, qd, self.stance, hop
 
-    def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], slipping: set[str]) -> Stance:
-        """Which of the contacts that touch stand on, and which of these slide."""
-        sliding: dict[str, FloatArray] = {}
-        speeds = self.contacts.by_name(self.contacts.jacobian(q, standing) @ qd, standing)
+    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance) -> FloatArray:
+        """The velocities without what integration has left at contacts that stand."""
+        jac = self.contacts.jacobian(q, stance.standing)
+        rows = still_rows(self._cones(stance.standing, stance.sliding), len(jac)) @ jac
+        return _without(self.contacts.mass_matrix(q), rows, qd)
+
+    def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
+        """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
+        jac = self.contacts.jacobian(q, standing)
+        speeds = self.contacts.by_name(jac @ qd, standing)
+        slow = ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW
+        sliding = {}
         for name in filter(self.ground.has_cone, standing):
-            if (size := float(np.linalg.norm(speeds[name]))) > SLOW:
-                sliding[name] = speeds[name] / size
-        while standing:
-            mode = Stance(tuple(standing), {name: sliding[name] for name in standing if name in sliding})
-            forces = self._held(mode, tau, q, qd)
-            rounding = ROUNDING * np.abs(forces).max(initial=0.0)
-            pressures = self.ground.along(forces, mode.standing)
-            least = min(pressures, key=lambda name: pressures[name])
-            room = {name: rounding * (1 if name in slipping else -1) for name in standing if name not in sliding}
-            slips = [name for name in room if self.ground.margin(forces, mode.standing, name) < room[name]]
-            if pressures[least] < -rounding:
-                standing = [name for name in standing if name != least]
-            elif slips:
-                across = self._across(slips[0], self.contacts.by_name(forces, mode.standing)[slips[0]])
-                sliding[slips[0]] = -across / np.linalg.norm(across)
-            else:
-                return mode
-        return Stance((), {})
+            across = self._across(name, speeds[name])
+            if (size := float(np.linalg.norm(across))) > slow:
+                sliding[name] = across / size
+        free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, standing)
+        forces, motion = coulomb(self.contacts.delassus(q, standing), free, self._cones(standing, sliding))
+        if not np.isfinite(forces).all():
+            return None
+        none = 0.1 * NONE * self._size(free)
+        rounding = 10.0 * NONE * float(np.abs(forces).max(initial=0.0))
+        pressures, leaving = self.ground.along(forces, standing), self.ground.along(motion, standing)
+        rates, pushes, stays = self.contacts.by_name(motion, standing), self.contacts.by_name(forces, standing), []
+        for name in standing:
+            if leaving[name] > none or (("lift", name) in occurred and pressures[name] <= rounding):
+                sliding.pop(name, None)
+                continue
+            stays.append(name)
+            if not self.ground.has_cone(name) or name in sliding:
+                continue
+            begun, push = self._across(name, rates[name]), self._across(name, pushes[name])
+            if (size := float(np.linalg.norm(begun))) > none:
+                sliding[name] = begun / size
+            elif ("slip", name) in occurred and self.ground.margin(forces, standing, name) <= rounding and push.any():
+                sliding[name] = -push / np.linalg.norm(push)
+        held = self.contacts.jacobian(q, stays)
+        held = still_rows(self._cones(stays, sliding), len(held)) @ held
+        shared = len(stays) > 1 and np.linalg.matrix_rank(held, rtol=DEPENDENT) < len(held)
+        return Stance(tuple(stays), sliding, bool(shared))
 
     def _note_changes(self, time: float, q: FloatArray, qd: FloatArray, before: Stance, landed: list[str]) -> None:
         for name in self.contacts.names:
@@ -196,50 +271,62 @@ class GroundRollout(ModalRollout):
                 self.events.append(Event(f"{word} {name}", time, q.copy(), qd.copy(), self.member))
 
     def _impact(
-        self, time: float, q: FloatArray, qd: FloatArray, law: Law, touching: list[str], landed: list[str]
-    ) -> tuple[FloatArray, set[str], float | None]:
-        """The velocities after contacts have landed, those that rebound, and how long the shortest rebound about takes."""
-        speeds = self.ground.along(self.contacts.jacobian(q, touching) @ qd, touching)
-        if not any(speeds[name] < 0.0 for name in landed):
-            return qd, {name for name in landed if speeds[name] > SLOW}, None
-        free = self.ground.along(
-            self.contacts.jacobian(q, touching) @ self.rates(q, qd, law(time, q, qd))[self.nq :], touching
-        )
-        falling = {name: max(-free[name], 0.0) for name in landed}
-        restitution = self.ground.restitution
+        self, time: float, q: FloatArray, qd: FloatArray, tau: FloatArray, touching: list[str], landed: list[str]
+    ) -> tuple[FloatArray, float | None]:
+        """The velocities after contacts have landed, and how long the shortest rebound about takes."""
+        jac = self.contacts.jacobian(q, touching)
+        arriving = self.ground.along(jac @ qd, touching)
+        if not any(arriving[name] < 0.0 for name in landed):
+            return qd, None
+        free = self.ground.along(jac @ self.rates(q, qd, tau)[self.nq :], touching)
+        falling = {name: max(-free[name], 0.0) for name in touching}
         low = 2.0 * LOW_REBOUND * self.task.tolerances["atol"]
-        if all((restitution * speeds[name]) ** 2 <= low * falling[name] for name in landed):
-            restitution = 0.0
-        hit, sliding = list(touching), dict[str, FloatArray]()
-        after, impulses = qd, np.zeros(0)
-        while hit:
-            after, impulses = self.contacts.impact(q, qd, hit, restitution)
-            if sliding:
-                arriving = self.contacts.jacobian(q, hit) @ qd
-                right = np.concatenate([
-                    -part - restitution * (self.ground.normal(name) @ part) * self.ground.normal(name) if len(part) == 3
-                    else -(1.0 + restitution) * part
-                    for name, part in self.contacts.by_name(arriving, hit).items()
-                ])  # fmt: skip
-                impulses = self._on_cones(q, hit, {name: sliding[name] for name in hit if name in sliding}, right)
-                after = self.contacts.after(q, qd, impulses, hit)
-            pushes, rounding = self.ground.along(impulses, hit), ROUNDING * np.abs(impulses).max(initial=0.0)
-            least = min(pushes, key=lambda name: pushes[name])
-            beyond = [x for x in hit if x not in sliding and self.ground.margin(impulses, hit, x) < -rounding]
-            if pushes[least] < -rounding:
-                hit.remove(least)
-                after, impulses = qd, np.zeros(0)
-            elif beyond:
-                name = beyond[0]
-                speed = self._across(name, self.contacts.jacobian(q, [name]) @ qd)
-                if np.linalg.norm(speed) <= SLOW:
-                    speed = -self._across(name, self.contacts.by_name(impulses, hit)[name])
-                sliding[name] = speed / np.linalg.norm(speed)
-            else:
-                break
-        jac = self.contacts.jacobian(q, hit)
-        self.total += 0.5 * float(impulses @ (jac @ (qd + after)))
-        leaving = self.ground.along(self.contacts.jacobian(q, touching) @ after, touching)
-        rebounding = {name for name in touching if leaving[name] > SLOW}
-        times = [leaving[name] / falling[name] for name in rebounding if falling.get(name)]
-        return after, rebounding, min(times) if times else None
+
+        def rebounds(velocities: FloatArray) -> dict[str, float]:
+            return {x: v for x, v in self.ground.along(jac @ velocities, touching).items() if v > SLOW}
+
+        def too_low(velocities: FloatArray) -> bool:
+            speeds = rebounds(velocities)
+            return bool(speeds) and all(v * v <= low * falling[x] for x, v in speeds.items())
+
+        mass, after = self.contacts.mass_matrix(q), self._after(time, q, qd, touching, self.ground.restitution)
+        if too_low(after) and self.ground.restitution:
+            after = self._after(time, q, qd, touching, 0.0)
+        if too_low(after):  # it rocks no more
+            most, speeds = max(rebounds(after).values()), self.contacts.by_name(jac @ after, touching)
+            slides = {x: v for x, v in speeds.items() if self.ground.has_cone(x) and np.linalg.norm(v) > 2.0 * most}
+            after = _without(mass, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
+        times = [v / falling[x] for x, v in rebounds(after).items() if falling[x]]
+        return after, min(times) if times else None
+
+    def _after(
+        self, time: float, q: FloatArray, qd: FloatArray, touching: list[str], restitution: float, rates: Any = None
+    ) -> FloatArray:
+        """The velocities (nv,) after an impact, or, with accelerations without contacts, after friction jams what slides.
+
+        Then the impulse is that which a push by these accelerations calls for, however short (F. Génot, B. Brogliato, "New
+        results on Painlevé paradoxes", European Journal of Mechanics A 18, 1999).
+        """
+        jac, cones, mass = self.contacts.jacobian(q, touching), self._cones(touching, {}), self.contacts.mass_matrix(q)
+        arriving, matrix = jac @ qd, self.contacts.delassus(q, touching)
+        free = arriving.copy()
+        if rates is not None:
+            pushed = jac @ rates
+            free += SHORT * np.abs(arriving).max() / np.abs(pushed).max() * pushed
+        for cone in cones:
+            free[cone.rows] += restitution * min(float(cone.normal @ arriving[cone.rows]), 0.0) * cone.normal
+        after = self.contacts.after(q, qd, refined(matrix, free, cones), touching)
+        if (after - qd) @ mass @ (after + qd) > ROUNDING * (qd @ mass @ qd):
+            impulses = (1.0 + restitution) * refined(matrix, free if rates is not None else arriving, cones)
+            after = self.contacts.after(q, qd, impulses, touching)
+        if not np.isfinite(after).all():
+            raise UnsolvedError(time, f"no impulses of friction stop the contacts {', '.join(touching)}")
+        return after
+
+
+def _without(mass: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
+    """The velocities (nv,) nearest to some, measured by the mass matrix, at which rows @ velocities is zero."""
+    if not len(rows):
+        return qd
+    response = np.linalg.solve(mass, rows.T)
+    return np.asarray(qd - response @ np.linalg.lstsq(rows @ response, rows @ qd, rcond=DEPENDENT)[0])

@@ -21,6 +21,10 @@ from linkwise.trajectory.trajectory import Trajectory
 PATIENCE, LEAST = 1000, 1e-9
 
 
+class UnsolvedError(Exception):
+    """There is no next mode; its arguments are the time, s, and why."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """The motion from one event to the next, as dense output of the integrator."""
@@ -69,20 +73,33 @@ class ModalRollout(AdaptiveRollout):
     @staticmethod
     def _falling(value: Any, nq: int, begin: float) -> Any:
         """A function as SciPy wants it, which ends a mode where it falls to zero; what begins there has not fallen to it."""
-        tiny = np.finfo(float).tiny
+        seen: dict[float, float] = {}
 
         def function(t: float, y: FloatArray) -> float:
-            result = float(value(t, y[:nq], y[nq:-1]))
-            return max(result, tiny) if t == begin else result
+            if t not in seen:  # (the dense output at the ends of a step may round to the other sign)
+                result = float(value(t, y[:nq], y[nq:-1]))
+                seen[t] = max(result, 1.0) if t == begin else result  # (not tiny: a root would be seen at the beginning)
+            return seen[t]
 
         watched: Any = function
         watched.terminal, watched.direction = True, -1.0
         return watched
 
     def _piece(self, first: int, following: int) -> bool:
+        pieces = len(self.pieces)
+        try:
+            goes_on = self._followed(first, following)
+        except UnsolvedError as unsolved:
+            self._stop(*unsolved.args)
+            goes_on = False
+        self._fill(first, following, self.pieces[pieces:])
+        return bool(goes_on and np.isfinite(self.q[following]).all())
+
+    def _followed(self, first: int, following: int) -> bool:
+        """From one instant to another, mode after mode; whether it goes on."""
         times = self.task.every[first : following + 1]
         time, last, law = float(times[0]), float(times[-1]), self._law_from(first)
-        begun, changes, pieces, goes_on = time, 0, len(self.pieces), True
+        begun, changes, goes_on = time, 0, True
         q, qd, mode, first_step = self._change(time, self.q[first], self.qd[first], law)
         while time < last and goes_on:
             watched = [self._event_function(watch, time) for watch in self.task.events]
@@ -109,8 +126,7 @@ class ModalRollout(AdaptiveRollout):
             fired = zip(changing, solution.t_events[len(watched) :], strict=True)
             occurred = {(kind, i) for (kind, i, _), at in fired if len(at)}
             q, qd, mode, first_step = self._change(time, q, qd, law, occurred)
-        self._fill(first, following, self.pieces[pieces:])
-        return bool(goes_on and np.isfinite(self.q[following]).all())
+        return goes_on
 
     def _fill(self, first: int, following: int, pieces: list[Piece]) -> None:
         """The states at the instants of some pieces."""

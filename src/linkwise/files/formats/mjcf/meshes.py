@@ -125,7 +125,7 @@ class Meshes:
         if kind == "obj" and (points := _points_alone(data)) is not None:
             return points, np.zeros((0, 3), dtype=int)
         try:
-            loaded = load_mesh(data, kind)
+            loaded = load_mesh(_along_short_diagonals(data) if kind == "obj" else data, kind)
         except MeshError as error:
             raise MeshError(f"mesh file {shown(name)}: {error}") from error
         return loaded.vertices, np.asarray(loaded.faces)
@@ -228,3 +228,27 @@ def mesh_solid(vertices: FloatArray, faces: Any, kind: str) -> MeshSolid:
     points = np.concatenate([corners, corners.sum(axis=1, keepdims=True)], axis=1)
     products = np.einsum("i,ikx,iky->xy", parts, points, points) / (12.0 if kind == "shell" else 20.0)
     return MeshSolid(float(parts.sum()), middle + shift, np.trace(products) * np.eye(3) - products)
+
+
+def _along_short_diagonals(data: bytes) -> bytes:
+    """An .obj whose faces of four corners are cut along the shorter diagonal, as MuJoCo does, where they are not flat."""
+    lines = data.splitlines()
+    if not any(line.startswith(b"f ") and len(line.split()) == 5 for line in lines):
+        return data
+    points: list[FloatArray] = []
+    cut: list[bytes] = []
+    try:
+        for line in lines:
+            word, *corners = line.split() or [b""]
+            if word == b"v":
+                points.append(np.array(corners[:3], dtype=float))
+            if word != b"f" or len(corners) != 4:
+                cut.append(line)
+                continue
+            places = [int(corner.split(b"/")[0]) for corner in corners]
+            a, b, c, d = (points[k - 1 if k > 0 else k] for k in places)
+            first, second = ((0, 1, 2), (0, 2, 3)) if np.sum((c - a) ** 2) < np.sum((d - b) ** 2) else ((0, 1, 3), (1, 2, 3))
+            cut += [b"f " + b" ".join(corners[k] for k in triangle) for triangle in (first, second)]
+    except (ValueError, IndexError):
+        return data  # (what is wrong is for the reader to say)
+    return b"\n".join(cut)
