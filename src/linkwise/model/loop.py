@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.symbolic import substituted
 from linkwise.model.validation import CheckedRecord, Checker
@@ -78,14 +77,9 @@ class Loop(CheckedRecord):
 
 def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tuple[Loop, ...]:
     """The loops as a tuple, or nothing after a report; their links must be there."""
-    result = tuple(loops) if isinstance(loops, Iterable) else None
-    if result is None or not all(isinstance(loop, Loop) for loop in result):
-        check.report("loops", loops, "a sequence of Loop")
-        return ()
-    known = {BASE, *links}
+    result = check.several("loops", loops, Loop, "Loop")
     for k, loop in enumerate(result):
         item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
-        for field in ("first", "second"):
-            if getattr(loop, field) not in known:
-                check.problems.append(Problem(item, field, getattr(loop, field), choices([BASE, *links])))
+        check.known(item, "first", loop.first, [BASE, *links])
+        check.known(item, "second", loop.second, [BASE, *links])
     return result

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from linkwise.errors import Problem, choices
+from linkwise.errors import Problem
 from linkwise.expr.node import Expr
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.symbolic import substituted
@@ -434,22 +434,15 @@ def given_springs(
     check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[ForceElement, ...]:
     """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
-    result = tuple(springs) if isinstance(springs, Iterable) and not isinstance(springs, str) else None
-    if result is None or not all(isinstance(element, ForceElement) for element in result):
-        check.report("springs", springs, "a sequence of Spring, LinearSpringDamper and EndStop")
-        return ()
-    ends, known = {BASE, *links}, {*places}
+    result = check.several("springs", springs, ForceElement, "Spring, LinearSpringDamper and EndStop")
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            if name not in known:
-                field = "joint" if isinstance(element, EndStop) else "joints"
-                check.problems.append(Problem(item, field, name, choices(places)))
+            check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
         for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            if name not in ends:
-                check.problems.append(Problem(item, "points", name, choices([BASE, *links])))
+            check.known(item, "points", name, [BASE, *links])
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in known and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result

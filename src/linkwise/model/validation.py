@@ -226,6 +226,19 @@ class Checker:
         self.report(field, value, expected)
         return None
 
+    def several(self, field: str, values: Any, kind: type, expected: str) -> tuple[Any, ...]:
+        """Objects of a kind as a tuple; nothing after a report."""
+        result = (None,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+        if all(isinstance(value, kind) for value in result):
+            return result
+        self.report(field, values, f"a sequence of {expected}")
+        return ()
+
+    def known(self, item: str, field: str, name: Any, names: Sequence[Any]) -> None:
+        """Report a name in a field of something else than the item, where it is not among the known names."""
+        if name not in names:
+            self.problems.append(Problem(item, field, name, choices(names)))
+
     def choice(self, field: str, value: Any, allowed: Iterable[str]) -> str:
         """One of the allowed words."""
         names = tuple(allowed)

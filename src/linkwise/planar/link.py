@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
 
-from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.symbolic import any_nonzero, substituted
@@ -282,16 +281,12 @@ class Loop(PlanarRecord):
 
 def given_loops(check: Checker, loops: Any, links: Sequence[str]) -> tuple[Loop, ...]:
     """The loops as a tuple, with names for those that have none, or nothing after a report; their links must be there."""
-    several = tuple(loops) if isinstance(loops, Iterable) else None
-    if several is None or not all(isinstance(loop, Loop) for loop in several):
-        check.report("loops", loops, "a sequence of planar.Loop")
-        return ()
+    several = check.several("loops", loops, Loop, "planar.Loop")
     named = tuple(loop if loop.name else loop.replace(name=f"loop{k}") for k, loop in enumerate(several, 1))
     names = [loop.name for loop in named]
     for k, loop in enumerate(named):
         if loop.name in names[:k]:
             check.report("loops", loop.name, "names that differ; this one stands twice")
-        for field in ("first", "second"):
-            if getattr(loop, field) not in {WORLD, *links}:
-                check.problems.append(Problem(f"loop {loop.name!r}", field, getattr(loop, field), choices([WORLD, *links])))
+        check.known(f"loop {loop.name!r}", "first", loop.first, [WORLD, *links])
+        check.known(f"loop {loop.name!r}", "second", loop.second, [WORLD, *links])
     return named
