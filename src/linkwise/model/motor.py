@@ -19,7 +19,8 @@ from linkwise.model.validation import CheckedRecord, Checker, unset_or
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
-def _ratio(check: Checker, field: str, value: Any) -> float:
+def read_ratio(check: Checker, field: str, value: Any) -> float:
+    """A gear ratio: a number other than zero, or an expression."""
     ratio = check.number(field, value, default=1.0)
     if not any_nonzero(ratio):
         check.report(field, value, "a number other than 0 (1 is direct drive)")
@@ -127,7 +128,7 @@ class Motor(CheckedRecord):
     """
 
     inertia: Annotated[Any, _inertia] = None
-    gear_ratio: Annotated[Any, _ratio] = 1.0
+    gear_ratio: Annotated[Any, read_ratio] = 1.0
     viscous: Annotated[Any, _not_negative] = 0.0
     coulomb: Annotated[Any, _two_sided] = 0.0
     carrier: Annotated[str | int | None, _carrier] = None

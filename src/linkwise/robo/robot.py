@@ -16,7 +16,8 @@ from linkwise.errors import ModelError, Problem, members
 from linkwise.expr.node import Expr, origins_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
-from linkwise.model.symbolic import any_nonzero, parameters_in
+from linkwise.model.motor import read_ratio
+from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import GRAVITY
 from linkwise.model.validation import CheckedRecord, Checker, Read
 from linkwise.spatial.rotation import rotation_about
@@ -88,13 +89,6 @@ def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> t
         check.report(field, value, f"numbers of {kind}; each once, and 0 only alone")
         return ()
     return unique
-
-
-def _ratio(check: Checker, field: str, value: Any) -> Any:
-    ratio = check.number(field, value, default=1.0)
-    if not any_nonzero(ratio):
-        check.report(field, value, "a number other than 0 (1 is direct drive)")
-    return ratio
 
 
 def _links(check: Checker, field: str, value: Any) -> tuple[int, ...]:
@@ -224,7 +218,7 @@ class Motor(_Item):
     l: Annotated[Any, _vector]  # noqa: E741  (the name that Robo gives it)
     p: Annotated[Any, _vector]
     a: Annotated[float, Checker.number]
-    G: Annotated[float, _ratio]
+    G: Annotated[float, read_ratio]
 
 
 Item = TypeVar("Item", Link, Motor)
