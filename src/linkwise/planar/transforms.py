@@ -33,9 +33,10 @@ def step(link: Link, values: Sequence[Any] | Array) -> Step:
     x, y, phi = link.at
     terms = {"x": x, "y": y, "a": link.a, "theta": link.theta}
     for variable, value in zip(link.variables, values, strict=True):
-        terms[variable] = terms[variable] + value
+        terms[variable] = _plus(terms[variable], value)
     c, s = cos_sin(phi)
-    return terms["x"] + terms["a"] * c, terms["y"] + terms["a"] * s, phi + terms["theta"]
+    x, y = _plus(terms["x"], _times(terms["a"], c)), _plus(terms["y"], _times(terms["a"], s))
+    return x, y, _plus(phi, terms["theta"])
 
 
 def matrix(place: Step) -> Array:
@@ -67,7 +68,8 @@ def world_steps(mechanism: PlanarTree, q: Array) -> list[Step]:
             px, py, turned = places[mechanism.parents[k]]
             x, y, angle = steps[k]
             c, s = cos_sin(turned)
-            places[k] = (px + x * c - y * s, py + x * s + y * c, turned + angle)
+            across, along = _plus(_times(x, s), _times(y, c)), _plus(_times(x, c), -_times(y, s))
+            places[k] = (_plus(px, along), _plus(py, across), _plus(turned, angle))
     return places
 
 
@@ -82,7 +84,7 @@ def gaps(mechanism: PlanarTree, q: Array) -> Array:
     for k, loop in enumerate(mechanism.loops):
         first, second = (placed.get(name, (0.0, 0.0, 0.0)) for name in (loop.first, loop.second))
         (x1, y1), (x2, y2) = apply(matrix(first), loop.first_point), apply(matrix(second), loop.second_point)
-        turned = second[2] - first[2] - loop.angle
+        turned = _plus(_plus(second[2], -first[2]), -loop.angle)
         openings[k] = [x2 - x1, y2 - y1, 0.0 if JOINTS[loop.joint] else cos_sin(turned)[1]]
     return openings
 
@@ -114,6 +116,22 @@ def placing() -> Kernel:
 def _steps(mechanism: PlanarTree, q: Array) -> list[Step]:
     values = iter(q)
     return [step(link, list(islice(values, len(link.variables)))) for link in mechanism.links]
+
+
+def _plus(a: Any, b: Any) -> Any:
+    """The sum, without zeros: a SymPy symbol stays as it is."""
+    return b if _is(a, 0.0) else a if _is(b, 0.0) else a + b
+
+
+def _times(a: Any, b: Any) -> Any:
+    """The product, without ones and zeros."""
+    if _is(a, 0.0) or _is(b, 0.0):
+        return 0.0
+    return b if _is(a, 1.0) else a if _is(b, 1.0) else a * b
+
+
+def _is(value: Any, number: float) -> bool:
+    return isinstance(value, (float, int)) and value == number
 
 
 _FUNCTIONS = {function.__name__: function for function in (transforms, poses, gaps, place)}
