@@ -887,7 +887,7 @@ class Mechanism(Tree):
 
     def difference(self, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
         """Speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`."""
-        return linkwise.kinematics.difference(self, q0, q1)
+        return self.kernel("difference")(q0, q1)  # type: ignore[no-any-return]
 
     def interpolate(self, q0: npt.ArrayLike, q1: npt.ArrayLike, s: npt.ArrayLike) -> FloatArray:
         """Coordinates (..., nq) at the parts s (...,) of the way from q0 to q1 (..., nq) at constant velocities.

@@ -3,5 +3,7 @@
 from linkwise.arrays.framework import DifferentiableFramework as DifferentiableFramework
 from linkwise.arrays.framework import Framework as Framework
 from linkwise.arrays.framework import Signature as Signature
+from linkwise.arrays.framework import apply as apply
 from linkwise.arrays.framework import by_name as by_name
+from linkwise.arrays.framework import numbers as numbers
 from linkwise.arrays.framework import of as of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -46,6 +46,9 @@ class Framework(ABC):
     name: ClassVar[str]
     contains: ClassVar[frozenset[str]] = frozenset()
     """Other libraries whose arrays it takes in the same call, as xarray takes those of Dask."""
+
+    functions: ClassVar[Any] = None
+    """The module whose functions are called as those of NumPy are, and have derivatives where the library has; or None."""
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
@@ -185,6 +188,44 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
             )
         result = other
     return result
+
+
+def apply(
+    subject: str, function: Callable[..., tuple[Any, ...]], signature: Signature, arguments: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Call a function that is written for NumPy's module and for those that have functions of the same names.
+
+    Parameters
+    ----------
+    subject : str
+        Who calls, for messages.
+    function : callable
+        ``function(module, *arrays)`` returns a tuple of arrays, and broadcasts over batches.
+    signature : Signature
+        The shapes without the batch.
+    arguments : sequence of array_like
+        Of one library, or of NumPy.
+
+    Examples
+    --------
+    >>> signature = Signature(((2,),), ((),), ("float64",))
+    >>> apply("sum", lambda module, x: (module.sum(x, axis=-1),), signature, [np.ones((3, 2))])
+    (array([2., 2., 2.]),)
+    """
+    library = of(subject, arguments)
+    if library is None:
+        return function(np, *arguments)
+    if library.functions is None:
+        return library.map(partial(function, np), signature, arguments)
+    return function(library.functions, *arguments)
+
+
+def numbers(subject: str, value: Any) -> Any:
+    """The value, if it is an array of a library; else a NumPy array of float64, or of float32 where it holds those."""
+    if of(subject, [value]) is not None:
+        return value
+    array = np.asarray(value)
+    return array.astype(np.result_type(array, np.float32), copy=False)
 
 
 @cache

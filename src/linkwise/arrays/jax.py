@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -51,6 +51,7 @@ class JaxFramework(DifferentiableFramework):
     """Arrays of JAX on the CPU, and what JAX traces functions with."""
 
     name = "jax"
+    functions: ClassVar[Any] = jnp
 
     def owns(self, value: Any) -> bool:
         """Whether it is an array, or stands for one."""
@@ -189,14 +190,13 @@ def _result_shapes(kernel: Any, arrays: Sequence[Any]) -> list[tuple[int, ...]]:
     return [(*batch, *shape) for shape in kernel.tape.outputs.values()]
 
 
-@cache
-def _eager(kernel: Any, source: Any, by: tuple[str, ...]) -> Callable[..., Any]:
-    function: Callable[..., Any] = jax.jit(partial(call_p.bind, kernel=kernel, source=source, by=by))
-    return function
-
-
 def _computed(*arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> Any:
-    return _eager(kernel, source, by)(*arrays)
+    """What JAX computes at once; the kernel keeps the function, so that nothing keeps the kernel."""
+    key = ("jax", source is not None, *by)
+    function = kernel.array_functions.get(key) or kernel.array_functions.setdefault(
+        key, jax.jit(partial(call_p.bind, kernel=kernel, source=source, by=by))
+    )
+    return function(*arrays)
 
 
 def _jvp(primals: Any, tangents: Any, *, kernel: Any, source: Any, by: tuple[str, ...]) -> tuple[Any, Any]:

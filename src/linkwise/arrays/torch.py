@@ -8,7 +8,7 @@ nothing is differentiated they go to the kernel at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -36,6 +36,7 @@ class TorchFramework(DifferentiableFramework):
     """Tensors of PyTorch on the CPU, or on a GPU of NVIDIA."""
 
     name = "torch"
+    functions: ClassVar[Any] = torch
 
     def owns(self, value: Any) -> bool:
         """Whether it is a tensor."""

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import algorithm, kernel_of
+from linkwise.arrays import Signature
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
@@ -76,14 +78,15 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
     >>> operational_space_inertia(np.diag([2.0, 2.0, 0.0, 1.0, 1.0, 1.0]), "translation").tolist()
     [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]]
     """
-    matrix = np.asarray(inverse)
-    if matrix.shape[-2:] != (6, 6):
-        raise ArgumentError(f"inverse has the shape {matrix.shape}; expected (..., 6, 6)")
-    chosen = list(rows_of(mask))
-    rows: Any = matrix[..., chosen, :][..., chosen].astype(float)
-    known = np.isfinite(rows).all(axis=(-2, -1), keepdims=True)
-    result = np.where(known, _inverted(np.where(known, rows, 0.0)), np.nan)
-    return result.astype(np.result_type(matrix.dtype, np.float32), copy=False)
+    if np.shape(inverse)[-2:] != (6, 6):
+        raise ArgumentError(f"inverse has the shape {tuple(np.shape(inverse))}; expected (..., 6, 6)")
+    rows = list(rows_of(mask))
+    matrix = arrays.numbers("operational_space_inertia", inverse)
+    signature = Signature(((6, 6),), ((len(rows), len(rows)),), ("float64",))
+    (result,) = arrays.apply(
+        "operational_space_inertia", lambda numpy, whole: (_inertia(numpy, whole, rows),), signature, [matrix]
+    )
+    return result  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -151,21 +154,28 @@ def operational_space_dynamics(
     array([[0., 0., 0.],
            [0., 0., 0.]])
     """
-    rows = list(rows_of(mask))
-    options = {"link": link, "frame": frame}
-    inverse_inertia = kernel_of(tree, "inverse_operational_space_inertia", None, options)(q)
-    inertia = operational_space_inertia(inverse_inertia, mask)
-    jac = kernel_of(tree, "jacobian", None, options)(q)[..., rows, :]
-    rate = kernel_of(tree, "jacobian_dot", None, options)(q, qd)[..., rows, :]
-    response = np.linalg.solve(kernel_of(tree, "mass_matrix")(q), np.swapaxes(jac, -1, -2))
-    inverse = response @ inertia
-    weight = kernel_of(tree, "gravity_torque")(q)
-    bias = kernel_of(tree, "bias_torque")(q, qd) - weight
-    turning = np.einsum("...ij,...j->...i", rate, np.asarray(qd))
-    coriolis = np.einsum("...ji,...j->...i", inverse, bias) - np.einsum("...ij,...j->...i", inertia, turning)
-    gravity = np.einsum("...ji,...j->...i", inverse, weight)
-    nullspace = np.eye(tree.nv) - np.swapaxes(jac, -1, -2) @ np.swapaxes(inverse, -1, -2)
-    return OperationalSpace(inertia, coriolis, gravity, inverse, nullspace)
+    rows, n = list(rows_of(mask)), tree.nv
+    k, options = len(rows), {"link": link, "frame": frame}
+    kernels = [
+        kernel_of(tree, name, None, options) for name in ("inverse_operational_space_inertia", "jacobian", "jacobian_dot")
+    ]
+    kernels += [kernel_of(tree, name) for name in ("mass_matrix", "gravity_torque", "bias_torque")]
+    terms = [kernel(q, qd) if "qd" in kernel.tape.inputs else kernel(q) for kernel in kernels]
+
+    def compute(numpy: Any, inverse_inertia: Any, jac: Any, rate: Any, mass: Any, weight: Any, bias: Any, qd: Any) -> Any:
+        inertia, jac, rate = _inertia(numpy, inverse_inertia, rows), jac[..., rows, :], rate[..., rows, :]
+        inverse = numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)) @ inertia
+        turning = numpy.einsum("...ij,...j->...i", rate, qd)
+        coriolis = numpy.einsum("...ji,...j->...i", inverse, bias - weight)
+        coriolis = coriolis - numpy.einsum("...ij,...j->...i", inertia, turning)
+        gravity = numpy.einsum("...ji,...j->...i", inverse, weight)
+        nullspace = _identity(numpy, mass) - numpy.swapaxes(jac, -1, -2) @ numpy.swapaxes(inverse, -1, -2)
+        return inertia, coriolis, gravity, inverse, nullspace
+
+    inputs = ((6, 6), (6, n), (6, n), (n, n), (n,), (n,), (n,))
+    signature = Signature(inputs, ((k, k), (k,), (k,), (n, k), (n, n)), ("float64",) * 5)
+    terms.append(arrays.numbers("operational_space_dynamics", qd))
+    return OperationalSpace(*arrays.apply("operational_space_dynamics", compute, signature, terms))
 
 
 def dynamic_manipulability(
@@ -195,27 +205,42 @@ def dynamic_manipulability(
     >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
     [2.251, 0.249]
     """
+    rows, n = list(rows_of(mask)), tree.nv
     if measure == "asada":
-        rows = list(rows_of(mask))
-        inverse = kernel_of(tree, "inverse_operational_space_inertia", None, {"link": link})(q)[..., rows, :][..., rows]
-        values = np.linalg.eigvalsh(inverse)
-        return np.asarray(np.maximum(values[..., 0], 0.0) / np.where(values[..., -1] > 0, values[..., -1], 1.0))
-    jac = kernel_of(tree, "jacobian", None, {"link": link})(q)
-    mass = kernel_of(tree, "mass_matrix")(q)
-    return manipulability(np.swapaxes(np.linalg.solve(mass, np.swapaxes(jac, -1, -2)), -1, -2), mask, measure)
+
+        def compute(numpy: Any, inverse: Any) -> tuple[Any, ...]:
+            values = numpy.linalg.eigvalsh(inverse[..., rows, :][..., rows])
+            return (numpy.clip(values[..., 0], 0.0, None) / numpy.where(values[..., -1] > 0, values[..., -1], 1.0),)
+
+        inverse = kernel_of(tree, "inverse_operational_space_inertia", None, {"link": link})(q)
+        (result,) = arrays.apply("dynamic_manipulability", compute, Signature(((6, 6),), ((),), ("float64",)), [inverse])
+        return result  # type: ignore[no-any-return]
+
+    def response(numpy: Any, jac: Any, mass: Any) -> tuple[Any, ...]:
+        return (numpy.swapaxes(numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)), -1, -2),)
+
+    terms = [kernel_of(tree, "jacobian", None, {"link": link})(q), kernel_of(tree, "mass_matrix")(q)]
+    signature = Signature(((6, n), (n, n)), ((6, n),), ("float64",))
+    return manipulability(arrays.apply("dynamic_manipulability", response, signature, terms)[0], mask, measure)
 
 
-def _inverted(matrix: FloatArray) -> FloatArray:
-    """The inverse of positive semidefinite matrices (..., k, k) where they have one, else the pseudo-inverse."""
-    size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
-    scale = np.where(size > 0, size, 1.0)
-    scales = scale[..., :, None] * scale[..., None, :]
-    values, vectors = np.linalg.eigh(matrix / scales)
-    there = values > SINGULAR
-    whole = np.einsum("...ik,...k,...jk->...ij", vectors, np.where(there, 1.0 / np.where(there, values, 1.0), 0.0), vectors)
-    rank = there.sum(axis=-1, keepdims=True)
-    count = matrix.shape[-1]
-    plain, axes = np.linalg.eigh(matrix)
-    kept = (np.arange(count) >= count - rank) & (plain > 0)
-    part = np.einsum("...ik,...k,...jk->...ij", axes, np.where(kept, 1.0 / np.where(kept, plain, 1.0), 0.0), axes)
-    return np.asarray(np.where(rank[..., None] == count, whole / scales, part))
+def _inertia(numpy: Any, inverse: Any, rows: list[int]) -> Any:
+    """The inverse of positive semidefinite matrices (..., 6, 6), in some rows, or where there is none the pseudo-inverse."""
+    matrix = inverse[..., rows, :][..., rows]
+    known = numpy.isfinite(matrix).all(axis=(-2, -1))[..., None, None]
+    matrix, unit = numpy.where(known, matrix, 0.0), _identity(numpy, matrix)
+    diagonal = numpy.einsum("...ii->...i", matrix)
+    size = numpy.where(diagonal > 0, diagonal, 1.0) ** 0.5
+    scaled = matrix / (size[..., :, None] * size[..., None, :])
+    rank = (numpy.linalg.eigvalsh(scaled) > max(SINGULAR, 100.0 * numpy.finfo(matrix.dtype).eps)).sum(axis=-1)[..., None]
+    full = (rank == len(rows))[..., None]
+    whole = numpy.linalg.inv(numpy.where(full, scaled, unit)) / (size[..., :, None] * size[..., None, :])
+    values, axes = numpy.linalg.eigh(numpy.where(full, unit * numpy.cumsum(numpy.ones_like(unit), axis=-1), matrix))
+    kept = (numpy.cumsum(numpy.ones_like(values), axis=-1) > len(rows) - rank) & (values > 0)
+    part = numpy.einsum("...ik,...k,...jk->...ij", axes, kept / numpy.where(kept, values, 1.0), axes)
+    return numpy.where(known, numpy.where(full, whole, part), numpy.nan)
+
+
+def _identity(numpy: Any, like: Any) -> Any:
+    """Identity matrices of the shape, and on the device, of others."""
+    return numpy.tril(numpy.triu(numpy.ones_like(like)))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
-from linkwise.kinematics.configuration import difference, with_unit_quaternions
+from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.pose import exact_poses
@@ -384,7 +384,7 @@ def steepest_descent(
             if not pending.size:
                 break
             tried = task.kept(task.moved(q[pending], length[pending, None] * direction[pending]))
-            promised = np.sum(difference(task.mechanism, q[pending], tried) * direction[pending], axis=-1)
+            promised = np.sum(kernel_of(task.mechanism, "difference")(q[pending], tried) * direction[pending], axis=-1)
             fell = now[pending] - height(task.errors(tried, which[pending])) >= 1e-4 * promised
             moved[pending[fell]] = tried[fell]
             pending = pending[~fell]

@@ -76,7 +76,7 @@ class Kernel:
         self._compiled = Lazy(lambda: backend_of(self.backend).build(tape, doc, lanes))
         self._ufunc: Any = None
         self._single: Any = None
-        self.array_functions: dict[str, Callable[..., Any]] = {}
+        self.array_functions: dict[Any, Callable[..., Any]] = {}
         self._derivatives: dict[Any, Kernel] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

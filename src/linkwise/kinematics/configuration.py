@@ -11,17 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise.algorithm import algorithm
-from linkwise.errors import ArgumentError
 from linkwise.expr.derivative import derivative, rates
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import generator, unmasked, vectors, whole
+from linkwise.spatial.validation import generator, unmasked, whole
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"}, spread=False)
@@ -92,15 +90,11 @@ def _rates(tree: Tree, x: Array, values: Array, q: Array, qd: Array) -> Array:
     return substitute(table, dict(zip(x, q, strict=True)))
 
 
-def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
-    """Return the speeds (..., nv) that lead from q0 to q1 (..., nq) in one second: the inverse of `integrate`.
+@algorithm(inputs={"q0": "nq", "q1": "nq"}, outputs={"qd": "nv"}, spread=False)
+def difference(tree: Tree, q0: Array, q1: Array) -> Array:
+    """Return the velocities (nv,) that lead from q0 to q1 (nq,) in one second: the inverse of `integrate`.
 
-    The floating base takes the shorter of the two ways round.
-
-    Raises
-    ------
-    ArgumentError
-        Where the shapes do not fit the mechanism or each other, or what is given is no real number.
+    A floating base and ball joints take the shorter of the two ways round.
 
     Examples
     --------
@@ -109,21 +103,9 @@ def difference(tree: Tree, q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
     >>> arm.difference([0.0, 0.5], [0.1, 0.4]).round(9)
     array([ 0.1, -0.1])
     """
-    start, end = (vectors(f"difference: {name}", q, tree.nq, finite=False) for name, q in (("q0", q0), ("q1", q1)))
-    try:
-        start, end = np.broadcast_arrays(start, end)
-    except ValueError as error:
-        result = f"q0 {start.shape[:-1]}, q1 {end.shape[:-1]}"
-        raise ArgumentError(f"difference: the batch shapes do not fit each other: {result}") from error
-    kind = np.result_type(np.asarray(unmasked("q0", q0)).dtype, np.asarray(unmasked("q1", q1)).dtype, np.float32)
-    return _velocities_between(tree, start, end).astype(kind, copy=False)
-
-
-def _velocities_between(tree: Tree, start: FloatArray, end: FloatArray) -> FloatArray:
-    """The velocities (..., nv) from start to end, in float64."""
-    joints = [at.joint.difference(start[..., at.q], end[..., at.q]) for at in tree.manifold_joints]
     first = tree.nq - tree.n
-    return np.concatenate([*joints, end[..., first:] - start[..., first:]], axis=-1)
+    joints = [at.joint.difference(q0[at.q], q1[at.q]) for at in tree.manifold_joints]
+    return np.concatenate([*joints, q1[first:] - q0[first:]])
 
 
 def with_unit_quaternions(tree: Tree, q: Array) -> Array:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
+from linkwise.arrays import Signature
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.jacobian import jacobian
@@ -16,10 +18,10 @@ from linkwise.spatial.scalar import Array, FloatArray, root, select
 from linkwise.spatial.validation import choice, rows_of
 
 #: Measures of singular values (..., k), greatest first: their product, the least, the least by the greatest.
-MEASURES: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "volume": lambda values: np.prod(values, axis=-1),
-    "least": lambda values: values[..., -1],
-    "isotropy": lambda values: values[..., -1] / np.where(values[..., 0] > 0, values[..., 0], 1.0),
+MEASURES: dict[str, Callable[[Any, Any], Any]] = {
+    "volume": lambda numpy, values: numpy.prod(values, axis=-1),
+    "least": lambda numpy, values: values[..., -1],
+    "isotropy": lambda numpy, values: values[..., -1] / numpy.where(values[..., 0] > 0, values[..., 0], 1.0),
 }
 
 
@@ -51,14 +53,20 @@ def manipulability(jacobian: npt.ArrayLike, mask: npt.ArrayLike = "all", measure
     >>> float(manipulability(2 * np.eye(6), measure="isotropy"))
     1.0
     """
-    function = MEASURES[choice("measure", measure, MEASURES)]
-    chosen, matrix = list(rows_of(mask)), np.asarray(jacobian)
-    if matrix.ndim < 2 or matrix.shape[-2] != 6:
-        raise ArgumentError(f"jacobian has the shape {matrix.shape}; expected (..., 6, n)")
-    rows = matrix[..., chosen, :]
-    known = np.isfinite(rows).all(axis=(-2, -1))
-    values = np.linalg.svd(np.where(known[..., None, None], rows, 0.0), compute_uv=False)
-    return np.where(known, function(values), np.nan)
+    function, chosen = MEASURES[choice("measure", measure, MEASURES)], list(rows_of(mask))
+    shape = np.shape(jacobian)
+    if len(shape) < 2 or shape[-2] != 6:
+        raise ArgumentError(f"jacobian has the shape {tuple(shape)}; expected (..., 6, n)")
+
+    def compute(numpy: Any, matrix: Any) -> tuple[Any, ...]:
+        rows = matrix[..., chosen, :]
+        known = numpy.isfinite(rows).all(axis=(-2, -1))
+        values = numpy.linalg.svdvals(numpy.where(known[..., None, None], rows, 0.0))
+        return (numpy.where(known, function(numpy, values), numpy.nan),)
+
+    signature = Signature((shape[-2:],), ((),), ("float64",))
+    (result,) = arrays.apply("manipulability", compute, signature, [arrays.numbers("manipulability", jacobian)])
+    return result  # type: ignore[no-any-return]
 
 
 def volume_and_slope(tree: Tree, link: int | str, rows: tuple[int, ...], length: float, q: Array) -> tuple[Any, Array]:

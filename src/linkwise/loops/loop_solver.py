@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.kinematics.configuration import difference, random_coordinates
+from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.joint_limits import near_zero
@@ -123,7 +123,7 @@ class LoopEquations:
 
     def apart(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
         """The motion (N, s) along the speeds from one configuration (N, nq) to another, without unit."""
-        return np.asarray(difference(self.mechanism, q0, q1)[..., self.speeds] / self.columns)
+        return np.asarray(kernel_of(self.mechanism, "difference")(q0, q1)[..., self.speeds] / self.columns)
 
     def beyond(self, q: FloatArray, allowed: float) -> npt.NDArray[np.bool_]:
         """Which configurations (N, nq) have a joint beyond its limits by more than a share of the unit."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, warn
 from linkwise.kernel.tape import Shape
-from linkwise.kinematics.configuration import difference
 from linkwise.model.tree import Tree
 from linkwise.simulation.events import member
 from linkwise.simulation.plant import Plant
@@ -58,7 +57,7 @@ def energy_error(
         J; 0 at the first instant.
     """
     step = np.diff(t)[:, None]
-    path = difference(plant.tree, q[..., :-1, :], q[..., 1:, :]) if plant.tree.manifold_joints else np.diff(q, axis=-2)
+    path = plant.kernel("difference")(q[..., :-1, :], q[..., 1:, :]) if plant.tree.manifold_joints else np.diff(q, axis=-2)
     work = (tau[..., :-1, :] * path).sum(axis=-1)
     if has_friction(plant.tree) or plant.external is not None:
         middle = 1.5 * path / step - 0.25 * (qd[..., :-1, :] + qd[..., 1:, :])

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.spatial.scalar import Array, FloatArray, cos_sin, root
+from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
 
 #: Added to the square of an angle, so that sin(x)/x is 1 at zero; without effect on any angle above 1e-7 rad.
 LEAST = 1e-30
+
+#: Squares of the sine of half an angle up to this take the limit of the angle over it.
+STILL = 1e-60
 
 _DIAGONAL = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
 
@@ -94,20 +97,25 @@ def quaternion_exponential(vector: Array) -> Array:
     return np.array([c, *(half * np.asarray(vector))])
 
 
-def quaternion_difference(q0: FloatArray, q1: FloatArray) -> FloatArray:
-    """Return the rotation vectors (..., 3), rad, from q0 to q1 (..., 4) in the axes of q0, the shorter way round.
+def quaternion_difference(q0: Array, q1: Array) -> tuple[Array, Any, Any]:
+    """The rotation vector (3,) from q0 to q1 (4,), rad, the shorter way round; cosine and sine of half its length.
+
+    It is in the axes of q0. The vector part of q0* q1 is that of q0* (q1 - q0), in which nothing cancels: it is zero where
+    they are equal.
 
     Examples
     --------
-    >>> quaternion_difference(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])).round(9).tolist()
+    >>> quaternion_difference(np.array([1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0]))[0].round(9).tolist()
     [0.0, 0.0, 3.141592654]
     """
-    turn = multiplied(conjugated(q0), q1)
-    turn = turn * np.where(turn[..., :1] < 0, -1.0, 1.0)
-    sine = np.linalg.norm(turn[..., 1:], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, turn[..., :1])
-    small = 2.0 / np.where(sine > 0.0, 1.0, turn[..., :1])
-    return np.asarray(turn[..., 1:] * np.divide(angle, sine, out=small, where=sine > 0.0))
+    c, (w, x, y, z) = q0 @ q1, q0
+    sign = select(-c, -1.0, 1.0)
+    c = sign * c
+    turn = quaternion_product([w, -x, -y, -z], sign * q1 - q0)[1:]
+    square = turn @ turn
+    turned = square - STILL
+    s = root(select(turned, square, STILL))
+    return np.asarray(turn * select(turned, 2.0 * atan2(s, c) / s, 2.0)), c, s
 
 
 def random_quaternions(rng: np.random.Generator, count: int) -> FloatArray:

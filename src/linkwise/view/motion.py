@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.algorithm import kernel_of
 from linkwise.dynamics import closed_inverse_dynamics
 from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.files import open_motion
 from linkwise.files.motion import positions
-from linkwise.kinematics import difference
 from linkwise.loops.loop_solver import NEARLY, closing
 from linkwise.model.formatting.table import plain
 from linkwise.model.quantities import names
@@ -106,7 +106,7 @@ def _derived(mechanism: Tree, t: FloatArray, q: FloatArray) -> tuple[FloatArray,
     if len(t) == 1:
         return np.zeros((1, mechanism.nv)), np.zeros((1, mechanism.nv))
     steps = np.diff(t)[:, None]
-    between = difference(mechanism, q[:-1], q[1:]) / steps
+    between = kernel_of(mechanism, "difference")(q[:-1], q[1:]) / steps
     if len(t) == 2:
         return np.repeat(between, 2, axis=0), np.zeros((2, mechanism.nv))
     before, after = steps[:-1], steps[1:]

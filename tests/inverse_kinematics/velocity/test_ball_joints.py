@@ -9,7 +9,6 @@ import linkwise as lw
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import joint_accelerations, joint_velocities, velocity_step
 from linkwise.inverse_kinematics.velocity import follow, manipulability_gradient, towards_middle
-from linkwise.kinematics.configuration import difference
 from linkwise.solve.lengths import characteristic_length
 from linkwise.spatial.rotation import rotation_about
 from linkwise.trajectory import cartesian
@@ -130,7 +129,7 @@ def test_a_path_is_followed(limb: lw.Mechanism) -> None:
     assert found.success
     assert (found.q.shape[1], found.qd.shape[1]) == (17, 14)
     assert np.abs(np.linalg.norm(found.q[:, limb.manifold_joints[0].quaternion], axis=1) - 1.0).max() < 1e-14
-    rates = difference(limb, found.q[:-1], found.q[1:]) / np.diff(found.t)[:, None]
+    rates = limb.difference(found.q[:-1], found.q[1:]) / np.diff(found.t)[:, None]
     assert np.abs(rates - 0.5 * (found.qd[1:] + found.qd[:-1])).max() < 1e-2 * np.abs(found.qd).max()
 
 

@@ -26,8 +26,9 @@ from linkwise.control.cycle.setpoints import (
 from linkwise.control.keep_clear import KeepClear
 from linkwise.control.limits import Pace
 from linkwise.control.limits.stop_feasibility import length
-from linkwise.control.tangent import block_count, blocks, difference, integrate
+from linkwise.control.tangent import block_count, blocks, integrate
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.configuration import difference
 from linkwise.kinematics.link_motion import motion
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import iteration

@@ -19,7 +19,8 @@ from linkwise.control.constraints import (
     turned,
 )
 from linkwise.control.cycle.layout import Layout
-from linkwise.control.tangent import difference, integrate
+from linkwise.control.tangent import integrate
+from linkwise.kinematics.configuration import difference
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, squared
 from linkwise.solve.constraints.loop_closure import Closed

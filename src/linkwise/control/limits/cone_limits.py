@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.control.tangent import difference, integrate
+from linkwise.control.tangent import integrate
+from linkwise.kinematics.configuration import difference
 from linkwise.model.joints import Ball
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import squared

@@ -36,12 +36,13 @@ from linkwise.control.limits.stop_feasibility import (
     smallest,
     upper,
 )
-from linkwise.control.tangent import block_count, blocks, difference, integrate
+from linkwise.control.tangent import block_count, blocks, integrate
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.row_layout import RowLayout
 from linkwise.kernel.sequence import Copy, KernelCall
+from linkwise.kinematics.configuration import difference
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select

@@ -22,8 +22,9 @@ import numpy as np
 
 from linkwise.control.limits.cone_limits import Cones
 from linkwise.control.limits.point_motion import LoopProjection, Points
-from linkwise.control.tangent import block_count, blocks, difference
+from linkwise.control.tangent import block_count, blocks
 from linkwise.kernel.row_layout import RowLayout
+from linkwise.kinematics.configuration import difference
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, root, select

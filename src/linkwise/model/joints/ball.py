@@ -75,9 +75,9 @@ class Ball(Joint):
         """The exponential of the rotation vector; the quaternion is normalised."""
         return unit_quaternion(quaternion_product(unit_quaternion(q), quaternion_exponential(step)))
 
-    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """The rotation vector (..., 3) from q0 to q1 (..., 4), the shorter way round."""
-        return quaternion_difference(q0, q1)
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """The rotation vector from q0 to q1, the shorter way round."""
+        return quaternion_difference(q0, q1)[0]
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:
         """The angular velocity times the angular momentum."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from linkwise.spatial.quaternion import (
     unit_quaternion,
 )
 from linkwise.spatial.rotation import cross
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array, FloatArray, atan2, select
 from linkwise.spatial.transform import transform
+
+#: Half angles whose sine is below this take the series (remainder below 1e-15).
+NEAR = 0.05
 
 #: Name and unit of each component of a pose, a twist, its derivative and a wrench.
 POSE_COLUMNS: dict[str, Columns] = {
@@ -89,21 +92,17 @@ class Floating(Joint):
         turns = random_quaternions(rng, count)
         return np.concatenate([rng.uniform(-1.0, 1.0, (count, 3)), turns], axis=-1)
 
-    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """The twist (..., 6) from q0 to q1 (..., 7), the shorter way round."""
-        rotation = np.moveaxis(np.asarray(quaternion_rotation(np.moveaxis(q0[..., 3:], -1, 0))), (0, 1), (-2, -1))
-        shift = np.einsum("...ji,...j->...i", rotation, q1[..., :3] - q0[..., :3])
-        angular = quaternion_difference(q0[..., 3:], q1[..., 3:])
-        angle = np.linalg.norm(angular, axis=-1, keepdims=True)
-        across = np.cross(angular, shift)
-        linear = shift - 0.5 * across + _second(angle) * np.cross(angular, across)
-        return np.concatenate([linear, angular], axis=-1)
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """The twist from q0 to q1, the shorter way round: the logarithm that undoes `integrate`."""
+        shift = quaternion_rotation(q0[3:]).T @ (q1[:3] - q0[:3])
+        angular, c, s = quaternion_difference(q0[3:], q1[3:])
+        across = cross(angular, shift)
+        return np.concatenate([shift - 0.5 * across + _second(c, s) * cross(angular, across), angular])
 
 
-def _second(angle: FloatArray) -> FloatArray:
-    """(1 - x/2 cot(x/2)) / x^2, by its series where the difference would cancel (remainder below 1e-17 at 0.05 rad)."""
-    small = np.abs(angle) < 0.05
-    x = np.where(small, 1.0, angle)
-    square = angle * angle
-    series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square * (1 / 1209600 + square / 47900160)))
-    return np.where(small, series, (1.0 - 0.5 * x / np.tan(0.5 * x)) / (x * x))
+def _second(c: Any, s: Any) -> Any:
+    """(1 - x/2 cot(x/2)) / x^2 from cosine and sine of x/2, by its series where the difference would cancel."""
+    half = atan2(s, c)
+    square = half * half
+    series = 1 / 12 + square * (1 / 180 + square * (1 / 1890 + square * (1 / 18900 + square * (1 / 187110))))
+    return select(s - NEAR, (1.0 - half * c / s) / (4.0 * square), series)

@@ -151,8 +151,8 @@ class Joint(Record, ABC):
         """The coordinates (nq,) after a motion with the constant velocities ``step`` (nv,) for a unit of time."""
         return np.asarray(q + step)
 
-    def difference(self, q0: FloatArray, q1: FloatArray) -> FloatArray:
-        """The velocities (..., nv) that lead from q0 to q1 (..., nq) in a unit of time."""
+    def difference(self, q0: Array, q1: Array) -> Array:
+        """The velocities (nv,) that lead from q0 to q1 (nq,) in a unit of time."""
         return np.asarray(q1 - q0)
 
     def coadjoint(self, qd: Array, momentum: Array) -> Array:

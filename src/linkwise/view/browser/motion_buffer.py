@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from linkwise.kinematics import difference
+from linkwise.algorithm import kernel_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
@@ -56,7 +56,7 @@ class History:
         """Return the past as a motion; its speeds are those between the instants, its efforts those that hold it still."""
         t = np.array([time for time, _, _ in self._past])
         q = np.array([at for _, at, _ in self._past])
-        steps = difference(self._mechanism, q[:-1], q[1:]) / np.diff(t)[:, None]
+        steps = kernel_of(self._mechanism, "difference")(q[:-1], q[1:]) / np.diff(t)[:, None]
         qd = np.concatenate((steps[:1], steps))
         joints = self._mechanism.manifold_joints
         trajectory = Trajectory(t, q, qd, np.zeros_like(qd), manifold_joints=joints)
