@@ -146,6 +146,11 @@ class Listing:
     notes: tuple[str, ...] = ()
     origins: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def assignments(self) -> tuple[Assignment, ...]:
+        """Those of all sections, in order."""
+        return tuple(line for section in self.sections for line in section.assignments)
+
 
 def given_meanings(tree: Tree, tape: Tape, listing: Listing) -> dict[str, str]:
     """What the names that a listing uses and does not assign mean, where that is known."""
@@ -218,7 +223,7 @@ def _of_motor(motor: Motor, of: str) -> Iterator[tuple[Any, str]]:
 def names_in(listing: Listing) -> set[str]:
     """All names that occur in the values of a listing."""
     names: set[str] = set()
-    waiting = [line.value for section in listing.sections for line in section.assignments]
+    waiting = [line.value for line in listing.assignments]
     while waiting:
         for term in waiting.pop().terms:
             for factor in term.factors:
@@ -285,14 +290,13 @@ def evaluated(listing: Listing, inputs: Mapping[str, Any]) -> dict[str, FloatArr
     known: dict[str, Any] = {name: np.asarray(value, dtype=float) for name, value in inputs.items()}
     batch = np.broadcast_shapes(*(value.shape for value in known.values()))
     outputs = {name: np.zeros((*batch, *shape)) for name, shape in listing.outputs.items()}
-    for section in listing.sections:
-        for line in section.assignments:
-            value = _sum(line.value, known)
-            if line.name in outputs and len(line.index) == len(listing.outputs[line.name]):
-                outputs[line.name].T[line.index[::-1]] = np.asarray(value).T
-                known[element_name(line.name, line.index)] = value
-            else:
-                known[line.name] = value
+    for line in listing.assignments:
+        value = _sum(line.value, known)
+        if line.name in outputs and len(line.index) == len(listing.outputs[line.name]):
+            outputs[line.name].T[line.index[::-1]] = np.asarray(value).T
+            known[element_name(line.name, line.index)] = value
+        else:
+            known[line.name] = value
     return outputs
 
 
@@ -326,7 +330,7 @@ def operations(listing: Listing) -> dict[str, int]:
     count = {"mul": 0, "add": 0, "div": 0}
     calls: dict[Call, None] = {}
     angles: set[Sum] = set()
-    waiting = [line.value for section in listing.sections for line in section.assignments]
+    waiting = [line.value for line in listing.assignments]
     while waiting:
         value = waiting.pop()
         count["add"] += max(0, len(value.terms) - 1)

@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.expr.node import Expr, is_parameter, symbol
 from linkwise.expr.operations import OPERATIONS
 from linkwise.expr.ordering import operations_needed, schedule
-from linkwise.spatial.scalar import Array, atan2, cos_sin, root, select, sign
+from linkwise.spatial.scalar import Array, atan2, cos_sin, is_number, root, select, sign
 
 _ON_SCALARS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -77,7 +77,8 @@ def substitute(outputs: Array, values: Mapping[Expr, Any]) -> Array:
     known = {node: value for node, value in values.items() if node is not value}
     for node in operations_needed(outputs.flat) if known else ():
         args = [arg.value if arg.op == "const" else known.get(arg, arg) for arg in node.args]
-        known[node] = _ON_SCALARS[node.op](*args)
+        exact = node.op in {"cos", "sin"} or not all(map(is_number, args))
+        known[node] = (_ON_SCALARS[node.op] if exact else OPERATIONS[node.op].value)(*args)
     results = np.empty(outputs.shape, dtype=object)
     for place in np.ndindex(outputs.shape):
         output: Any = outputs[place]

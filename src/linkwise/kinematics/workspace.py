@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.workspace_map import Cells, Grid, Postures, climb, grid_of, measured, pointing_of, ranges_of
 from linkwise.model.assembly import separated
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import rows_of, word_of
+from linkwise.spatial.validation import flag, number_within, rows_of, word_of
 
 #: Postures with less than this share of the greatest manipulability count as near a singular one.
 NEAR = 0.01
@@ -281,7 +281,5 @@ def check_workspace(mechanism: Tree, samples: int, seed: int, limits: bool, cell
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
     wholes = (("samples", samples, 1000, 10**9), ("seed", seed, 0, 2**63), ("cells", cells, 16, 1000))
     for name, value, least, most in wholes:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-            raise ArgumentError(f"{name} is {shown(value)}; expected a whole number from {least} to {most}")
-    if not isinstance(limits, (bool, np.bool_)):
-        raise ArgumentError(f"limits is {shown(limits)}; expected True or False")
+        number_within(name, value, least, most, f"a whole number from {least} to {most}", whole=True)
+    flag("limits", limits)

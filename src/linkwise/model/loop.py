@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
-from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.symbolic import substituted
-from linkwise.model.validation import Checker, Record
-from linkwise.spatial.scalar import FloatArray
+from linkwise.model.validation import CheckedRecord, Checker
 
 #: What the base is called where a link is named.
 BASE = "base"
@@ -22,8 +21,11 @@ LOOPS: tuple[str, ...] = ("full", "point", "hinge")
 CLOSURE_ROWS = {"full": 6, "point": 3, "hinge": 5}
 
 
+_link = partial(Checker.word, expected="the name of a link, or 'base'", needed=True)
+
+
 @dataclass(frozen=True, eq=False)
-class Loop(Record):
+class Loop(CheckedRecord):
     """A closure: a frame on one link meets a frame on another.
 
     A mechanism with loops is described by its tree, whose coordinates it keeps, and by the closures that they must fulfil.
@@ -50,29 +52,18 @@ class Loop(Record):
     'point'
     """
 
-    kind: LoopKind
-    first: str
-    second: str
-    first_frame: FloatArray
-    second_frame: FloatArray
-    name: str | None
+    _word = "loop"
 
-    def __init__(
-        self, kind: str, first: str, second: str, first_frame: Any = None, second_frame: Any = None, name: str | None = None
-    ) -> None:
-        check = Checker(f"loop {name!r}" if name else "loop")
-        values: dict[str, object] = {
-            "kind": check.choice("kind", kind, LOOPS),
-            "first": _link(check, "first", first),
-            "second": _link(check, "second", second),
-            "first_frame": check.rigid("first_frame", first_frame),
-            "second_frame": check.rigid("second_frame", second_frame),
-            "name": name if name is None else _link(check, "name", name),
-        }
-        if not check.problems and first == second:
-            check.report("second", second, f"another link than {first!r}")
-        check.finish()
-        self._assign(values)
+    kind: Annotated[Any, partial(Checker.choice, allowed=LOOPS)]
+    first: Annotated[str, _link]
+    second: Annotated[str, _link]
+    first_frame: Annotated[Any, Checker.rigid] = None
+    second_frame: Annotated[Any, Checker.rigid] = None
+    name: Annotated[str | None, partial(Checker.word, expected="a word")] = None
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        if not check.problems and self.first == self.second:
+            check.report("second", self.second, f"another link than {self.first!r}")
 
     def __repr__(self) -> str:
         named = f", name={self.name!r}" if self.name else ""
@@ -84,22 +75,11 @@ class Loop(Record):
         return Loop(self.kind, self.first, self.second, first, second, self.name)
 
 
-def _link(check: Checker, field: str, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        check.report(field, value, "a word" if field == "name" else "the name of a link, or 'base'")
-    return str(value)
-
-
 def given_loops(check: Checker, loops: Any, links: Sequence[str | None]) -> tuple[Loop, ...]:
     """The loops as a tuple, or nothing after a report; their links must be there."""
-    result = tuple(loops) if isinstance(loops, Iterable) else None
-    if result is None or not all(isinstance(loop, Loop) for loop in result):
-        check.report("loops", loops, "a sequence of Loop")
-        return ()
-    known = {BASE, *links}
+    result = check.several("loops", loops, Loop, "Loop")
     for k, loop in enumerate(result):
         item = f"loop {loop.name!r}" if loop.name else f"loops[{k}]"
-        for field in ("first", "second"):
-            if getattr(loop, field) not in known:
-                check.problems.append(Problem(item, field, getattr(loop, field), choices([BASE, *links])))
+        check.known(item, "first", loop.first, [BASE, *links])
+        check.known(item, "second", loop.second, [BASE, *links])
     return result

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Annotated, Any
 
 from linkwise.errors import Problem, choices
-from linkwise.model.validation import Checker
+from linkwise.model.validation import CheckedRecord, Checker
 
 
-@dataclass(frozen=True)
-class Mimic:
+@dataclass(frozen=True, eq=False)
+class Mimic(CheckedRecord):
     """The joint's coordinate is ``ratio * (coordinate of the joint followed) + offset``.
 
     Such a joint has no coordinate of its own: the mechanism has one column less in q, and its efforts act, times `ratio`,
@@ -37,17 +38,11 @@ class Mimic:
     Mimic(joint='left finger', ratio=-1.0, offset=0.0)
     """
 
-    joint: str
-    ratio: float = 1.0
-    offset: float = 0.0
+    _word = "mimic"
 
-    def __post_init__(self) -> None:
-        check = Checker("mimic")
-        if not isinstance(self.joint, str) or not self.joint.strip():
-            check.report("joint", self.joint, "the name of a joint")
-        object.__setattr__(self, "ratio", check.number("ratio", self.ratio, known=True))
-        object.__setattr__(self, "offset", check.number("offset", self.offset, known=True))
-        check.finish()
+    joint: Annotated[str, partial(Checker.word, expected="the name of a joint", needed=True)]
+    ratio: Annotated[float, partial(Checker.number, known=True)] = 1.0
+    offset: Annotated[float, partial(Checker.number, known=True)] = 0.0
 
 
 @dataclass(frozen=True)

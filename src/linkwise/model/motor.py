@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property, partial
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,15 +13,45 @@ from linkwise.errors import members
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import SLACK, Inertia
 from linkwise.model.symbolic import any_nonzero, has_symbols, numbers_at, parameters_in, substituted
-from linkwise.model.validation import Checker, Record
-from linkwise.spatial.scalar import FloatArray
+from linkwise.model.validation import CheckedRecord, Checker, unset_or
 
 #: How friction on the motor's side is reflected to the joint.
 FRICTION_RULES: tuple[str, ...] = ("reflected", "toolbox7")
 
 
+def read_ratio(check: Checker, field: str, value: Any) -> float:
+    """A gear ratio: a number other than zero, or an expression."""
+    ratio = check.number(field, value, default=1.0)
+    if not any_nonzero(ratio):
+        check.report(field, value, "a number other than 0 (1 is direct drive)")
+    return ratio
+
+
+def _two_sided(check: Checker, name: str, pair: Any) -> tuple[float, float]:
+    if not isinstance(pair, (list, tuple, str)) and np.ndim(pair) == 0:
+        value = check.number(name, pair, least=0.0)
+        return (value, -value if any_nonzero(value) else 0.0)
+    positive, negative = check.vector(name, pair, 2).tolist()
+    if (not has_symbols(positive) and positive < 0) or (not has_symbols(negative) and negative > 0):
+        check.report(name, pair, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
+    return positive, negative
+
+
+def _carrier(check: Checker, field: str, carrier: object) -> str | int | None:
+    if isinstance(carrier, (int, np.integer)) and not isinstance(carrier, bool) and carrier >= 0:
+        return int(carrier)
+    return check.word(field, carrier, "the name of a link, its index from 0, 'base', or None")
+
+
+_not_negative = partial(Checker.number, least=0.0)
+
+
+def _inertia(check: Checker, field: str, value: Any) -> float:
+    return check.number(field, 0.0 if value is None else value, least=0.0)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Motor(Record):
+class Motor(CheckedRecord):
     """Rotor inertia, gear and friction of the motor that drives a joint, and where its rotor sits.
 
     Friction and Jm are on the motor's side of the gear. Without a carrier the joint feels (P. I. Corke, *A robotics
@@ -97,60 +127,76 @@ class Motor(Record):
     (0.0002, 2.0)
     """
 
-    inertia: float
-    gear_ratio: float
-    viscous: float
-    coulomb: tuple[float, float]
-    carrier: str | int | None
-    mass: float
-    com: FloatArray
-    rotor_inertia: FloatArray
-    axis: FloatArray | None
-    joint: str | None
-    friction_rule: str
-    transition_speed: float
-    breakaway: tuple[float, float] | None
+    inertia: Annotated[Any, _inertia] = None
+    gear_ratio: Annotated[Any, read_ratio] = 1.0
+    viscous: Annotated[Any, _not_negative] = 0.0
+    coulomb: Annotated[Any, _two_sided] = 0.0
+    carrier: Annotated[str | int | None, _carrier] = None
+    mass: Any = 0.0
+    com: Any = (0.0, 0.0, 0.0)
+    rotor_inertia: Any = 0.0
+    axis: Annotated[Any, unset_or(Checker.direction)] = None
+    _: KW_ONLY
+    joint: Annotated[str | None, partial(Checker.word, expected="the name of the link whose joint it drives, or None")] = (
+        None
+    )
+    friction_rule: Annotated[str, partial(Checker.choice, allowed=FRICTION_RULES)] = "reflected"
+    transition_speed: Annotated[Any, _not_negative] = 0.0
+    breakaway: Annotated[Any, unset_or(_two_sided)] = None
 
-    def __init__(
-        self,
-        inertia: Any = None,
-        gear_ratio: Any = 1.0,
-        viscous: Any = 0.0,
-        coulomb: Any = 0.0,
-        carrier: str | int | None = None,
-        mass: Any = 0.0,
-        com: Any = (0.0, 0.0, 0.0),
-        rotor_inertia: Any = 0.0,
-        axis: Any = None,
-        *,
-        joint: str | None = None,
-        friction_rule: str = "reflected",
-        transition_speed: Any = 0.0,
-        breakaway: Any = None,
-    ) -> None:
-        check = Checker(f"motor of {joint!r}" if isinstance(joint, str) else "motor")
-        locked = Inertia.checked(check, mass, com, rotor_inertia, field="rotor_inertia")
-        values: dict[str, Any] = {
-            "inertia": check.number("inertia", 0.0 if inertia is None else inertia, least=0.0),
-            "gear_ratio": _ratio(check, gear_ratio),
-            "viscous": check.number("viscous", viscous, least=0.0),
-            "coulomb": _two_sided(check, "coulomb", coulomb),
-            "carrier": _carrier(check, carrier),
-            "mass": locked.mass,
-            "com": locked.com,
-            "rotor_inertia": locked.tensor,
-            "axis": None if axis is None else check.direction("axis", axis),
-            "joint": _joint(check, joint),
-            "friction_rule": check.choice("friction_rule", friction_rule, FRICTION_RULES),
-            "transition_speed": check.number("transition_speed", transition_speed, least=0.0),
-            "breakaway": None if breakaway is None else _two_sided(check, "breakaway", breakaway),
-        }
-        _check_breakaway(check, values)
-        _check_carried(check, values)
-        if values["axis"] is not None and not check.problems:
-            values["inertia"] = _about_axis(check, values, derived=inertia is None)
-        check.finish()
-        self._assign(values)
+    @property
+    def _item(self) -> str:
+        return f"motor of {self.joint!r}" if isinstance(self.joint, str) else "motor"
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        body = Inertia.checked(check, self.mass, self.com, self.rotor_inertia, field="rotor_inertia")
+        self._assign({"mass": body.mass, "com": body.com, "rotor_inertia": body.tensor})
+        self._check_breakaway(check)
+        self._check_carried(check)
+        if self.axis is not None and not check.problems:
+            self._assign({"inertia": self._about_axis(check, derived=arguments["inertia"] is None)})
+
+    def _check_breakaway(self, check: Checker) -> None:
+        least, most = self.coulomb, self.breakaway
+        if most is None or has_symbols([*least, *most]) or check.problems:
+            return
+        if most[0] < least[0] or most[1] > least[1]:
+            check.report("breakaway", most, f"no less than the Coulomb friction {least} in either direction")
+
+    def _check_carried(self, check: Checker) -> None:
+        """A carrier needs an axis; a body or an axis needs a carrier."""
+        reported = {problem.field for problem in check.problems}
+        values = {field: getattr(self, field) for field in (*_BODY, "axis")}
+        fields = [field for field, value in values.items() if value is not None and any_nonzero(value)]
+        if self.carrier is None and fields and "carrier" not in reported:
+            given = f"{members(fields)} {'is' if len(fields) == 1 else 'are'} given"
+            check.report("carrier", None, f"the link that carries the rotor, or 'base', for {given}")
+        if self.carrier is not None and self.axis is None and "axis" not in reported:
+            check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
+
+    def _about_axis(self, check: Checker, *, derived: bool) -> Any:
+        """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
+        tensor, axis, inertia = self.rotor_inertia, self.axis, self.inertia
+        jm = inertia
+        if not any_nonzero(tensor):
+            return jm
+        if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
+            symbols = parameters_in([tensor, jm])
+            point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
+            inertia = axis @ tensor @ axis if derived else jm
+            tensor, jm = (numbers_at(np.asarray(value, dtype=object), point) for value in (tensor, jm))
+        moment = float(axis @ tensor @ axis)
+        across = 0.5 * (float(np.trace(tensor)) - moment)
+        rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
+        if not np.abs(tensor - rotor).max() <= SLACK * np.abs(tensor).max():
+            expected = "equal moments across the spin axis and no products with it, for the rotor turns"
+            check.report("rotor_inertia", self.rotor_inertia.tolist(), expected)
+        elif derived:
+            return inertia if has_symbols(inertia) else moment
+        elif not abs(jm - moment) <= SLACK * max(jm, moment):
+            expected = "the moment of rotor_inertia about the axis" if has_symbols(inertia) else repr(moment)
+            check.report("inertia", inertia, f"{expected}, the moment of rotor_inertia about the axis (or leave it out)")
+        return inertia
 
     @cached_property
     def locked(self) -> Inertia:
@@ -160,12 +206,12 @@ class Motor(Record):
     @property
     def reflected_inertia(self) -> float:
         """G^2 Jm: the inertia reflected to the joint, kg m2."""
-        return self.gear_ratio**2 * self.inertia
+        return self.gear_ratio**2 * self.inertia  # type: ignore[no-any-return]
 
     @property
     def reflected_viscous(self) -> float:
         """Viscous friction reflected to the joint, N m s/rad: G^2 B, or G B by the rule ``"toolbox7"``."""
-        return self.gear_ratio**2 * self.viscous if self.friction_rule == "reflected" else self.gear_ratio * self.viscous
+        return self.gear_ratio**2 * self.viscous if self.friction_rule == "reflected" else self.gear_ratio * self.viscous  # type: ignore[no-any-return]
 
     @property
     def reflected_coulomb(self) -> tuple[float, float]:
@@ -183,7 +229,7 @@ class Motor(Record):
     @property
     def joint_transition_speed(self) -> float:
         """The transition speed of Coulomb friction as a speed of the joint, rad/s."""
-        return self.transition_speed / abs(self.gear_ratio)
+        return self.transition_speed / abs(self.gear_ratio)  # type: ignore[no-any-return]
 
     @property
     def jumps(self) -> bool:
@@ -250,80 +296,3 @@ def _is_blank(name: str, value: Any) -> bool:
 
 
 _BODY = ("mass", "com", "rotor_inertia")
-
-
-def _ratio(check: Checker, value: Any) -> float:
-    ratio = check.number("gear_ratio", value, default=1.0)
-    if not any_nonzero(ratio):
-        check.report("gear_ratio", value, "a number other than 0 (1 is direct drive)")
-    return ratio
-
-
-def _two_sided(check: Checker, name: str, pair: Any) -> tuple[float, float]:
-    if not isinstance(pair, (list, tuple, str)) and np.ndim(pair) == 0:
-        value = check.number(name, pair, least=0.0)
-        return (value, -value if any_nonzero(value) else 0.0)
-    positive, negative = check.vector(name, pair, 2).tolist()
-    if (not has_symbols(positive) and positive < 0) or (not has_symbols(negative) and negative > 0):
-        check.report(name, pair, "Tc+ >= 0 and Tc- <= 0 (or one number >= 0 for both directions)")
-    return positive, negative
-
-
-def _check_breakaway(check: Checker, values: dict[str, Any]) -> None:
-    least, most = values["coulomb"], values["breakaway"]
-    if most is None or has_symbols([*least, *most]) or check.problems:
-        return
-    if most[0] < least[0] or most[1] > least[1]:
-        check.report("breakaway", most, f"no less than the Coulomb friction {least} in either direction")
-
-
-def _joint(check: Checker, joint: object) -> str | None:
-    if joint is None or (isinstance(joint, str) and joint.strip()):
-        return joint
-    check.report("joint", joint, "the name of the link whose joint it drives, or None")
-    return None
-
-
-def _carrier(check: Checker, carrier: object) -> str | int | None:
-    if carrier is None or (isinstance(carrier, str) and carrier.strip()):
-        return carrier
-    if isinstance(carrier, (int, np.integer)) and not isinstance(carrier, bool) and carrier >= 0:
-        return int(carrier)
-    check.report("carrier", carrier, "the name of a link, its index from 0, 'base', or None")
-    return None
-
-
-def _check_carried(check: Checker, values: dict[str, Any]) -> None:
-    """A carrier needs an axis; a body or an axis needs a carrier."""
-    reported = {problem.field for problem in check.problems}
-    fields = [field for field in (*_BODY, "axis") if values[field] is not None and any_nonzero(values[field])]
-    if values["carrier"] is None and fields and "carrier" not in reported:
-        expected = f"the link that carries the rotor, or 'base', for {members(fields)} {'is' if len(fields) == 1 else 'are'}"
-        check.report("carrier", None, expected + " given")
-    if values["carrier"] is not None and values["axis"] is None and "axis" not in reported:
-        check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
-
-
-def _about_axis(check: Checker, values: dict[str, Any], *, derived: bool) -> float:
-    """Jm, taken from the tensor or held against it; the tensor must be that of a rotor about the axis."""
-    tensor, axis, inertia = values["rotor_inertia"], values["axis"], values["inertia"]
-    jm = inertia
-    if not any_nonzero(tensor):
-        return jm  # type: ignore[no-any-return]
-    if has_symbols(tensor) or has_symbols(jm):  # what holds for all values holds for these
-        symbols = parameters_in([tensor, jm])
-        point = dict(zip(symbols, np.random.default_rng(0).uniform(0.2, 1.2, len(symbols)).tolist(), strict=True))
-        inertia = axis @ tensor @ axis if derived else jm
-        tensor, jm = (numbers_at(np.asarray(value, dtype=object), point) for value in (tensor, jm))
-    moment = float(axis @ tensor @ axis)
-    across = 0.5 * (float(np.trace(tensor)) - moment)
-    rotor = across * np.eye(3) + (moment - across) * np.outer(axis, axis)
-    if not np.abs(tensor - rotor).max() <= SLACK * np.abs(tensor).max():
-        expected = "equal moments across the spin axis and no products with it, for the rotor turns"
-        check.report("rotor_inertia", values["rotor_inertia"].tolist(), expected)
-    elif derived:
-        return inertia if has_symbols(inertia) else moment
-    elif not abs(jm - moment) <= SLACK * max(jm, moment):
-        expected = "the moment of rotor_inertia about the axis" if has_symbols(inertia) else repr(moment)
-        check.report("inertia", inertia, f"{expected}, the moment of rotor_inertia about the axis (or leave it out)")
-    return inertia  # type: ignore[no-any-return]

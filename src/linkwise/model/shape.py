@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from linkwise.errors import choices
-from linkwise.model.validation import Checker, Record
+from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
@@ -27,8 +28,26 @@ SIZES: dict[str, tuple[str, ...]] = {
 }
 
 
+def _origin(check: Checker, field: str, origin: Any) -> FloatArray:
+    return check.rigid(field, transform(None, origin) if np.shape(origin) == (3,) else origin)
+
+
+def _colour(check: Checker, field: str, colour: Any) -> tuple[float, ...]:
+    return tuple(check.vector(field, colour, 4).tolist())
+
+
+def _vertices(check: Checker, field: str, vertices: Any) -> Any:
+    if callable(vertices):
+        return vertices
+    count = len(vertices) if isinstance(vertices, Sequence | np.ndarray) else 0
+    if not count:
+        check.report(field, vertices, "points (N, 3)")
+        return np.zeros((1, 3))
+    return check.finite(field, vertices, (count, 3), "finite points (N, 3)")
+
+
 @dataclass(frozen=True, eq=False)
-class Shape(Record):
+class Shape(CheckedRecord):
     """One body that stands for a link in pictures or collisions.
 
     Parameters
@@ -65,49 +84,28 @@ class Shape(Record):
     """
 
     link: str
-    kind: str
-    size: tuple[float, ...]
-    role: str
-    origin: FloatArray
-    filename: str | None
-    colour: tuple[float, ...] | None
-    name: str | None
-    material: str | None
-    vertices: Any
+    kind: Annotated[str, partial(Checker.choice, allowed=SIZES)]
+    size: Any
+    _: KW_ONLY
+    role: Annotated[str, partial(Checker.choice, allowed=ROLES)] = "visual"
+    origin: Annotated[Any, _origin] = None
+    filename: str | None = None
+    colour: Annotated[Any, unset_or(_colour)] = None
+    name: str | None = None
+    material: str | None = None
+    vertices: Annotated[Any, unset_or(_vertices)] = None
 
-    def __init__(
-        self,
-        link: str,
-        kind: str,
-        size: Any,
-        *,
-        role: str = "visual",
-        origin: Any = None,
-        filename: str | None = None,
-        colour: Any = None,
-        name: str | None = None,
-        material: str | None = None,
-        vertices: Any = None,
-    ) -> None:
-        check = Checker(f"shape of link {link!r}")
-        result = check.choice("kind", kind, SIZES)
-        if (result == "mesh") != (filename is not None):
-            check.report("filename", filename, "a file for a mesh, and None for all else")
-        values: dict[str, Any] = {
-            "link": link,
-            "kind": result,
-            "size": tuple(check.vector("size", [size] if np.ndim(size) == 0 else size, len(SIZES[result])).tolist()),
-            "role": check.choice("role", role, ROLES),
-            "origin": check.rigid("origin", transform(None, origin) if np.shape(origin) == (3,) else origin),
-            "filename": filename,
-            "colour": None if colour is None else tuple(check.vector("colour", colour, 4).tolist()),
-            "name": name,
-            "material": material,
-            "vertices": vertices if vertices is None or callable(vertices) else _vertices(check, vertices),
-        }
-        _check_size(check, values)
-        check.finish()
-        self._assign(values)
+    @property
+    def _item(self) -> str:
+        return f"shape of link {self.link!r}"
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        if (self.kind == "mesh") != (self.filename is not None):
+            check.report("filename", self.filename, "a file for a mesh, and None for all else")
+        size = [self.size] if np.ndim(self.size) == 0 else self.size
+        self._assign({"size": tuple(check.vector("size", size, len(SIZES[self.kind])).tolist())})
+        if self.kind != "mesh" and min(self.size) < 0.0:
+            check.report("size", self.size, "lengths of 0 or more")
 
     @classmethod
     def rod(cls, link: str, start: Any, end: Any, radius: Any, *, role: str = "collision", **fields: Any) -> Shape:
@@ -145,20 +143,6 @@ class Shape(Record):
         link, pose = places.get(self.link, (self.link, np.eye(4)))
         name = self.name and prefix + self.name
         return self.unchecked(link=link, origin=np.asarray(pose @ self.origin), name=name)
-
-
-def _vertices(check: Checker, vertices: Any) -> FloatArray:
-    count = len(vertices) if isinstance(vertices, Sequence | np.ndarray) else 0
-    if not count:
-        check.report("vertices", vertices, "points (N, 3)")
-        return np.zeros((1, 3))
-    return check.finite("vertices", vertices, (count, 3), "finite points (N, 3)")
-
-
-def _check_size(check: Checker, values: Mapping[str, Any]) -> None:
-    """Report lengths that a solid cannot have."""
-    if values["kind"] != "mesh" and min(values["size"]) < 0.0:
-        check.report("size", values["size"], "lengths of 0 or more")
 
 
 def given_shapes(check: Checker, shapes: Iterable[Any], links: Sequence[str]) -> tuple[Shape, ...]:

@@ -10,22 +10,67 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from linkwise.errors import Problem, choices
+from linkwise.errors import Problem
 from linkwise.expr.node import Expr
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.symbolic import substituted
-from linkwise.model.validation import Checker, Record
+from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
 from linkwise.spatial.transform import translation
 
 
+def _joints(check: Checker, field: str, joints: Any) -> tuple[tuple[str, float], ...]:
+    """The names of coordinates, each with its constant; they may come as such pairs."""
+    pairs = ((joints, 1.0),) if isinstance(joints, str) else joints.items() if isinstance(joints, Mapping) else joints
+    try:
+        listed = [(name, ratio) for name, ratio in pairs]
+    except (TypeError, ValueError):
+        listed = []
+    names = [name for name, _ in listed]
+    if not listed or not all(isinstance(name, str) and name.strip() for name in names) or len({*names}) < len(names):
+        check.report(field, joints, "the name of a coordinate, or a mapping of different names to numbers")
+        return ()
+    return tuple((name, check.number(field, ratio, known=True)) for name, ratio in listed)
+
+
+def _points(check: Checker, field: str, points: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """The names of links, each with a position."""
+    try:
+        pairs = [(link, point) for link, point in points]
+    except (TypeError, ValueError):
+        pairs = []
+    if not all(isinstance(link, str) and link.strip() for link, _ in pairs) or len({link for link, _ in pairs}) < 2:
+        check.report(field, points, "pairs of the name of a link, or 'base', and a position (3,), on two links at least")
+        return ()
+    places = [(link, check.vector(field, point)) for link, point in pairs]
+    if any(place.dtype == object for _, place in places):
+        check.report(field, points, "numbers: symbols are for stiffness, rest, damping and force")
+        return ()
+    return tuple((link, tuple(place.tolist())) for link, place in places)
+
+
+def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, float] | None:
+    try:
+        low, high = (float(value) for value in limits)
+    except (TypeError, ValueError):
+        low, high = np.nan, np.nan
+    if not low <= high or not (np.isfinite(low) or np.isfinite(high)):
+        check.report(field, limits, "two numbers, the least first, then the greatest, of which one may be infinite")
+        return None
+    return low, high
+
+
+_not_negative = partial(Checker.number, least=0.0)
+
+
 @dataclass(frozen=True, eq=False)
-class ForceElement(Record, ABC):
+class ForceElement(CheckedRecord, ABC):
     """What pulls at a length; a subclass says with which tension."""
 
     @property
@@ -93,32 +138,13 @@ class ForceElement(Record, ABC):
 class _SpringDamper(ForceElement, ABC):
     """What `Spring` and `LinearSpringDamper` share: all but what makes the length."""
 
+    _word = "spring"
+
     stiffness: Any
     rest: Any
     damping: Any
     force: Any
     inertia: Any
-
-    def _finish(
-        self,
-        check: Checker,
-        stiffness: Any,
-        rest: Any,
-        damping: Any,
-        force: Any,
-        name: Any,
-        inertia: Any,
-        least_rest: float | None = None,
-    ) -> None:
-        numbers = {
-            "stiffness": (stiffness, 0.0),
-            "rest": (rest, least_rest),
-            "damping": (damping, 0.0),
-            "inertia": (inertia, 0.0),
-        }
-        self._assign({field: check.number(field, value, least=least) for field, (value, least) in numbers.items()})
-        self._assign({"force": check.number("force", force), "name": _name(check, name)})
-        check.finish()
 
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
@@ -176,32 +202,18 @@ class Spring(_SpringDamper):
     array([0., 2.])
     """
 
-    joints: tuple[tuple[str, float], ...]
-    stiffness: Any
-    rest: Any
-    damping: Any
-    force: Any
-    name: str | None
-    inertia: Any
-
-    def __init__(
-        self,
-        joints: str | Mapping[str, float] | Iterable[tuple[str, float]],
-        stiffness: Any = 0.0,
-        rest: Any = 0.0,
-        damping: Any = 0.0,
-        force: Any = 0.0,
-        name: str | None = None,
-        inertia: Any = 0.0,
-    ) -> None:
-        check = Checker(f"spring {name!r}" if name else "spring")
-        self._assign({"joints": _joints(check, joints)})
-        self._finish(check, stiffness, rest, damping, force, name, inertia)
+    joints: Annotated[Any, _joints]
+    stiffness: Annotated[Any, _not_negative] = 0.0
+    rest: Annotated[Any, Checker.number] = 0.0
+    damping: Annotated[Any, _not_negative] = 0.0
+    force: Annotated[Any, Checker.number] = 0.0
+    name: Annotated[str | None, Checker.word] = None
+    inertia: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
         """The names of the coordinates that make the length, each with its constant."""
-        return self.joints
+        return self.joints  # type: ignore[no-any-return]
 
     def held(self, values: Mapping[str, float]) -> Spring | None:
         """The same spring where these coordinates have values: its rest moves."""
@@ -255,27 +267,13 @@ class LinearSpringDamper(_SpringDamper):
     array([0., 0.])
     """
 
-    points: tuple[tuple[str, tuple[float, ...]], ...]
-    stiffness: Any
-    rest: Any
-    damping: Any
-    force: Any
-    name: str | None
-    inertia: Any
-
-    def __init__(
-        self,
-        points: Iterable[tuple[str, Any]],
-        stiffness: Any = 0.0,
-        rest: Any = 0.0,
-        damping: Any = 0.0,
-        force: Any = 0.0,
-        name: str | None = None,
-        inertia: Any = 0.0,
-    ) -> None:
-        check = Checker(f"spring {name!r}" if name else "spring")
-        self._assign({"points": _points(check, points)})
-        self._finish(check, stiffness, rest, damping, force, name, inertia, least_rest=0.0)
+    points: Annotated[Any, _points]
+    stiffness: Annotated[Any, _not_negative] = 0.0
+    rest: Annotated[Any, _not_negative] = 0.0
+    damping: Annotated[Any, _not_negative] = 0.0
+    force: Annotated[Any, Checker.number] = 0.0
+    name: Annotated[str | None, Checker.word] = None
+    inertia: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -357,42 +355,21 @@ class EndStop(ForceElement):
     array([  0., 100.])
     """
 
-    joint: str
-    stiffness: Any
-    damping: Any
-    limits: tuple[float, float] | None
-    name: str | None
-    restitution: float | None
+    _word = "end stop"
 
-    def __init__(
-        self,
-        joint: str,
-        stiffness: Any = None,
-        damping: Any = 0.0,
-        limits: Any = None,
-        name: str | None = None,
-        *,
-        restitution: float | None = None,
-    ) -> None:
-        check = Checker(f"end stop {name!r}" if name else "end stop")
-        if restitution is not None:
-            restitution = check.number("restitution", restitution, least=0.0, most=1.0, known=True)
-            stiffness = 0.0 if stiffness is None else stiffness
-            if any(isinstance(value, Expr) or value != 0.0 for value in (stiffness, damping)):
-                check.report("restitution", restitution, "either it, or stiffness and damping")
-        if not isinstance(joint, str) or not joint.strip():
-            check.report("joint", joint, "the name of a coordinate")
-        self._assign(
-            {
-                "joint": joint,
-                "stiffness": check.number("stiffness", stiffness, least=0.0),
-                "damping": check.number("damping", damping, least=0.0),
-                "limits": None if limits is None else _limits(check, limits),
-                "name": _name(check, name),
-                "restitution": restitution,
-            }
-        )
-        check.finish()
+    joint: Annotated[str, partial(Checker.word, expected="the name of a coordinate", needed=True)]
+    stiffness: Any = None
+    damping: Annotated[Any, _not_negative] = 0.0
+    limits: Annotated[Any, unset_or(_limits)] = None
+    name: Annotated[str | None, Checker.word] = None
+    _: KW_ONLY
+    restitution: Annotated[Any, unset_or(partial(Checker.number, least=0.0, most=1.0, known=True))] = None
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        stiffness = 0.0 if self.stiffness is None and self.impulsive else self.stiffness
+        self._assign({"stiffness": check.number("stiffness", stiffness, least=0.0)})
+        if self.impulsive and any(isinstance(value, Expr) or value != 0.0 for value in (self.stiffness, self.damping)):
+            check.report("restitution", self.restitution, "either it, or stiffness and damping")
 
     @property
     def impulsive(self) -> bool:
@@ -457,70 +434,15 @@ def given_springs(
     check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
 ) -> tuple[ForceElement, ...]:
     """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
-    result = tuple(springs) if isinstance(springs, Iterable) and not isinstance(springs, str) else None
-    if result is None or not all(isinstance(element, ForceElement) for element in result):
-        check.report("springs", springs, "a sequence of Spring, LinearSpringDamper and EndStop")
-        return ()
-    ends, known = {BASE, *links}, {*places}
+    result = check.several("springs", springs, ForceElement, "Spring, LinearSpringDamper and EndStop")
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            if name not in known:
-                field = "joint" if isinstance(element, EndStop) else "joints"
-                check.problems.append(Problem(item, field, name, choices(places)))
+            check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
         for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            if name not in ends:
-                check.problems.append(Problem(item, "points", name, choices([BASE, *links])))
+            check.known(item, "points", name, [BASE, *links])
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in known and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result
-
-
-def _joints(check: Checker, joints: Any) -> tuple[tuple[str, float], ...]:
-    """The names of coordinates, each with its constant; they may come as such pairs."""
-    pairs = ((joints, 1.0),) if isinstance(joints, str) else joints.items() if isinstance(joints, Mapping) else joints
-    try:
-        listed = [(name, ratio) for name, ratio in pairs]
-    except (TypeError, ValueError):
-        listed = []
-    names = [name for name, _ in listed]
-    if not listed or not all(isinstance(name, str) and name.strip() for name in names) or len({*names}) < len(names):
-        check.report("joints", joints, "the name of a coordinate, or a mapping of different names to numbers")
-        return ()
-    return tuple((name, check.number("joints", ratio, known=True)) for name, ratio in listed)
-
-
-def _points(check: Checker, points: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
-    """The names of links, each with a position."""
-    try:
-        pairs = [(link, point) for link, point in points]
-    except (TypeError, ValueError):
-        pairs = []
-    if not all(isinstance(link, str) and link.strip() for link, _ in pairs) or len({link for link, _ in pairs}) < 2:
-        check.report("points", points, "pairs of the name of a link, or 'base', and a position (3,), on two links at least")
-        return ()
-    places = [(link, check.vector("points", point)) for link, point in pairs]
-    if any(place.dtype == object for _, place in places):
-        check.report("points", points, "numbers: symbols are for stiffness, rest, damping and force")
-        return ()
-    return tuple((link, tuple(place.tolist())) for link, place in places)
-
-
-def _limits(check: Checker, limits: Sequence[Any]) -> tuple[float, float] | None:
-    try:
-        low, high = (float(value) for value in limits)
-    except (TypeError, ValueError):
-        low, high = np.nan, np.nan
-    if not low <= high or not (np.isfinite(low) or np.isfinite(high)):
-        check.report("limits", limits, "two numbers, the least first, then the greatest, of which one may be infinite")
-        return None
-    return low, high
-
-
-def _name(check: Checker, name: Any) -> str | None:
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        check.report("name", name, "a word, or None")
-        return None
-    return name

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import ArgumentError, shown
-from linkwise.expr.evaluate import evaluate
-from linkwise.expr.node import Expr, build, is_parameter, origin_of, steps_of
+from linkwise.expr.evaluate import evaluate, substitute
+from linkwise.expr.node import Expr, is_parameter, origin_of, steps_of
 from linkwise.expr.ordering import schedule
-from linkwise.spatial.scalar import Array, array, cos_sin
+from linkwise.spatial.scalar import Array, array
 from linkwise.spatial.validation import unmasked
 
 
@@ -151,15 +151,10 @@ def substituted(value: Any, numbers: Mapping[Expr, Any]) -> Any:
     an array of float64.
     """
     if isinstance(value, np.ndarray):
-        if value.dtype != object:
-            return value
-        result = np.empty(value.shape, dtype=object)
-        for place in np.ndindex(value.shape):
-            result[place] = substituted(value[place], numbers)
-        return array(result)
+        return array(substitute(value, numbers)) if value.dtype == object else value
     if isinstance(value, tuple):
         return tuple(substituted(item, numbers) for item in value)
-    return _put_in(value, numbers) if isinstance(value, Expr) else value
+    return substitute(np.array(value), numbers)[()] if isinstance(value, Expr) else value
 
 
 def numbers_at(values: Array, point: Mapping[Expr, float]) -> Array:
@@ -173,17 +168,3 @@ def _flat(values: Iterable[Any]) -> Iterator[Expr]:
             yield value
         elif isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
             yield from _flat(value.flat if isinstance(value, np.ndarray) else value)
-
-
-def _put_in(expression: Expr, numbers: Mapping[Expr, Any]) -> Any:
-    known: dict[Expr, Any] = {}
-    for node in schedule([expression]) or [expression]:
-        if not node.args:
-            known[node] = node.value if node.op == "const" else numbers.get(node, node)
-            continue
-        args = [known[arg] for arg in node.args]
-        if node.op in {"cos", "sin"} and not isinstance(args[0], Expr):
-            known[node] = cos_sin(args[0])[node.op == "sin"]
-        else:
-            known[node] = build(node.op, *args)
-    return known[expression]

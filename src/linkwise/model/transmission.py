@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from linkwise.errors import Problem, choices
 from linkwise.model.link import Link
@@ -34,15 +33,6 @@ class Drive:
     joint: str
     coordinate: int
     carrier: int | None
-
-
-def given_motors(check: Checker, motors: Any) -> tuple[Motor, ...]:
-    """The motors as a tuple, or nothing after a report."""
-    result = tuple(motors) if isinstance(motors, Iterable) else None
-    if result is None or not all(isinstance(motor, Motor) for motor in result):
-        check.report("motors", motors, "a sequence of Motor")
-        return ()
-    return result
 
 
 def drives_of(

@@ -22,7 +22,7 @@ from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.shape import Shape, given_shapes
 from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
 from linkwise.model.symbolic import any_nonzero, expression_of, parameters_in, substituted, values_by_name
-from linkwise.model.transmission import Drive, drives_of, given_motors
+from linkwise.model.transmission import Drive, drives_of
 from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import generator
@@ -514,7 +514,7 @@ class Tree(LinkTree):
             check.finish()
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
-        named, others = with_names(link_list), given_motors(check, motors)
+        named, others = with_names(link_list), check.several("motors", motors, Motor, "Motor")
         parents, joints = parents_of(check, named), followers_of(check, named)
         values: dict[str, object] = {
             "links": named,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 
@@ -219,6 +219,26 @@ class Checker:
             self.report(field, value, "True or False")
         return bool(value) if isinstance(value, (bool, np.bool_)) else False
 
+    def word(self, field: str, value: Any, expected: str = "a word, or None", *, needed: bool = False) -> str | None:
+        """A word, or None unless one is needed; None as well after a report."""
+        if (value is None and not needed) or (isinstance(value, str) and value.strip()):
+            return value
+        self.report(field, value, expected)
+        return None
+
+    def several(self, field: str, values: Any, kind: type, expected: str) -> tuple[Any, ...]:
+        """Objects of a kind as a tuple; nothing after a report."""
+        result = (None,) if isinstance(values, str) or not isinstance(values, Iterable) else tuple(values)
+        if all(isinstance(value, kind) for value in result):
+            return result
+        self.report(field, values, f"a sequence of {expected}")
+        return ()
+
+    def known(self, item: str, field: str, name: Any, names: Sequence[Any]) -> None:
+        """Report a name in a field of something else than the item, where it is not among the known names."""
+        if name not in names:
+            self.problems.append(Problem(item, field, name, choices(names)))
+
     def choice(self, field: str, value: Any, allowed: Iterable[str]) -> str:
         """One of the allowed words."""
         names = tuple(allowed)
@@ -226,6 +246,42 @@ class Checker:
             self.report(field, value, choices(names))
             return names[0]
         return value
+
+
+#: Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept.
+Read = Callable[[Checker, str, Any], Any]
+
+
+def unset_or(read: Read) -> Read:
+    """The check of a field that may be None."""
+    return lambda check, field, value: None if value is None else read(check, field, value)
+
+
+class CheckedRecord(Record):
+    """A record whose fields are read as their annotations say, ``Annotated[type, read]``, then checked together."""
+
+    _word: ClassVar[str]
+    _reads: ClassVar[dict[str, Read]]
+
+    def __init_subclass__(cls) -> None:
+        hints = get_type_hints(cls, include_extras=True).items()
+        cls._reads = {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}
+
+    def __post_init__(self) -> None:
+        check = Checker(self._item)
+        arguments = self._values()
+        self._assign({name: read(check, name, arguments[name]) for name, read in self._reads.items()})
+        self._check(check, arguments)
+        check.finish()
+
+    @property
+    def _item(self) -> str:
+        """What messages call it."""
+        name = getattr(self, "name", None)
+        return f"{self._word} {name!r}" if name else self._word
+
+    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
+        """Report fields that do not go with each other, given as they were and as they are kept."""
 
 
 def _is_finite(value: Any) -> bool:

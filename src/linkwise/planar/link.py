@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self, get_type_hints
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from linkwise.errors import Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
 from linkwise.model.symbolic import any_nonzero, substituted
-from linkwise.model.validation import Checker, Record, frozen
+from linkwise.model.validation import CheckedRecord, Checker, frozen
 from linkwise.planar.polygon import given_polygons
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import real_or_empty
 
-#: Checks the value of a field, reports what is wrong with it, and returns it in the form in which it is kept.
-Read = Callable[[Checker, str, Any], Any]
 
-
-class PlanarRecord(Record):
-    """A link or a loop of the plane: its fields are read as their annotations say, then checked together."""
-
-    name: Any
-    _reads: ClassVar[dict[str, Read]]
-
-    def __init_subclass__(cls) -> None:
-        hints = get_type_hints(cls, include_extras=True).items()
-        cls._reads = {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}
-
-    def __post_init__(self) -> None:
-        kind = type(self).__name__.lower()
-        check = Checker(f"{kind} {self.name!r}" if self.name else kind)
-        arguments = self._values()
-        self._assign({name: read(check, name, arguments[name]) for name, read in self._reads.items()})
-        self._check(check, arguments)
-        check.finish()
-
-    def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
-        """Report fields that do not go with each other."""
+class PlanarRecord(CheckedRecord):
+    """A link or a loop of the plane."""
 
     def replace(self, **changes: Any) -> Self:
         """The same with other values for some fields (any argument of the constructor); checked again.
@@ -57,19 +35,11 @@ class PlanarRecord(Record):
         >>> planar.Link(name="rod").replace(a=2.0).a
         2.0
         """
-        return type(self)(**self._with(changes, self._values(), f"a planar {type(self).__name__.lower()}"))
+        return type(self)(**self._with(changes, self._values(), f"a planar {self._word}"))
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same with numbers, or other expressions, put in for symbols; checked again."""
         return type(self)(**{field: substituted(value, numbers) for field, value in self._values().items()})
-
-
-def word(check: Checker, field: str, value: Any, expected: str = "a word, or None") -> str | None:
-    """A word, or None."""
-    if value is not None and not (isinstance(value, str) and value.strip()):
-        check.report(field, value, expected)
-        return None
-    return value
 
 
 def number_text(value: Any) -> str:
@@ -106,7 +76,7 @@ def _at(check: Checker, field: str, at: Any) -> tuple[Any, Any, Any]:
 def _name(check: Checker, field: str, name: Any) -> str | None:
     if name in (WORLD, "base"):
         check.report(field, name, f"another word ({name!r} means the ground)")
-    return word(check, field, name)
+    return check.word(field, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +131,7 @@ class Link(PlanarRecord):
     Link('forearm', 'revolute', a=1, 1 polygon)
     """
 
-    numeric = ("a", "theta", "at", "mass", "com", "inertia")
+    _word = "link"
 
     polygons: Annotated[Any, given_polygons] = ()
     joint: Annotated[str, partial(Checker.choice, allowed=JOINTS)] = "revolute"
@@ -169,9 +139,9 @@ class Link(PlanarRecord):
     a: Annotated[Any, Checker.number] = 0.0
     theta: Annotated[Any, Checker.angle] = 0.0
     at: Annotated[Any, _at] = (0.0, 0.0, 0.0)
-    parent: Annotated[str | None, word] = None
+    parent: Annotated[str | None, Checker.word] = None
     name: Annotated[str | None, _name] = None
-    joint_name: Annotated[str | None, word] = None
+    joint_name: Annotated[str | None, Checker.word] = None
     limits: Any = None
     mass: Annotated[Any, partial(Checker.number, least=0.0)] = 0.0
     com: Annotated[Any, partial(Checker.vector, size=2)] = (0.0, 0.0)
@@ -247,11 +217,7 @@ def _limits(check: Checker, limits: Any, kind: str) -> FloatArray | None:
 CLOSURES = ("revolute", "fixed")
 
 
-def _end(check: Checker, field: str, value: Any) -> str | None:
-    expected = f"the name of a link, or {WORLD!r}"
-    if value is None:
-        check.report(field, value, expected)
-    return word(check, field, value, expected)
+_end = partial(Checker.word, expected=f"the name of a link, or {WORLD!r}", needed=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,13 +256,15 @@ class Loop(PlanarRecord):
     Loop('coupler', (0.12, 0), 'rocker', (0.08, 0), name='pin')
     """
 
+    _word = "loop"
+
     first: Annotated[str, _end]
     first_point: Annotated[Any, partial(Checker.vector, size=2)]
     second: Annotated[str, _end]
     second_point: Annotated[Any, partial(Checker.vector, size=2)]
     joint: Annotated[str, partial(Checker.choice, allowed=CLOSURES)] = "revolute"
     angle: Annotated[Any, Checker.number] = 0.0
-    name: Annotated[str | None, partial(word, expected="a word")] = None
+    name: Annotated[str | None, partial(Checker.word, expected="a word")] = None
 
     def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
         if not check.problems and self.first == self.second:
@@ -313,16 +281,12 @@ class Loop(PlanarRecord):
 
 def given_loops(check: Checker, loops: Any, links: Sequence[str]) -> tuple[Loop, ...]:
     """The loops as a tuple, with names for those that have none, or nothing after a report; their links must be there."""
-    several = tuple(loops) if isinstance(loops, Iterable) else None
-    if several is None or not all(isinstance(loop, Loop) for loop in several):
-        check.report("loops", loops, "a sequence of planar.Loop")
-        return ()
+    several = check.several("loops", loops, Loop, "planar.Loop")
     named = tuple(loop if loop.name else loop.replace(name=f"loop{k}") for k, loop in enumerate(several, 1))
     names = [loop.name for loop in named]
     for k, loop in enumerate(named):
         if loop.name in names[:k]:
             check.report("loops", loop.name, "names that differ; this one stands twice")
-        for field in ("first", "second"):
-            if getattr(loop, field) not in {WORLD, *links}:
-                check.problems.append(Problem(f"loop {loop.name!r}", field, getattr(loop, field), choices([WORLD, *links])))
+        check.known(f"loop {loop.name!r}", "first", loop.first, [WORLD, *links])
+        check.known(f"loop {loop.name!r}", "second", loop.second, [WORLD, *links])
     return named

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from linkwise.errors import ModelError, Problem, members
 from linkwise.expr.node import Expr, origins_of
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
-from linkwise.model.symbolic import any_nonzero, content, parameters_in
+from linkwise.model.motor import read_ratio
+from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import GRAVITY
-from linkwise.model.validation import Checker
+from linkwise.model.validation import CheckedRecord, Checker, Read
 from linkwise.spatial.rotation import rotation_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.spatial_vectors import around
@@ -38,39 +39,16 @@ KINDS: tuple[str, ...] = (
 Vector = tuple[float, float, float]
 
 
-#: Checks the value of a field, reports what is wrong with it, and gives it in the form in which it is kept.
-Read = Callable[[Checker, str, Any], Any]
-
-
-class _Item:
+class _Item(CheckedRecord):
     """A link or motor: its fields, read in the order of the list, and equal where all of them are."""
 
-    _word = "item"
-    _reads: ClassVar[dict[str, Read]]
-
-    def __init_subclass__(cls) -> None:
-        hints = get_type_hints(cls, include_extras=True).items()
-        cls._reads = {name: hint.__metadata__[0] for name, hint in hints if hasattr(hint, "__metadata__")}
-
-    def __post_init__(self) -> None:
-        check = Checker(f"{self._word} {self.number!r}")  # type: ignore[attr-defined]
-        for name, read in self._reads.items():
-            object.__setattr__(self, name, read(check, name, getattr(self, name)))
-        check.finish()
+    @property
+    def _item(self) -> str:
+        return f"{self._word} {self.number!r}"  # type: ignore[attr-defined]
 
     def to_list(self) -> list[Any]:
         """The plain list, with the fields as they were given: symbols of SymPy as such."""
-        return [_plain(getattr(self, name)) for name in self._reads]
-
-    def _key(self) -> tuple[object, ...]:
-        """Equal for equal items, hashable; symbols may stand in one where numbers stand in the other."""
-        return tuple(content(getattr(self, name)) for name in self._reads)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and isinstance(other, _Item) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
+        return [_plain(value) for value in self._values().values()]
 
 
 def _plain(value: Any) -> Any:
@@ -111,13 +89,6 @@ def _numbers(check: Checker, field: str, value: Any, *, none: bool = False) -> t
         check.report(field, value, f"numbers of {kind}; each once, and 0 only alone")
         return ()
     return unique
-
-
-def _ratio(check: Checker, field: str, value: Any) -> Any:
-    ratio = check.number(field, value, default=1.0)
-    if not any_nonzero(ratio):
-        check.report(field, value, "a number other than 0 (1 is direct drive)")
-    return ratio
 
 
 def _links(check: Checker, field: str, value: Any) -> tuple[int, ...]:
@@ -247,7 +218,7 @@ class Motor(_Item):
     l: Annotated[Any, _vector]  # noqa: E741  (the name that Robo gives it)
     p: Annotated[Any, _vector]
     a: Annotated[float, Checker.number]
-    G: Annotated[float, _ratio]
+    G: Annotated[float, read_ratio]
 
 
 Item = TypeVar("Item", Link, Motor)

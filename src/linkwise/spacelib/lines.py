@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, shown
 from linkwise.expr.node import Expr
 from linkwise.extras import sympy_module
 from linkwise.spacelib.constants import NOTOK, OK
@@ -38,6 +37,7 @@ from linkwise.spatial.lines import (
 )
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, array, least, select
+from linkwise.spatial.validation import flag
 from linkwise.spatial.vector import chosen, inner, length, unit
 
 
@@ -629,8 +629,7 @@ def inter2pl(pl1: Any, pl2: Any, test: bool = False) -> Any:
     >>> test == NOTOK, line[0].tolist()
     (True, [nan, nan])
     """
-    if not isinstance(test, (bool, np.bool_)):
-        raise ArgumentError(f"inter2pl: test is {shown(test)}; expected True or False")
+    flag("inter2pl: test", test)
     line, code = results = _inter2pl(pl1, pl2)
     symbols = holds_symbols(results)
     if symbols and in_sympy(pl1, pl2):

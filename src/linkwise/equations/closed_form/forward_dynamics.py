@@ -21,8 +21,7 @@ def forward_listing(tree: Tree, listing: Listing) -> Listing:
         Where a symbol of the mechanism has a name that is needed.
     """
     n = tree.nv
-    every = (line for section in listing.sections for line in section.assignments)
-    efforts = {line.index[0]: line.value for line in every if line.name == "tau"}
+    efforts = {line.index[0]: line.value for line in listing.assignments if line.name == "tau"}
     others = (tuple(line for line in section.assignments if line.name != "tau") for section in listing.sections)
     kept = [Section(section.title, lines) for section, lines in zip(listing.sections, others, strict=True) if lines]
     there = {line.name for section in kept for line in section.assignments}

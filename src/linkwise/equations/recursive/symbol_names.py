@@ -21,6 +21,7 @@ from linkwise.kernel.tape import Tape
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.symbolic import parameters_in
 from linkwise.model.tree import Tree
+from linkwise.spatial.rotation import axial, skew
 from linkwise.spatial.scalar import FloatArray
 
 #: Random points at which values must agree.
@@ -165,35 +166,22 @@ def _inward(bodies: Bodies, state: State, motion: Motion) -> Named:
             moment[parent] = moment[parent] + rotation @ moment[k] + np.cross(origin, rotation @ force[k])
 
 
-def _moved(bodies: Bodies, state: Mapping[str, FloatArray], gravity: FloatArray) -> list[dict[str, FloatArray]]:
+def _moved(bodies: Bodies, state: State, gravity: FloatArray) -> list[dict[str, FloatArray]]:
     """The motion of every body in its own axes, and the force and moment that it takes, by the textbook."""
+    from linkwise.kinematics.body_motion import motions
     from linkwise.model.body_transform import joint_transforms
 
-    zero = np.zeros(3)
-    ground = {"w": zero, "wd": zero, "v": zero, "a": -gravity, "U": np.zeros((3, 3))}
-    motions: list[dict[str, FloatArray]] = []
-    for body, joint in zip(bodies.bodies, joint_transforms(bodies, state["q"]), strict=True):
-        up = motions[body.parent] if body.parent >= 0 else ground
-        rotation, origin = (np.asarray(x, dtype=float) for x in (joint.rotation, joint.origin))
-        rate, rise = (np.asarray(joint.rate(state[x]), dtype=float) for x in ("qd", "qdd"))
-        carried = rotation.T @ up["w"]
-        w = carried + rate[3:]
-        wd = rotation.T @ up["wd"] + np.cross(carried, rate[3:]) + rise[3:]
-        v = rotation.T @ (up["v"] + np.cross(up["w"], origin)) + rate[:3]
-        a = rotation.T @ (up["a"] + up["U"] @ origin) + 2.0 * np.cross(carried, rate[:3]) + rise[:3]
-        if body.joint is not None:
-            a = a + np.cross(w, v) - 2.0 * np.cross(carried, rate[:3])
-        spin = _skew(wd) + _skew(w) @ _skew(w)
+    joints, results = joint_transforms(bodies, state["q"]), []
+    moving = motions(bodies, joints, state["qd"], state["qdd"], gravity)
+    for body, joint, moved in zip(bodies.bodies, joints, moving, strict=True):
+        velocity, acceleration = (np.asarray(x, dtype=float) for x in (moved.velocity, moved.acceleration))
+        (v, w), (rise, wd) = np.split(velocity, 2), np.split(acceleration, 2)
+        a, spin = rise + np.cross(w, v), np.asarray(skew(wd) + skew(w) @ skew(w), dtype=float)
         block, first, mass = body.inertia[:3, :3], body.inertia[:3, 3], body.inertia[3, 3]
-        product = spin @ block
-        turning = np.array([product[2, 1] - product[1, 2], product[0, 2] - product[2, 0], product[1, 0] - product[0, 1]])
-        motions.append({"w": w, "wd": wd, "v": v, "a": a, "U": spin, "A": rotation})
-        motions[-1] |= {"F": mass * a + spin @ first, "N": turning + np.cross(first, a)}
-    return motions
-
-
-def _skew(x: FloatArray) -> FloatArray:
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+        force, moment = mass * a + spin @ first, 2.0 * axial(spin @ block) + np.cross(first, a)
+        rotation = np.asarray(joint.rotation, dtype=float)
+        results.append({"w": w, "wd": wd, "v": v, "a": a, "U": spin, "A": rotation, "F": force, "N": moment})
+    return results
 
 
 def _elements(letter: str, n: int, place: int, value: FloatArray, joint: str = "") -> Named:

@@ -35,7 +35,7 @@ def abbreviated(listing: Listing) -> Listing:
 class _Abbreviator:
     def __init__(self, listing: Listing) -> None:
         self.listing = listing
-        assigned = {line.name for section in listing.sections for line in section.assignments}
+        assigned = {line.name for line in listing.assignments}
         self.names = Names(assigned | set(listing.meanings))
         self.found: dict[Call, str] = {}
         self.order: dict[Call, tuple[object, ...]] = {}

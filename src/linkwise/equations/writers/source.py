@@ -67,13 +67,12 @@ def to_source(listing: Listing) -> str:
     lines += [f"from sympy import {', '.join(_IMPORTED)}", ""]
     lines += [f"{identifiers[name]} = {_symbol(name, listing.origins)}" for name in given_names(listing)]
     results: list[str] = []
-    for section in listing.sections:
-        for line in section.assignments:
-            value = whole(writer.line(line.value))
-            if line.name in listing.outputs:
-                results.append(f"{identifiers[line.name]}{_place(listing.outputs[line.name], line.index)} = {value}")
-            else:
-                lines.append(f"{identifiers[line.name]} = {value}")
+    for line in listing.assignments:
+        value = whole(writer.line(line.value))
+        if line.name in listing.outputs:
+            results.append(f"{identifiers[line.name]}{_place(listing.outputs[line.name], line.index)} = {value}")
+        else:
+            lines.append(f"{identifiers[line.name]} = {value}")
     lines += [f"{identifiers[name]} = zeros{matrix_shape(shape)}" for name, shape in listing.outputs.items()]
     return "\n".join([*lines, *(line for line in results if not line.endswith(" = 0"))])
 
@@ -83,7 +82,6 @@ def to_data(listing: Listing) -> dict[str, Any]:
     listing = abbreviated(listing)
     identifiers = identifiers_of(listing, ())
     writer = SourceWriter(identifiers, {})
-    lines = [line for section in listing.sections for line in section.assignments]
     return {
         "title": listing.title,
         "outputs": {name: list(shape) for name, shape in listing.outputs.items()},
@@ -95,7 +93,7 @@ def to_data(listing: Listing) -> dict[str, Any]:
                 **({"index": list(line.index)} if line.name in listing.outputs else {}),
                 "value": whole(writer.line(line.value)),
             }
-            for line in lines
+            for line in listing.assignments
         ],
         "notes": list(listing.notes),
     }
@@ -103,23 +101,21 @@ def to_data(listing: Listing) -> dict[str, Any]:
 
 def given_names(listing: Listing) -> list[str]:
     """The names that a listing uses and does not assign, sorted as people count."""
-    assigned = {line.name for section in listing.sections for line in section.assignments}
-    assigned |= {element_name(line.name, line.index) for section in listing.sections for line in section.assignments}
+    assigned = {name for line in listing.assignments for name in (line.name, element_name(line.name, line.index))}
     names = names_in(listing) - assigned
     return sorted(names, key=lambda name: [(len(part), part) for part in re.split(r"(\d+)", name)])
 
 
 def identifiers_of(listing: Listing, taken: tuple[str, ...]) -> dict[str, str]:
     """An identifier of Python for each name; the name itself wherever it can be."""
-    lines = [line for section in listing.sections for line in section.assignments]
     names = Names(taken)
     identifiers: dict[str, str] = {}
-    for name in [*listing.outputs, *given_names(listing), *(line.name for line in lines), *listing.meanings]:
+    for name in [*listing.outputs, *given_names(listing), *(line.name for line in listing.assignments), *listing.meanings]:
         if name not in identifiers:
             plain = re.sub(r"\W", "_", name)
             plain = f"_{plain}" if not plain or plain[0].isdigit() or keyword.iskeyword(plain) else plain
             identifiers[name] = names.unique(plain)
-    for line in lines:
+    for line in listing.assignments:
         shape = listing.outputs.get(line.name)
         if shape is not None:
             identifiers.setdefault(element_name(line.name, line.index), identifiers[line.name] + _place(shape, line.index))

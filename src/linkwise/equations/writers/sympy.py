@@ -40,14 +40,13 @@ def to_sympy(listing: Listing) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
     sympy = sympy_module()
     assignments = []
     elements: dict[str, dict[tuple[int, ...], Any]] = {name: {} for name in listing.outputs}
-    for section in listing.sections:
-        for line in section.assignments:
-            value = writer.sum(line.value)
-            if line.name in elements and len(line.index) == len(listing.outputs[line.name]):
-                elements[line.name][line.index] = value
-                writer.known[element_name(line.name, line.index)] = value
-            else:
-                assignments.append((writer.symbol(line.name), value))
+    for line in listing.assignments:
+        value = writer.sum(line.value)
+        if line.name in elements and len(line.index) == len(listing.outputs[line.name]):
+            elements[line.name][line.index] = value
+            writer.known[element_name(line.name, line.index)] = value
+        else:
+            assignments.append((writer.symbol(line.name), value))
     results = {}
     for name, shape in listing.outputs.items():
         entries = [elements[name].get(index, sympy.Integer(0)) for index in np.ndindex(*shape)]

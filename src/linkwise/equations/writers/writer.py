@@ -189,7 +189,7 @@ def zeros(listing: Listing) -> str:
     """A sentence on the elements that are left out, empty where there are none."""
     names = []
     for name, shape in listing.outputs.items():
-        lines = [line for section in listing.sections for line in section.assignments if line.name == name]
+        lines = [line for line in listing.assignments if line.name == name]
         if shape and len({line.index for line in lines if line.value.terms}) < prod(shape):
             names.append(name)
     return f"Elements of {' and '.join(names)} that are not listed are 0." if names else ""

@@ -210,7 +210,7 @@ def mass_table(tree: Tree) -> Table:
 
 def total_mass(tree: Tree) -> float:
     """Mass of all links, of the rotors that are bodies of their own, and of the payload, kg."""
-    return sum(link.body.mass for link in tree.links) + sum(d.motor.mass for d in tree.drives) + tree.payload.mass
+    return sum(link.body.mass for link in tree.links) + sum(d.motor.mass for d in tree.drives) + tree.payload.mass  # type: ignore[no-any-return]
 
 
 def motor_table(tree: Tree) -> Table:

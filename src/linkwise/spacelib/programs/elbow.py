@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError, shown
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.cardan import htocarda
 from linkwise.spacelib.constants import NULL4, ORIGIN, PIG_2, UNIT3, UNIT4, Rev, U, X, Y, Z
@@ -27,7 +27,7 @@ from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import coriolis, vactowh3, veactowh
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import choice, unmasked
 
 JOINTS = 6
 
@@ -192,8 +192,7 @@ def save_gripper(path: str | Path, motion: GripperMotion, digits: str = "all") -
 
 def gripper_text(motion: GripperMotion, digits: str = "all") -> Iterator[str]:
     """The text of GRIPPER.MOT, in parts: an instant is six lines; see `save_gripper`."""
-    if digits not in DIGITS:
-        raise ArgumentError(f"digits is {shown(digits)}; expected {choices(DIGITS)}")
+    choice("digits", digits, DIGITS)
     return _text(motion, "{!r}" if digits == "all" else "{:.6f}")
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, FileError, FileProblem, choices, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, shown
 from linkwise.files import open_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.kinds import whole
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import choice, unmasked
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 
 
@@ -124,8 +124,7 @@ def save_motion(path: str | Path, motion: Motion, digits: str = "all") -> None:
     FileError
         Where the file cannot be written.
     """
-    if digits not in LAYOUTS:
-        raise ArgumentError(f"digits is {shown(digits)}; expected {choices(LAYOUTS)}")
+    choice("digits", digits, LAYOUTS)
     write_text(path, LAYOUTS[digits](motion))
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, choices, shown
+from linkwise.errors import ArgumentError
 from linkwise.spacelib.constants import ORIGIN, Pri, Rev, U, Z
 from linkwise.spacelib.position import rotat34
 from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import makel2
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import choice, unmasked
 
 Q = (pi / 4, pi / 6, 0.5)
 
@@ -92,8 +92,7 @@ def robscara(q: Any = Q, qp: Any = QP, sense: str = "down") -> RobScara:
     >>> robscara(sense="as listed").W04[2, 3].tolist()
     -0.5
     """
-    if sense not in SENSES:
-        raise ArgumentError(f"robscara: sense is {shown(sense)}; expected {choices(SENSES)}")
+    choice("robscara: sense", sense, SENSES)
     at, rate = (_three(name, values) for name, values in (("q", q), ("qp", qp)))
     place, speed = (int(sign) for sign in SENSES[sense])
     m01 = rotat34(Z, 0.0, [0.0, 0.0, HEIGHT, 1.0])
