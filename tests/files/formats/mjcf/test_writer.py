@@ -12,7 +12,7 @@ import pytest
 import linkwise as lw
 from linkwise import EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
-from linkwise.files import Description, read, save
+from linkwise.files import Description, read, remarks, save
 from linkwise.files.formats.mjcf import reader, writer
 from linkwise.model.shape import Shape
 from linkwise.spatial.transform import transform, translation
@@ -347,3 +347,7 @@ def test_bodies_that_the_order_does_not_list(tmp_path: Path) -> None:
     )
     (tmp_path / "arm.xml").write_text(added.replace("a b c", "a gone b c"))
     assert lw.load(tmp_path / "arm.xml").link_names == ("a", "b", "d", "c")
+    beside = text.replace("</custom>", '<numeric name="n" data="1"/></custom>')  # (as MuJoCo itself writes them together)
+    (tmp_path / "arm.xml").write_text(beside)
+    assert lw.load(tmp_path / "arm.xml").link_names == ("a", "b", "c")
+    assert any("<custom>" in str(remark) for remark in remarks(tmp_path / "arm.xml"))

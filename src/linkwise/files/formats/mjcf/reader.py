@@ -575,8 +575,10 @@ class _Reader:
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
             elif element.tag == "tendon":
                 self._tendons(element)
-            elif element.tag == "custom" and [text.get("name") for text in element.children] == [ORDER]:
-                self.order = (element.children[0].get("data") or "").split()
+            elif orders := [part for part in element.all("text") if element.tag == "custom" and part.get("name") == ORDER]:
+                self.order = (orders[-1].get("data") or "").split()
+                if len(orders) < len(element.children):
+                    self.log.leave(element, "what else is in <custom>", LEFT["custom"])
             elif element.tag in LEFT:
                 self.log.leave(element, f"<{element.tag}>", LEFT[element.tag])
             else:
