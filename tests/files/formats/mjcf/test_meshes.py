@@ -128,16 +128,14 @@ def test_a_file_of_points_is_their_hull(tmp_path: Path) -> None:
 
 
 def test_faces_of_four_corners_that_are_not_flat(tmp_path: Path) -> None:
-    """Each is cut along the shorter diagonal, whichever corner comes first."""
+    """Each is cut along the shorter diagonal, whichever corner comes first, and whatever blanks stand between words."""
     corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1.25), (1.25, 1, 1), (0, 1, 1.5)]
     sides = [(4, 3, 2, 1), (1, 2, 6, 5), (2, 3, 7, 6), (3, 4, 8, 7), (4, 1, 5, 8)]
-    for top in ((5, 6, 7, 8), (6, 7, 8, 5)):
-        rows = ["v {} {} {}".format(*corner) for corner in corners] + [
-            "f {} {} {} {}".format(*face) for face in [*sides, top]
-        ]
-        (tmp_path / "m.obj").write_text("\n".join(rows))
+    for name, face_row, top in (("m", "f {} {} {} {}", (5, 6, 7, 8)), ("n", " f\t{} {}\t{}  {} ", (6, 7, 8, 5))):
+        rows = ["v {} {} {}".format(*corner) for corner in corners] + [face_row.format(*face) for face in [*sides, top]]
+        (tmp_path / f"{name}.obj").write_text("\n".join(rows))  # (MuJoCo keeps the meshes of a file of the same name)
         path = tmp_path / "arm.xml"
-        path.write_text(model('<mesh file="m.obj" inertia="exact"/>'))
+        path.write_text(model(f'<mesh name="m" file="{name}.obj" inertia="exact"/>'))
         ours, theirs = lw.load(path).links[0].body.mass, mujoco.MjModel.from_xml_path(str(path)).body_mass[1]
         assert abs(ours / theirs - 1.0) < 1e-7, "single precision"
 

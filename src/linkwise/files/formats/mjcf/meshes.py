@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from math import dist
 from pathlib import Path
 from typing import Any
 
@@ -231,24 +232,21 @@ def mesh_solid(vertices: FloatArray, faces: Any, kind: str) -> MeshSolid:
 
 
 def _along_short_diagonals(data: bytes) -> bytes:
-    """An .obj whose faces of four corners are cut along the shorter diagonal, as MuJoCo does, where they are not flat."""
-    lines = data.splitlines()
-    if not any(line.startswith(b"f ") and len(line.split()) == 5 for line in lines):
-        return data
-    points: list[FloatArray] = []
-    cut: list[bytes] = []
+    """An .obj with one blank between words, its faces of four corners cut along the shorter diagonal, as MuJoCo does."""
+    points: list[list[bytes]] = []
+    cut: list[list[bytes]] = []
     try:
-        for line in lines:
-            word, *corners = line.split() or [b""]
+        for row in map(bytes.split, data.splitlines()):
+            word, *corners = row or [b""]
             if word == b"v":
-                points.append(np.array(corners[:3], dtype=float))
+                points.append(corners[:3])
             if word != b"f" or len(corners) != 4:
-                cut.append(line)
+                cut.append(row)
                 continue
             places = [int(corner.split(b"/")[0]) for corner in corners]
-            a, b, c, d = (points[k - 1 if k > 0 else k] for k in places)
-            first, second = ((0, 1, 2), (0, 2, 3)) if np.sum((c - a) ** 2) < np.sum((d - b) ** 2) else ((0, 1, 3), (1, 2, 3))
-            cut += [b"f " + b" ".join(corners[k] for k in triangle) for triangle in (first, second)]
+            a, b, c, d = ([*map(float, points[k - 1 if k > 0 else k])] for k in places)
+            first, second = ((0, 1, 2), (0, 2, 3)) if dist(a, c) < dist(b, d) else ((0, 1, 3), (1, 2, 3))
+            cut += [[b"f", *(corners[k] for k in triangle)] for triangle in (first, second)]
     except (ValueError, IndexError):
         return data  # (what is wrong is for the reader to say)
-    return b"\n".join(cut)
+    return b"\n".join(map(b" ".join, cut))
