@@ -51,8 +51,6 @@ from linkwise.simulation.task import ADAPTIVE, FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import Trajectory
 
-METHOD = click.Choice([*INTEGRATORS, *ADAPTIVE])
-
 #: What --torque takes beside a file, and how it is described.
 LAWS = {"zero": "no torque", "hold": "torque that holds the start", "gravity": "torque against gravity"}
 
