@@ -160,8 +160,10 @@ class ClearLimits:
         free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
         binds = select(-smallest([0.5 * most - way for most, way in zip(free, ways, strict=True)]), switch[1], 0.0)
         alone, (least_slides, most_slides) = np.concatenate([goal, low, high]), self.sliding
-        low = [greatest(x, bound) if np.isfinite(bound) else x for x, bound in zip(low, least_slides, strict=True)]
-        high = [least(x, bound) if np.isfinite(bound) else x for x, bound in zip(high, most_slides, strict=True)]
+        low = np.array(
+            [greatest(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(low, least_slides, strict=True)]
+        )
+        high = np.array([least(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(high, most_slides, strict=True)])
         toward = self._within(q, goal, low, high, free, ways)
         away = self._within(q, goal, low, high, self._reserved(left), ways)
         toward = np.array([select(switch[1], *pair) for pair in zip(toward, alone, strict=True)], dtype=object)
