@@ -896,6 +896,7 @@ BAD_CLEAR: list[tuple[str, list[str]]] = [
     (CLEAR + WALL.replace("[0.2, 2, 0.2]", "[0.2, 2]"), ["line 29: obstacle 'wall': size..."]),
     (CLEAR + WALL.replace("[0.2, 2, 0.2]", "[0.2, 2, -1]"), ["line 29: obstacle 'wall': size..."]),
     (CLEAR + WALL.replace('kind = "box"\n', ""), ["line 26: obstacle 'wall' has no 'kind'..."]),
+    (CLEAR + WALL.replace("{ xyz = [1.8, 1, 0] }", "[0, 0, 0]"), ["line 30: obstacle 'wall': origin is [0, 0, 0]..."]),
     (CLEAR + WALL + "link = 'link1'\n", ["line 31: obstacle 'wall' has no key 'link'..."]),
     (CLEAR + WALL + WALL, ["line 24: clear: obstacles have the name 'wall' twice; expected names that differ"]),
     (CLEAR.replace("0.05", "5") + WALL, ["line 24: constraint 'clear': the least distance where the chain begins is..."]),

@@ -163,6 +163,29 @@ def test_a_pair_that_is_near_holds_back_only_the_joints_between(arm: lw.Mechanis
     assert (toward[:n] > q).all()
 
 
+def test_limits_of_ports_do_not_let_a_slide_out_farther_than_the_levers_hold() -> None:
+    """Out at 5 m a turn moves its end five times as far as at the 1 m that its own limits allow."""
+    across = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    slide = lw.Link(joint="prismatic", name="slide", parent="turn", limits=(0.0, 1.0), before=across)
+    arm = lw.Mechanism([lw.Link(joint="revolute", name="turn"), slide])
+    arm = arm.with_shapes([lw.Shape.rod("slide", (0, 0, 0), (0, 0, 0.05), 0.02)])
+    balls = [lw.Shape("world", "sphere", 0.3, origin=(0, radius, 0), name=f"ball{radius}") for radius in (1, 5)]
+    goal = control.FixedPosition("goal", "slide", [0.5, 0.0, 0.0])
+    chain = control.Chain(arm, [goal, lw.Clear(MARGIN, balls, disabled=())], q0=[0.0, 0.5])
+    chain["slide.limits.max"] = 10.0
+    outputs = [chain.solved_q]
+    for angle in (0.0, 1.0, 2.0, 3.0):
+        for _ in range(40):
+            chain["goal.position"] = [5.0 * np.cos(angle), 5.0 * np.sin(angle), 0.0]
+            chain.step(1.0)
+            outputs.append(chain.solved_q)
+    path = np.array(outputs)
+    between = path[:-1, None] + np.linspace(0.0, 1.0, 21)[:, None] * np.diff(path, axis=0)[:, None]
+    assert arm.clearance(between, balls, disabled=()).least.min() >= MARGIN
+    assert path[:, 1].max() <= 1.0
+    assert np.ptp(path[:, 0]) > 0.5
+
+
 def test_loops_that_close_do_not_lead_nearer() -> None:
     turn = 2.0 * np.pi / 3.0
     closed = [control.LoopClosure("pin", "link3", "start"), control.DrivenJoint("motor", "link1")]

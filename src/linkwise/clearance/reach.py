@@ -54,6 +54,15 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     return _finite(shapes.tree, shapes.tree.memo("clearance", key, make))
 
 
+def sliding_limits(tree: Tree) -> tuple[FloatArray, FloatArray]:
+    """Of coordinates (n,) that slide something the least and greatest values for which levers hold; infinite of others."""
+    slides = np.zeros(tree.n, dtype=bool)
+    for link, follower in zip(tree.links, tree.followers, strict=True):
+        for i, part in enumerate(link.joint_model.turns_and_slides, follower.coordinate):
+            slides[i] |= _rates(part)[0] > 0.0
+    return np.where(slides, tree.q_min, -np.inf), np.where(slides, tree.q_max, np.inf)
+
+
 def _finite(tree: Tree, rows: FloatArray) -> FloatArray:
     if not np.isfinite(rows).all():
         raise ArgumentError(f"{tree.name!r} has sliding joints without limits; paths are planned between limits")

@@ -269,14 +269,15 @@ class ChainReader(TableReader):
 
     def _clear(self, document: dict[str, Any], top: dict[str, Any]) -> KeepClear | None:
         """How far shapes stay apart, and the obstacles; None where there is nothing of it, or something is wrong."""
-        tables = list(enumerate(top.get("obstacle", ())))
+        tables, known = list(enumerate(top.get("obstacle", ()))), len(self.problems)
         shapes = [self.build(named("obstacle", k, raw), ("obstacle", k), raw, OBSTACLE) for k, raw in tables]
+        misread = len(self.problems) > known  # (then an obstacle may stand elsewhere)
         said = document.get("clear")
         if said is None and tables:
             self.report(("obstacle",), "there are obstacles and no [clear]; expected a table [clear] with a margin")
         self.broken |= {str(said.get("name", "clear"))} if isinstance(said, dict) else set()
         values = top.get("clear", {})
-        if None in shapes or not isinstance(said, dict) or said.keys() - values.keys() or "margin" not in values:
+        if misread or not isinstance(said, dict) or said.keys() - values.keys() or "margin" not in values:
             return None
         name, enabled = values.pop("name", "clear"), values.pop("enabled", True)
         try:

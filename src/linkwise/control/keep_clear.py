@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import distance_kernel
 from linkwise.clearance.pairs import collision_shapes
-from linkwise.clearance.reach import pair_levers
+from linkwise.clearance.reach import pair_levers, sliding_limits
 from linkwise.clearance.segments import smallest
 from linkwise.control.constraints import ChainConstraint
 from linkwise.errors import ArgumentError, shown
@@ -55,7 +55,8 @@ class KeepClear(ChainConstraint):
     at its speed where the pairs that it moves are far apart, whatever holds the others back. What remains beyond the margin
     is 1e-3 of the mechanism's size, so that a step away from contact is possible; it is taken only where the least distance
     that is measured at its end is greater. Each step is checked once more when it is computed, and not taken where it is
-    longer: then the chain stands.
+    longer: then the chain stands. The levers hold within the mechanism's own limits of coordinates that slide, which ports
+    widen only where it is switched off.
 
     Examples
     --------
@@ -135,6 +136,7 @@ class ClearLimits:
     def __init__(self, tree: Tree, clear: Clear) -> None:
         shapes, kinds = collision_shapes(tree, clear.disabled, clear.seed), clear.obstacles.kinds
         self.levers, self.reserve = pair_levers(shapes, bool(kinds)), RESERVE * size_of(tree)
+        self.sliding = sliding_limits(tree)
         self.distance, self.least = (distance_kernel(shapes, kinds, least=one, grouped=not one) for one in (False, True))
         self.groups, n = len(self.levers), tree.nq
         row = dict.fromkeys(("q", "goal", "low", "high"), (n,)) | {"distance": (self.groups,), "switch": (2,)}
@@ -157,9 +159,13 @@ class ClearLimits:
         left, ways = distance - switch[0], self._ways(q, goal)
         free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
         binds = select(-smallest([0.5 * most - way for most, way in zip(free, ways, strict=True)]), switch[1], 0.0)
+        alone, (least_slides, most_slides) = np.concatenate([goal, low, high]), self.sliding
+        low = np.array(
+            [greatest(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(low, least_slides, strict=True)]
+        )
+        high = np.array([least(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(high, most_slides, strict=True)])
         toward = self._within(q, goal, low, high, free, ways)
         away = self._within(q, goal, low, high, self._reserved(left), ways)
-        alone = np.concatenate([goal, low, high])
         toward = np.array([select(switch[1], *pair) for pair in zip(toward, alone, strict=True)], dtype=object)
         return toward, away, np.array([binds], dtype=object)
 
