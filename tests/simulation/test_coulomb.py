@@ -56,7 +56,7 @@ def test_what_jams_has_no_forces() -> None:
 
 
 def test_slides_near_a_jam_settle() -> None:
-    """The pressure of a contact that slides is that at which nothing moves along the normal, however little is left of it."""
+    """The pressure of one that slides is that at which it has no acceleration along the normal."""
     matrix = np.array([[14.2, 0.4, -4.5], [0.4, 3.0, -3.4], [-4.5, -3.4, 7.9]])
     free, along = np.array([0.0, -0.8, -9.8]), np.array([-1.0, 0.0, 0.0])
     slides = Cone(slice(0, 3), UP, 1.5, along)

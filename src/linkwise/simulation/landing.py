@@ -208,7 +208,7 @@ class GroundRollout(ModalRollout):
         standing = [name for name in touching if leaving[name] <= SLOW]
         stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:  # what hardly slides any more jams and stops
-            stopped = self._still(q, qd, Stance(tuple(standing), {}), SLOW)
+            stopped = self._still(q, qd, Stance(tuple(standing), {}), ())
             if np.abs(self.contacts.jacobian(q, standing) @ (qd - stopped)).max() < TURNING:
                 qd, stance = stopped, self._stance(q, stopped, tau, standing, occurred)
         if stance is None:  # what slides jams, as chalk does that is pushed over a board
@@ -216,18 +216,22 @@ class GroundRollout(ModalRollout):
             stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:
             raise UnsolvedError(time, f"no forces of friction hold the contacts {', '.join(standing)}")
-        self.stance, qd = stance, self._still(q, qd, stance, _slow(occurred))
+        self.stance, qd = stance, self._still(q, qd, stance, occurred)
         self.total += 0.5 * float((qd - begun) @ mass @ (qd + begun))
         self._note_changes(time, q, qd, before, landed)
         gaps = {name: self.ground.gap(q, name) for name in self.contacts.names}
         self.below = {name: min(0.0, gap) - (RELEASED if name in standing else 0.0) for name, gap in gaps.items()}
         return q, qd, self.stance, hop
 
-    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, slow: float) -> FloatArray:
+    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
         """The velocities without what integration has left at contacts that stand, or slide from rest on."""
         jac = self.contacts.jacobian(q, stance.standing)
         speeds = self.contacts.by_name(jac @ qd, stance.standing)
-        moving = {x: along for x, along in stance.sliding.items() if np.linalg.norm(self._across(x, speeds[x])) > slow}
+        moving = {
+            x: along
+            for x, along in stance.sliding.items()
+            if np.linalg.norm(self._across(x, speeds[x])) > _slow(occurred, x)
+        }
         rows = still_rows(self._cones(stance.standing, moving), len(jac)) @ jac
         return _without(self.contacts.mass_matrix(q), rows, qd)
 
@@ -235,10 +239,10 @@ class GroundRollout(ModalRollout):
         """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
         jac = self.contacts.jacobian(q, standing)
         speeds = self.contacts.by_name(jac @ qd, standing)
-        slow, sliding = _slow(occurred), {}
+        sliding = {}
         for name in filter(self.ground.has_cone, standing):
             across = self._across(name, speeds[name])
-            if (size := float(np.linalg.norm(across))) > slow:
+            if (size := float(np.linalg.norm(across))) > _slow(occurred, name):
                 sliding[name] = across / size
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, standing)
         forces, motion = coulomb(self.contacts.delassus(q, standing), free, self._cones(standing, sliding))
@@ -329,8 +333,10 @@ class GroundRollout(ModalRollout):
         return after
 
 
-def _slow(occurred: Any) -> float:
-    """The speed, m/s, below which points are at rest after what has occurred."""
+def _slow(occurred: Any, name: str) -> float:
+    """The speed, m/s, below which a point is at rest after what has occurred."""
+    if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
+        return TURNING
     return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW
 
 
