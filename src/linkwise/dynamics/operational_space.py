@@ -166,7 +166,9 @@ def operational_space_dynamics(
         inertia, jac, rate = _inertia(numpy, inverse_inertia, rows), jac[..., rows, :], rate[..., rows, :]
         inverse = numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)) @ inertia
         coriolis = numpy.einsum("...ji,...j->...i", inverse, bias - weight)
-        coriolis = coriolis - (inertia @ (rate @ qd[..., None]))[..., 0]  # (products of matrices: a batch has the bits of a loop)
+        coriolis = (
+            coriolis - (inertia @ (rate @ qd[..., None]))[..., 0]
+        )  # (products of matrices: a batch has the bits of a loop)
         gravity = numpy.einsum("...ji,...j->...i", inverse, weight)
         nullspace = _identity(numpy, mass) - numpy.swapaxes(jac, -1, -2) @ numpy.swapaxes(inverse, -1, -2)
         return inertia, coriolis, gravity, inverse, nullspace
