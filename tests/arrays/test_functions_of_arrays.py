@@ -72,3 +72,14 @@ def test_numbers_are_floats() -> None:
     assert arrays.numbers("f", [1, 2]).dtype == np.float64
     narrow = np.zeros(2, np.float32)
     assert arrays.numbers("f", narrow) is narrow
+
+
+def test_a_batch_of_operational_spaces_is_a_loop() -> None:
+    """To the last bit, whatever is summed."""
+    arm = robots.puma560()
+    q = arm.random_configuration(3, 5)
+    batch = arm.operational_space_dynamics(q, 0.3 * q)
+    for k, row in enumerate(q):
+        one = arm.operational_space_dynamics(row, 0.3 * row)
+        for name in ("inertia", "coriolis", "gravity", "inverse", "nullspace"):
+            assert np.array_equal(getattr(batch, name)[k], getattr(one, name)), name

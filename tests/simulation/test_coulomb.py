@@ -53,3 +53,14 @@ def test_what_jams_has_no_forces() -> None:
     slides = Cone(slice(0, 3), UP, 2.0, np.array([1.0, 0.0, 0.0]))
     matrix = np.array([[1.0, 0.0, 0.8], [0.0, 1.0, 0.0], [0.8, 0.0, 1.0]])
     assert np.isnan(coulomb(matrix, np.array([0.0, 0.0, -1.0]), [slides])[0]).all()
+
+
+def test_slides_near_a_jam_settle() -> None:
+    """The pressure of one that slides is that at which it has no acceleration along the normal."""
+    matrix = np.array([[14.2, 0.4, -4.5], [0.4, 3.0, -3.4], [-4.5, -3.4, 7.9]])
+    free, along = np.array([0.0, -0.8, -9.8]), np.array([-1.0, 0.0, 0.0])
+    slides = Cone(slice(0, 3), UP, 1.5, along)
+    ray = UP - 1.5 * along
+    forces, _ = coulomb(matrix, free, [slides])
+    pressure = 9.8 / (matrix[2] @ ray)  # (of 7.9 the friction leaves 1.15)
+    assert np.abs(forces - pressure * ray).max() < 1e-5 * pressure

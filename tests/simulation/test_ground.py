@@ -204,6 +204,18 @@ def test_it_lands_on_points_and_comes_to_rest(
     assert out.energy[-1] < out.energy[0] - 0.05
 
 
+def test_a_corner_that_tips_starts_to_slide() -> None:
+    """From rest on one corner: where it begins to slide, it first creeps across the direction that friction lets go."""
+    mech, contacts = body(BOX, 0.3, (0.4, 0.3, 0.2))
+    start = np.array([0.0, 0.0, 0.0, 0.49820979, 0.41053565, 0.00830459, 0.76366126])
+    start[3:] /= np.linalg.norm(start[3:])
+    start[2] = -contacts.positions(start)[:, 2].min()
+    out = lw.simulate(mech, start, t=(0.04, 0.01), method="rk45", ground=Ground(contacts), energies=True)
+    assert [name for name, _ in named(out)] == ["land p0", "slip p0"]
+    assert np.linalg.norm(contacts.jacobian(out.q[-1], ["p0"])[:2] @ out.qd[-1]) > 1e-3
+    assert np.abs(out.energy_error).max() < 1e-8
+
+
 def test_a_block_rocks_as_housner_says() -> None:
     """At the change of the edge 1 - 3/2 sin^2 a of the angular velocity is left (G. W. Housner, 1963)."""
     width, height = 0.1, 0.4

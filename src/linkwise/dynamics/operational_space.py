@@ -165,9 +165,10 @@ def operational_space_dynamics(
     def compute(numpy: Any, inverse_inertia: Any, jac: Any, rate: Any, mass: Any, weight: Any, bias: Any, qd: Any) -> Any:
         inertia, jac, rate = _inertia(numpy, inverse_inertia, rows), jac[..., rows, :], rate[..., rows, :]
         inverse = numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)) @ inertia
-        turning = numpy.einsum("...ij,...j->...i", rate, qd)
         coriolis = numpy.einsum("...ji,...j->...i", inverse, bias - weight)
-        coriolis = coriolis - numpy.einsum("...ij,...j->...i", inertia, turning)
+        coriolis = (
+            coriolis - (inertia @ (rate @ qd[..., None]))[..., 0]
+        )  # (products of matrices: a batch has the bits of a loop)
         gravity = numpy.einsum("...ji,...j->...i", inverse, weight)
         nullspace = _identity(numpy, mass) - numpy.swapaxes(jac, -1, -2) @ numpy.swapaxes(inverse, -1, -2)
         return inertia, coriolis, gravity, inverse, nullspace

@@ -19,8 +19,8 @@ NONE, SETTLED = 1e-7, 1e-8
 #: Slides so much faster than without forces do not settle.
 DIVERGED = 1e6
 
-#: Most iterations of slides, and most directions added to a cone.
-ITERATIONS, DIRECTIONS = 200, 40
+#: Most iterations of slides, after how many they go ahead, and most directions added to a cone.
+ITERATIONS, AHEAD, DIRECTIONS = 200, 10, 40
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,8 @@ def _settled(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tup
     half, scale = root[:, None] * axes.T, float(np.abs(free).max(initial=0.0)) or 1.0
     edges = [(cone, edge) for cone in cones for edge in cone.edges()]
     slides, forces, motion = np.zeros(len(cones)), np.zeros(len(free)), free
-    for _ in range(ITERATIONS):
+    step = np.zeros(len(cones))
+    for iteration in range(ITERATIONS):
         shifted = free.copy()
         for cone, slide in zip(cones, slides, strict=True):
             shifted[cone.rows] += slide * cone.normal
@@ -135,6 +136,10 @@ def _settled(matrix: FloatArray, free: FloatArray, cones: Sequence[Cone]) -> tup
             return forces, motion
         if not np.abs(slides).max() < DIVERGED * scale:
             break
+        last, step = step, slides - before
+        ratio = float(last @ step / (last @ last)) if last.any() else 0.0
+        if iteration % AHEAD == AHEAD - 1 and 0.0 < ratio < 1.0:  # near a jam they settle slowly: to where they go
+            slides, step = slides + ratio / (1.0 - ratio) * step, np.zeros(len(cones))
     if change <= NONE * scale:  # (shared forces creep)
         return forces, motion
     return np.full(len(free), np.nan), motion

@@ -207,33 +207,42 @@ class GroundRollout(ModalRollout):
         leaving = self.ground.along(self.contacts.jacobian(q, touching) @ qd, touching)
         standing = [name for name in touching if leaving[name] <= SLOW]
         stance = self._stance(q, qd, tau, standing, occurred)
+        if stance is None:  # what hardly slides any more jams and stops
+            stopped = self._still(q, qd, Stance(tuple(standing), {}), ())
+            if np.abs(self.contacts.jacobian(q, standing) @ (qd - stopped)).max() < TURNING:
+                qd, stance = stopped, self._stance(q, stopped, tau, standing, occurred)
         if stance is None:  # what slides jams, as chalk does that is pushed over a board
             qd = self._after(time, q, qd, standing, 0.0, self.rates(q, qd, tau)[self.nq :])
             stance = self._stance(q, qd, tau, standing, occurred)
         if stance is None:
             raise UnsolvedError(time, f"no forces of friction hold the contacts {', '.join(standing)}")
-        self.stance, qd = stance, self._still(q, qd, stance)
+        self.stance, qd = stance, self._still(q, qd, stance, occurred)
         self.total += 0.5 * float((qd - begun) @ mass @ (qd + begun))
         self._note_changes(time, q, qd, before, landed)
         gaps = {name: self.ground.gap(q, name) for name in self.contacts.names}
         self.below = {name: min(0.0, gap) - (RELEASED if name in standing else 0.0) for name, gap in gaps.items()}
         return q, qd, self.stance, hop
 
-    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance) -> FloatArray:
-        """The velocities without what integration has left at contacts that stand."""
+    def _still(self, q: FloatArray, qd: FloatArray, stance: Stance, occurred: Any) -> FloatArray:
+        """The velocities without what integration has left at contacts that stand, or slide from rest on."""
         jac = self.contacts.jacobian(q, stance.standing)
-        rows = still_rows(self._cones(stance.standing, stance.sliding), len(jac)) @ jac
+        speeds = self.contacts.by_name(jac @ qd, stance.standing)
+        moving = {
+            x: along
+            for x, along in stance.sliding.items()
+            if np.linalg.norm(self._across(x, speeds[x])) > _slow(occurred, x)
+        }
+        rows = still_rows(self._cones(stance.standing, moving), len(jac)) @ jac
         return _without(self.contacts.mass_matrix(q), rows, qd)
 
     def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
         """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
         jac = self.contacts.jacobian(q, standing)
         speeds = self.contacts.by_name(jac @ qd, standing)
-        slow = ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW
         sliding = {}
         for name in filter(self.ground.has_cone, standing):
             across = self._across(name, speeds[name])
-            if (size := float(np.linalg.norm(across))) > slow:
+            if (size := float(np.linalg.norm(across))) > _slow(occurred, name):
                 sliding[name] = across / size
         free = jac @ self.rates(q, qd, tau)[self.nq :] + self.contacts.bias(q, qd, standing)
         forces, motion = coulomb(self.contacts.delassus(q, standing), free, self._cones(standing, sliding))
@@ -322,6 +331,13 @@ class GroundRollout(ModalRollout):
         if not np.isfinite(after).all():
             raise UnsolvedError(time, f"no impulses of friction stop the contacts {', '.join(touching)}")
         return after
+
+
+def _slow(occurred: Any, name: str) -> float:
+    """The speed, m/s, below which a point is at rest after what has occurred."""
+    if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
+        return TURNING
+    return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW
 
 
 def _without(mass: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
