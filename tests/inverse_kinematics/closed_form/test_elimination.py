@@ -257,6 +257,19 @@ def test_shapes_of_batches() -> None:
     assert arm.all_inverse_kinematics(T[0], q0=np.zeros((5, 6))).count.shape == (5,)
 
 
+def test_a_pose_in_single_precision_is_brought_to_the_nearest_rotation() -> None:
+    arm = random_arm(1)
+    _, T = planted(arm, 6)
+    single = T.astype(np.float32)
+    exact, rounded = arm.all_inverse_kinematics(T), arm.all_inverse_kinematics(single)
+    assert rounded.complete.tolist() == exact.complete.tolist()
+    assert rounded.count.tolist() == exact.count.tolist()
+    assert min(rounded.count) > 0
+    for pose, rows in zip(single, rounded, strict=True):
+        assert np.abs(arm.forward_kinematics(rows) - pose).max() < 2e-7  # (single precision of numbers up to 2)
+        assert np.array_equal(arm.all_inverse_kinematics(pose).q, rows)
+
+
 def test_an_arm_of_any_axes_and_units() -> None:
     """Scaled lengths scale the positions only: angles stay."""
     small = random_arm(2)
