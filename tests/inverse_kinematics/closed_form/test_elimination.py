@@ -150,6 +150,14 @@ def test_an_offset_wrist_with_its_tool_straight_down() -> None:
     assert not ((down.count != beside.count) & down.complete & beside.complete).any()
 
 
+def test_a_stretched_offset_wrist_is_not_out_of_reach_for_a_rounded_pose() -> None:
+    arm = lw.robots.load("hc10")
+    q = [0.0, 2.3662041050142406, 0.0, -1.704118641095352, 0.0, 0.5922349415293491]
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q).round(10))
+    assert not solutions.unreachable
+    assert len(solutions) == 2  # (of both shoulders, within the tolerance of 1e-9)
+
+
 def test_what_is_no_offset_wrist() -> None:
     """An offset of the shoulder, or an elbow whose axes miss each other, is another class."""
     quarter = QUARTER
