@@ -36,6 +36,7 @@ def test_a_closed_form_proves_that_a_target_is_out_of_reach(name: str) -> None:
     assert both.proven.tolist() == [False, True]
     assert "proven" in both.explain(1)
     assert arm.all_inverse_kinematics(T).unreachable.tolist() == [False, True]
+    assert [arm.inverse_kinematics(T[:1], method=way).proven.tolist() for way in ("auto", "numeric")] == [[False], [False]]
 
 
 def test_a_closed_form_proves_that_limits_stand_in_the_way() -> None:
@@ -67,6 +68,9 @@ def test_elimination_goes_on_where_no_start_led_to_a_solution(monkeypatch: pytes
     both = arm.inverse_kinematics(T, q0=q + 0.01)
     assert (both.reason.tolist(), both.proven.tolist()) == (["unreachable", "converged"], [True, False])
     assert np.abs(both.q - [q + 0.7, q]).max() < 1e-8
+    column = arm.inverse_kinematics(T[:, None], q0=q + 0.01)
+    assert (column.reason.tolist(), column.proven.tolist()) == ([["unreachable"], ["converged"]], [[True], [False]])
+    assert "proven" in column.explain((0, 0))
     one = arm.inverse_kinematics(T[0], q0=q + 0.01)
     assert (one.success, one.reason, one.proven) == (False, "unreachable", True)
     assert "proven" in one.explain()

@@ -18,6 +18,8 @@ from linkwise.solve import (
     Solution,
     solve,
 )
+from linkwise.solve.constraints.constraint import ConstraintEquations
+from linkwise.solve.problem import ConstraintProblem
 
 ARM = robots.planar_3r()
 PLANE = [1, 1, 0]
@@ -159,3 +161,10 @@ def test_what_rounding_does_not_let_levels_keep_is_not_called_solved() -> None:
     solution = by_levels(arm, [Position("tool", tip), Posture(rng.uniform(-1.0, 1.0, 6))])
     assert solution.holds[0]
     assert solution.success == solution.at_rest.all()
+
+
+def test_what_is_no_number_does_not_hold() -> None:
+    problem = ConstraintProblem(ARM, [point([1.0, 1.0], weight=1.0)])
+    for lacks, holds in ((0.0, 1.0), (1.0, 0.0), (np.nan, 0.0)):
+        rows = ConstraintEquations(np.array([0.0, lacks]), np.zeros((2, 3)), (False, False))
+        assert problem.met([rows], rows.residual, np.full(2, 1e-18)) == holds

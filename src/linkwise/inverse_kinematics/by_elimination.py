@@ -60,4 +60,4 @@ def searched_further(
     result.put(failed[good], Solution.of(**{name: getattr(more, name)[good] for name in ROWS}))
     reasons, proven[failed] = proofs(form, poses, within, system.limited, result.reason[failed])
     result.reason[failed] = reasons
-    return result.shaped(batch, proven=proven if batch else bool(proven[0]))
+    return result.shaped(batch, proven=proven.reshape(batch) if batch else bool(proven[0]))

@@ -167,7 +167,7 @@ def exactly(
     rows = dict(zip(ROWS, (q, success, reason, far, turned, steps), strict=True))
     shared = {"limits": system.bounds, "names": system.names, "tol": tol}
     if success.all():
-        return Solution.of(**rows, **shared)
+        return Solution.of(**rows, **shared, proven=~success)
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
     solution = Solution.of(**{name: np.array(row) for name, row in rows.items()}, **shared)

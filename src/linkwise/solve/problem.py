@@ -96,7 +96,7 @@ class ConstraintProblem:
         """Squares of all lengths (m2) and all angles (rad2) that are lacking, of rows whose `counting` (m,) is not zero."""
         pairs = [(value, angle) for part in parts for value, angle in zip(part.residual, part.angles, strict=True)]
         if counting is not None:
-            pairs = [(select(abs(w), value, 0.0), angle) for w, (value, angle) in zip(counting, pairs, strict=True)]
+            pairs = [(select(abs(w), value, w), angle) for w, (value, angle) in zip(counting, pairs, strict=True)]
         far, turned = ([value for value, angle in pairs if angle is kind] for kind in (False, True))
         return squared(np.array(far)), squared(np.array(turned))
 

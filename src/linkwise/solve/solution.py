@@ -211,6 +211,7 @@ class Solution:
         """Rows (N) in the shape of a batch, scalars where there is none, with further fields that all share."""
         rows = {name: np.asarray(getattr(self, name)) for name in self._rows}
         rows = {name: row.reshape(batch) if batch else row.item() for name, row in rows.items()}
+        fields.setdefault("proven", np.zeros(batch, dtype=bool) if batch else False)
         return self.of(**{**vars(self), **rows, "q": self.q.reshape(*batch, self.q.shape[-1]), **fields})
 
     def put(self, place: Any, other: Solution) -> None:

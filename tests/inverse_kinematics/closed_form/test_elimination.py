@@ -150,6 +150,14 @@ def test_an_offset_wrist_with_its_tool_straight_down() -> None:
     assert not ((down.count != beside.count) & down.complete & beside.complete).any()
 
 
+def test_a_stretched_offset_wrist_is_not_out_of_reach_for_a_rounded_pose() -> None:
+    arm = lw.robots.load("hc10")
+    q = [0.0, 2.3662041050142406, 0.0, -1.704118641095352, 0.0, 0.5922349415293491]
+    solutions = arm.all_inverse_kinematics(arm.forward_kinematics(q).round(10))
+    assert not solutions.unreachable
+    assert len(solutions) == 2  # (of both shoulders, within the tolerance of 1e-9)
+
+
 def test_what_is_no_offset_wrist() -> None:
     """An offset of the shoulder, or an elbow whose axes miss each other, is another class."""
     quarter = QUARTER
@@ -255,6 +263,19 @@ def test_shapes_of_batches() -> None:
     assert solutions.count.shape == solutions.complete.shape == (2, 3)
     assert arm.all_inverse_kinematics(T[:0]).count.shape == (0,)
     assert arm.all_inverse_kinematics(T[0], q0=np.zeros((5, 6))).count.shape == (5,)
+
+
+def test_a_pose_in_single_precision_is_brought_to_the_nearest_rotation() -> None:
+    arm = random_arm(1)
+    _, T = planted(arm, 6)
+    single = T.astype(np.float32)
+    exact, rounded = arm.all_inverse_kinematics(T), arm.all_inverse_kinematics(single)
+    assert rounded.complete.tolist() == exact.complete.tolist()
+    assert rounded.count.tolist() == exact.count.tolist()
+    assert min(rounded.count) > 0
+    for pose, rows in zip(single, rounded, strict=True):
+        assert np.abs(arm.forward_kinematics(rows) - pose).max() < 2e-7  # (single precision of numbers up to 2)
+        assert np.array_equal(arm.all_inverse_kinematics(pose).q, rows)
 
 
 def test_an_arm_of_any_axes_and_units() -> None:

@@ -19,6 +19,7 @@ from linkwise.inverse_kinematics.closed_form.program import LIMITED
 from linkwise.inverse_kinematics.closed_form.solutions import ROOTS, Solutions
 from linkwise.inverse_kinematics.closed_form.two_sliding import TwoSlidingArm
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import JointRanges, start_position
 from linkwise.solve.validation import link_given, positive
 from linkwise.spatial.scalar import FloatArray
@@ -66,6 +67,7 @@ class Elimination:
         answers, sound = self.arm.solve(poses)
         if not sound:
             refuse(poses, start)
+            poses = exact_poses(poses)
             answers, _ = self.arm.solve(poses, checked=True)
         if start.ndim > 1:
             start = np.broadcast_to(start, (*batch, n)).reshape(-1, n)

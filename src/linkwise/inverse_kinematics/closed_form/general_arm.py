@@ -43,10 +43,10 @@ from linkwise.inverse_kinematics.closed_form.circle_determinant import (
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
 from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
 from linkwise.kernel import Kernel
+from linkwise.solve.constraints.pose import EXACT
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
-from linkwise.spatial.validation import RIGID
 
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 256
@@ -58,8 +58,8 @@ TRIALS, USABLE = 192, 0.9
 #: of the arm's size).
 SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 
-#: Squares up to which a pose is rigid and near enough without a closer look: how far it is from rigid, and from the origin.
-_SOUND: FloatArray = np.array([RIGID**2, FARTHEST**2])
+#: Squares up to which a pose is exact and near enough to be taken as it is: how far it is from rigid, and from the origin.
+_SOUND: FloatArray = np.array([EXACT, FARTHEST**2])
 
 _CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
 
@@ -207,7 +207,7 @@ class GeneralArm:
         return np.ascontiguousarray(self.placements_of(poses)[:, :, :3])
 
     def solve(self, poses: FloatArray, *, checked: bool = False, thorough: bool = True) -> tuple[Answers, bool]:
-        """All solutions for poses (N, 4, 4) of the frame, and whether these are rigid and not too far away, or `checked`.
+        """All solutions for poses (N, 4, 4) of the frame, and whether these are exact and not too far away, or `checked`.
 
         Other ways are gone where the first proves nothing, if `thorough`.
         """

@@ -165,6 +165,10 @@ def _within_half_a_turn(angle: Any) -> Any:
     return select(angle - math.pi, less, select(-math.pi - angle, more, angle))
 
 
+#: Roots that are this near to the circle may be a double solution within the tolerance, which is about its square.
+NEARLY_DOUBLE = 1e-4
+
+
 @cache
 def kernels() -> dict[str, Kernel]:
     """The functions of this module, compiled."""
@@ -207,11 +211,15 @@ def solve_offset_wrist(seen: FloatArray, between: FloatArray, arm: OffsetWrist) 
     functions = kernels() if len(seen) > 1 else ufuncs()
     with np.errstate(all="ignore"):
         c, error = functions["coefficients"](functions["closure"](arm.numbers, seen[:, None, 0], CIRCLE))
-        radii, circle, kind = functions["classified"](c, roots_of(c), error)
+        roots = roots_of(c)
+        radii, circle, kind = functions["classified"](c, roots, error)
         proven = ((kind <= BESIDE_CIRCLE) | (kind == ALONE)).all(axis=1)
+        beside = kind == BESIDE_CIRCLE
+        if beside.any():
+            proven[(beside & (np.abs(roots - circle).max(axis=-1) < NEARLY_DOUBLE)).any(axis=1)] = False
         tried = kind > BESIDE_CIRCLE
         if not proven.all():
-            tried |= ~proven[:, None] & (kind == BESIDE_CIRCLE)
+            tried |= ~proven[:, None] & beside
         pose, which = tried.nonzero()
         parts = between, seen[pose], circle[pose, which]
         q, opened, strayed, begun = functions["closed_angles"](arm.numbers, *parts, 1.0)
