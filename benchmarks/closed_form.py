@@ -7,6 +7,7 @@ Targets are reached by joint angles at random within the limits; solutions are f
     python benchmarks/closed_form.py --general   # arms without a closed form, by elimination
     python benchmarks/closed_form.py --redundant # the Panda with 64 values of a joint, and what compiling elimination takes
     python benchmarks/closed_form.py --sets      # the sets of solutions beside those of eaik and ssik (PyPI)
+    python benchmarks/closed_form.py --planted   # angles at random of the six-joint arms that ssik (PyPI) knows, found again
 """
 
 from __future__ import annotations
@@ -156,6 +157,51 @@ def sets() -> None:
             )
 
 
+#: Angles of each arm that are to be found again, in calls of at most so many poses.
+PLANTED, CALL = 20_000, 2_000
+
+
+def planted() -> None:
+    """Print, for each arm of six joints that ssik lists, how many angles at random are not found again."""
+    from ssik import Manipulator, list_arms
+
+    pin_to_one_core()
+    print(f"{'arm':22} {'poses':>6} {'missing':>8} {'called complete':>16} {'complete, %':>12} {'error':>9} {'us':>7}")
+    total = np.zeros(3, dtype=int)
+    for entry in list_arms():
+        if entry.dof != 6:
+            continue
+        joints = Manipulator.from_prebuilt(entry.name).kinbody.joints
+        links = [
+            lw.Link(name=joint.name, before=joint.T_left, axis=joint.axis, after=joint.T_right, limits=joint.limits)
+            for joint in joints
+        ]
+        arm, rng = lw.Mechanism(links, name=entry.name), np.random.default_rng(0)
+        missing, lying, complete, error, time = 0, 0, 0, 0.0, 0.0
+        arm.all_inverse_kinematics(arm.forward_kinematics(np.zeros((16, 6))), limits=False)  # (compiles)
+        for _ in range(PLANTED // CALL):
+            q = rng.uniform(np.maximum(arm.q_min, -math.pi), np.minimum(arm.q_max, math.pi), (CALL, 6))
+            T = arm.forward_kinematics(q)
+            begin = process_time()
+            found: Any = arm.all_inverse_kinematics(T, limits=False)
+            time += process_time() - begin
+            listed = ~np.isnan(found.q[..., 0])
+            away = np.abs(np.remainder(found.q - q[:, None] + math.pi, 2.0 * math.pi) - math.pi).max(axis=-1)
+            absent = ~(np.where(listed, away, np.inf) < SAME).any(axis=-1)
+            reached = np.abs(arm.forward_kinematics(np.nan_to_num(found.q)) - T[:, None]).max(axis=(-2, -1))
+            missing += int(absent.sum())
+            lying += int((absent & found.complete).sum())
+            complete += int(found.complete.sum())
+            error = max(error, float(reached[listed].max()))
+        total += (PLANTED, missing, lying)
+        share = 100.0 * complete / PLANTED
+        print(
+            f"{entry.name:22} {PLANTED:6} {missing:8} {lying:16} {share:12.2f} {error:9.1e} {1e6 * time / PLANTED:7.2f}",
+            flush=True,
+        )
+    print(f"{'all':22} {total[0]:6} {total[1]:8} {total[2]:16}")
+
+
 def _solvers(arm: lw.Mechanism, axes: Any, offsets: Any, end: Any) -> dict[str, Callable[[Any], Any]]:
     """By name, what gives the rows of each pose, and the time of a pose in a batch and alone; those that are installed."""
 
@@ -289,5 +335,5 @@ def _product_of_exponentials(arm: Any) -> tuple[Any, Any, Any]:
 
 
 if __name__ == "__main__":
-    tables = {"--sets": sets, "--general": general, "--redundant": redundant}
+    tables = {"--sets": sets, "--general": general, "--redundant": redundant, "--planted": planted}
     next((table for flag, table in tables.items() if flag in sys.argv[1:]), main)()
