@@ -5,8 +5,10 @@ its hands are sent to random points, its centre of mass to above the middle of i
 stance. Linkwise: feet and centre of mass are of priority 0, hands of 1, the stance of 2. Pink and mink take steps of a
 velocity, each the optimum of a quadratic program (by DAQP) with the feet as equality constraints, where hands, centre of
 mass and stance are weighed 1, 1 and 1e-3; steps end where no joint moves by 1e-6, or after 300. A gain of 0.2 is the
-greatest with which they came to all of ten targets (0.5: 6 of 10, 1: 2 of 10). Pinocchio's forward pass judges all of them.
-Needs the extras ``peers`` and ``qp``, ``pin-pink`` and ``mink``; what is not installed is left out.
+greatest with which they came to all of ten targets (0.5: 6 of 10, 1: 2 of 10). pyroki minimises one sum of squares in
+float64: feet and limits are weighed 100, centre of mass and hands 10, the stance 1e-3; the cost of the centre of mass, which
+it lacks, is written here. Pinocchio's forward pass judges all of them.
+Needs the extras ``peers`` and ``qp``, ``pin-pink``, ``mink`` and ``pyroki``; what is not installed is left out.
 """
 
 from __future__ import annotations
@@ -172,6 +174,65 @@ def mink(task: Task, path: str) -> Callable[[np.ndarray], np.ndarray]:
     return run
 
 
+def pyroki(task: Task, path: str) -> Callable[[np.ndarray], np.ndarray]:
+    """One weighted least-squares problem of pyroki, compiled once by JAX."""
+    import jax
+    import jax.numpy as jnp
+    import jaxlie
+    import jaxls
+    import pyroki as library
+    import yourdfpy
+    from loguru import logger
+
+    for name in ("pyroki", "jaxls"):
+        logger.disable(name)
+    jax.config.update("jax_enable_x64", True)
+    file = yourdfpy.URDF.load(path, load_meshes=False)
+    robot = library.Robot.from_urdf(file)
+    order = [robot.joints.actuated_names.index(name) for name in task.model.names[2:]]
+    stance = np.zeros(len(order))
+    stance[order] = task.stance[7:]
+    heavy = [(k, file.link_map[name].inertial) for k, name in enumerate(robot.links.names)]
+    heavy = [(k, inertial) for k, inertial in heavy if inertial is not None]
+    places, masses = np.array([k for k, _ in heavy]), np.array([inertial.mass for _, inertial in heavy])
+    centers = np.array([inertial.origin[:3, 3] for _, inertial in heavy])
+
+    @jaxls.Cost.factory
+    def center_cost(values: jaxls.VarValues, joints: jaxls.Var, base: jaxls.Var) -> jax.Array:
+        links = jaxlie.SE3(robot.forward_kinematics(values[joints])[places])
+        center = values[base] @ (masses @ (links @ jnp.asarray(centers)) / masses.sum())
+        return 10.0 * (center[:2] - task.middle)
+
+    def pose(T: np.ndarray) -> jaxlie.SE3:
+        return jaxlie.SE3.from_matrix(jnp.asarray(T))
+
+    joints, base = robot.joint_var_cls(0), jaxls.SE3Var(0)
+    index = {name: jnp.array(robot.links.names.index(name), jnp.int32) for name in (*FEET, *HANDS)}
+    feet = [pose(T) for T in task.feet]
+
+    @jax.jit
+    def solve(points: jax.Array) -> tuple[jax.Array, jax.Array]:
+        on, limits = library.costs.pose_cost_with_base, library.costs.limit_cost
+        hands = [jaxlie.SE3.from_translation(point) for point in points]
+        costs = [
+            *(on(robot, joints, base, T, index[name], 100.0, 100.0) for name, T in zip(FEET, feet, strict=True)),
+            *(on(robot, joints, base, T, index[name], 10.0, 0.0) for name, T in zip(HANDS, hands, strict=True)),
+            center_cost(joints, base),
+            limits(robot, joints, 100.0),
+            library.costs.rest_cost(joints, jnp.asarray(stance), 1e-3),
+        ]
+        start = jaxls.VarValues.make([joints.with_value(jnp.asarray(stance)), base.with_value(jaxlie.SE3.identity())])
+        problem = jaxls.LeastSquaresProblem(costs, [joints, base]).analyze()
+        found = problem.solve(initial_vals=start, verbose=False, linear_solver="dense_cholesky")
+        return found[joints], found[base].wxyz_xyz
+
+    def run(points: np.ndarray) -> np.ndarray:
+        q, place = map(np.asarray, solve(jnp.asarray(points)))
+        return np.concatenate([place[4:], place[1:4], place[:1], q[order]])
+
+    return run
+
+
 def main() -> None:
     """Print what each solver leaves, and its time beside that of Linkwise."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -182,7 +243,7 @@ def main() -> None:
     task = Task(path, count)
     print(f"{'':10} feet < 1e-6  all < 1e-3  all < 1e-6   median: hands, m   from the stance, rad   ms a solve   ratio")
     first = 0.0
-    for solver in (linkwise, pink, mink):
+    for solver in (linkwise, pink, mink, pyroki):
         try:
             run = solver(task, path)
         except ImportError as error:
