@@ -110,6 +110,8 @@ _RATES = {"v": "the frame's velocity", "a": "the frame's acceleration", "h": "th
 #: What a port of this name and so many axes is, in the algorithms of the library.
 _MEANINGS = {
     ("q", 1): "joint coordinates, rad or m",
+    ("q0", 1): "joint coordinates at the beginning, rad or m",
+    ("q1", 1): "joint coordinates at the end, rad or m",
     ("qd", 1): "joint speeds, rad/s or m/s",
     ("qdd", 1): "joint accelerations, rad/s2 or m/s2",
     ("tau", 1): "joint efforts, N m or N",

@@ -173,6 +173,7 @@ def test_who_has_not_logged_in_or_may_only_watch_writes_nothing(served: tuple[Se
     anna.drag(CLOSER, owner)  # (who is still logged in)
     assert until(lambda: running.goal == CLOSER)
     anna.socket.close()
+    assert until(lambda: read_audit(audit))  # (a thread of its own writes it)
     (record,) = read_audit(audit)
     assert (record.user, record.by, record.port, record.outcome) == ("anna", "view", "goal.position", "accepted")
     assert (record.old, record.new) == (HOME, CLOSER)
