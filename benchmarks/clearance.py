@@ -116,7 +116,7 @@ def ompl_time(arm, obstacles, start, goal):
         bounds.setHigh(k, float(space.high[k]))
     states.setBounds(bounds)
     setup = geometric.SimpleSetup(states)
-    setup.setStateValidityChecker(lambda s: bool(kernel(np.array([s[k] for k in range(arm.n)]), row) >= 0.0))
+    setup.setStateValidityChecker(lambda s: bool(kernel(np.array([s[k] for k in range(arm.n)]), row).min() >= 0.0))
     setup.getSpaceInformation().setStateValidityCheckingResolution(0.01 / states.getMaximumExtent() / space.levers.max())
     ends = []
     for q in (start, goal):
