@@ -70,8 +70,10 @@ def test_capsules_and_boxes_are_as_far_apart_as_coal_says() -> None:
     q = arm.random_configuration(0, 200)
     bound, exact = arm.clearance(q, boxes), arm.clearance(q, boxes, exact=True)
     apart = exact.distance > 0
-    assert np.abs(bound.distance - exact.distance)[apart].max() <= 1e-6  # (coal's own tolerance)
-    assert (bound.distance <= exact.distance + 1e-6).all()
+    error = np.abs(bound.distance - exact.distance)[apart].max()
+    print(f"{error:.1e}")
+    assert error <= 1e-10 * np.linalg.norm([0.4, 1.0, 0.02]) / 2.0 + 1e-12  # (coal's boxes may be as much longer)
+    assert (bound.distance <= exact.distance + 1e-8).all()  # (coal's tolerance of depths)
     assert bound.excess.tolist() == [0.0] * len(bound.pairs)
     between = np.linalg.norm(bound.points[..., 1, :] - bound.points[..., 0, :], axis=-1)
     assert np.abs(between - np.abs(bound.distance)).max() <= 1e-12

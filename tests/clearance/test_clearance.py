@@ -64,7 +64,11 @@ def test_a_batch_is_a_loop(arm, measured):
     ("kind", "size"), [("box", (0.3, 0.02, 0.4)), ("cylinder", (0.1, 0.3)), ("ellipsoid", (0.2, 0.1, 0.05))]
 )
 def test_other_shapes_bound_the_distances_of_coal_from_below(kind, size):
-    """And by no more than they say; coal iterates from where its last answer was, and ends within 3e-11 of the distance."""
+    """And by no more than they say.
+
+    A box of coal reaches 1e-10 of its half edges farther on its negative sides where the first direction in the process that
+    coal took of a box had a component of zero (`inflate` in its `support_functions.cpp`).
+    """
     pytest.importorskip("coal")
     arm = lw.robots.planar_2r().with_shapes(RODS)
     turn = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
@@ -74,7 +78,8 @@ def test_other_shapes_bound_the_distances_of_coal_from_below(kind, size):
     slack = exact.distance - bound.distance
     apart = exact.distance > 0
     print(kind, slack[apart].min(), slack[apart].max(), bound.excess)
-    assert slack[apart].min() > -1e-10
+    farther = 1e-10 * np.linalg.norm(size) / 2.0 if kind == "box" else 0.0
+    assert slack[apart].min() > -1e-12 - farther
     assert (slack[apart].max(axis=0) if slack[apart].ndim > 1 else slack[apart].max()) <= bound.excess.max() + 1e-9
 
 
