@@ -5,13 +5,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import ompl_peer
 
 import linkwise as lw
 from linkwise.clearance import exact
 from linkwise.clearance.clearance import distances_at
 from linkwise.clearance.kernels import frames_at
 from linkwise.clearance.pairs import collision_shapes
-from linkwise.clearance.planning import _Space
 from linkwise.clearance.shapes import obstacle_set
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -88,49 +88,17 @@ def ways():
         way = arm.plan(start, goal, obstacles)
         times.append(time.process_time() - begun)
         failed += not way.success
-        peer.append(ompl_time(arm, obstacles, start, goal))
+        if ompl_peer.installed():
+            peer.append(ompl_peer.rrt_connect(collision_shapes(arm), obstacle_set(obstacles), start, goal, 0.01))
     report("linkwise", times, failed)
-    report("OMPL RRTConnect over the same kernel, 1 cm", [t for t in peer if t is not None], peer.count(None))
+    if peer:
+        report("OMPL RRTConnect over the same kernel, 1 cm", [t for t in peer if t is not None], peer.count(None))
 
 
 def report(name, times, failed):
     ms = np.array(times) * 1e3
     quantiles = ", ".join(f"{np.quantile(ms, q):.1f}" for q in (0.5, 0.9, 1.0))
     print(f"{name}: {PROBLEMS} problems, ms at the median, 90 %, 100 %: {quantiles}; {failed} without a way")
-
-
-def ompl_time(arm, obstacles, start, goal):
-    """Seconds of OMPL's planner and its path simplification, None without a way."""
-    try:
-        from ompl import base, geometric, util
-    except ImportError:
-        return None
-
-    util.setLogLevel(util.LogLevel.LOG_NONE)
-    space = _Space(collision_shapes(arm), obstacle_set(obstacles), 0.0, 0.01)
-    kernel, row = space.kernel, space.rows[0]
-    states = base.RealVectorStateSpace(arm.n)
-    bounds = base.RealVectorBounds(arm.n)
-    for k in range(arm.n):
-        bounds.setLow(k, float(space.low[k]))
-        bounds.setHigh(k, float(space.high[k]))
-    states.setBounds(bounds)
-    setup = geometric.SimpleSetup(states)
-    setup.setStateValidityChecker(lambda s: bool(kernel(np.array([s[k] for k in range(arm.n)]), row).min() >= 0.0))
-    setup.getSpaceInformation().setStateValidityCheckingResolution(0.01 / states.getMaximumExtent() / space.levers.max())
-    ends = []
-    for q in (start, goal):
-        state = states.allocState()
-        for k in range(arm.n):
-            state[k] = float(q[k])
-        ends.append(state)
-    setup.setStartAndGoalStates(*ends)
-    setup.setPlanner(geometric.RRTConnect(setup.getSpaceInformation()))
-    begun = time.process_time()
-    solved = setup.solve(10.0)
-    if solved:
-        setup.simplifySolution()
-    return time.process_time() - begun if solved else None
 
 
 if __name__ == "__main__":

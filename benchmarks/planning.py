@@ -8,7 +8,8 @@ boxes and cylinders are those of the scene, and pairs of spheres of the robot in
 distance kernels of `plan`.
 
 Time is that of `plan` alone on one core, after one call that compiles: places and sizes of obstacles are numbers of a task.
-OMPL's RRTConnect, with simplification, takes the first problems of each scene, over the same kernel.
+OMPL's RRTConnect, with simplification, takes the first problems of each scene, over the same kernel, in steps of a
+hundredth of the extent of the ranges.
 """
 
 import itertools
@@ -20,6 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import ompl_peer
 import yaml
 
 import linkwise as lw
@@ -29,13 +31,6 @@ try:
     import coal
 except ImportError:
     sys.exit("this benchmark needs coal: pip install coal")
-try:
-    from ompl import base as ompl_base
-    from ompl import geometric as ompl_geometric
-    from ompl import util as ompl_util
-except ImportError:
-    ompl_base = None
-
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 RESOLUTION, PEERS = 0.01, 5
 
@@ -150,36 +145,11 @@ def fine(path, levers, step):
     return np.concatenate(parts)
 
 
-def theirs(arm, valid, start, goals, limit):
-    """Seconds of OMPL's RRTConnect with the least distances of the same kernel; None without a path."""
-    space = ompl_base.RealVectorStateSpace(arm.n)
-    bounds = ompl_base.RealVectorBounds(arm.n)
-    for k in range(arm.n):
-        bounds.setLow(k, float(arm.q_min[k]))
-        bounds.setHigh(k, float(arm.q_max[k]))
-    space.setBounds(bounds)
-    setup = ompl_geometric.SimpleSetup(space)
-    setup.setStateValidityChecker(lambda state: valid(np.array([state[k] for k in range(arm.n)])))
-    setup.getSpaceInformation().setStateValidityCheckingResolution(0.01)
-    first, last = space.allocState(), space.allocState()
-    for k in range(arm.n):
-        first[k], last[k] = float(start[k]), float(goals[0][k])
-    setup.setStartAndGoalStates(first, last)
-    setup.setPlanner(ompl_geometric.RRTConnect(setup.getSpaceInformation()))
-    begin = time.process_time()
-    solved = setup.solve(limit)
-    if not solved or not setup.haveExactSolutionPath():
-        return None
-    setup.simplifySolution(1.0)
-    return time.process_time() - begin
-
-
 def main(folder, count):
     arm = lw.load(folder / "panda_spherized.urdf")
     disabled = lw.files.read_srdf(folder / "panda.srdf", arm).disabled_collisions
     checker = Checker(arm, disabled)
     from linkwise.clearance.pairs import collision_shapes
-    from linkwise.clearance.planning import _Space
     from linkwise.clearance.reach import levers
     from linkwise.clearance.shapes import obstacle_set
 
@@ -215,10 +185,9 @@ def main(folder, count):
         rows[scene].append((seconds, "solved" if path.success else "not found"))
         if not path.success:
             print(f"{scene} {number}: {path} {seconds:.2f} s", file=sys.stderr, flush=True)
-        if ompl_base is not None and number <= PEERS:
-            space = _Space(collision_shapes(arm, disabled), obstacle_set(obstacles), 0.0, RESOLUTION)
-            ompl_util.setLogLevel(ompl_util.LogLevel.LOG_ERROR)
-            peers[scene].append(theirs(arm, lambda q: bool(space.distance(q[None])[0] > 0.0), start, goals, 10.0))  # noqa: B023
+        if ompl_peer.installed() and number <= PEERS:
+            shapes = collision_shapes(arm, disabled)
+            peers[scene].append(ompl_peer.rrt_connect(shapes, obstacle_set(obstacles), start, goals[0]))
     print(
         "scene                    problems  start or goal touches  solved  not found"
         "   ms: median     90 %   worst   OMPL median"
