@@ -120,8 +120,9 @@ def redundant() -> None:
 
 
 #: Poses of an arm whose sets are compared, and what counts: a solution misses its pose by less than WRONG (m, and elements
-#: of the rotation), is in a set that has one within SAME, and is listed twice with another within TWICE (rad). Within 1e-4 rad
-#: of a singular wrist a row that misses by 5e-7 is up to 3e-3 rad from the solution, and counts as one that others lack.
+#: of the rotation), is in a set that has one within SAME, and is listed twice with another within TWICE (rad). Near a
+#: singular wrist, within 1e-4 rad, a row that misses by 5e-7 is up to 3e-3 rad from the solution: it counts as one
+#: that others lack.
 POSES, WRONG, SAME, TWICE = 500, 1e-6, 1e-3, 1e-6
 
 
