@@ -1,9 +1,10 @@
 """Dynamics, their derivatives and momentum beside Pinocchio in one process: ``python benchmarks/dynamics.py``.
 
-Both must agree to 1e-9 before anything is timed. Each row is a ratio of medians measured in turn, on one core. Of Pinocchio
-each call is one from Python, whose binding makes new arrays of what it returns; it has batches in C++ for inverse and forward
-dynamics alone. In a batch both sides write into arrays that are there already. At the end stand, from fresh processes, the time of a first call with an empty
-cache, with a full one, and the greatest memory that the process has held.
+Both must agree to 1e-9 before anything is timed. Each row is a ratio of medians measured in turn, on one core. Pinocchio is
+called from Python for each configuration, and its binding makes a new array of each result; it has batches in C++ for
+inverse and forward dynamics alone. In a batch both sides write into arrays that are there already. At the end stand, from
+fresh processes, the time of a first call with an empty cache, with a full one, and the greatest memory that the process has
+held.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ class Pair:
     def agree(self) -> float:
         """Greatest relative difference over some motions."""
         worst = 0.0
-        for name in (name for name, row in ROWS.items() if row.compared):
+        for name in (name for name, asked in ROWS.items() if asked.compared):
             peer = self.peer(name)
             for k in range(50):
                 mine = self.ours(name, [array[k] for array in self.inputs(name)])

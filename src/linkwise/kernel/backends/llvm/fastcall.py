@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from linkwise.kernel.backends.llvm.body import Plan
-from linkwise.kernel.backends.llvm.rows import broadcast_row, columns_of, first_lane, set_constants
+from linkwise.kernel.backends.llvm.rows import CLEARED_ALONE, broadcast_row, columns_of, first_lane, set_constants, unread
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Tape
@@ -66,7 +66,7 @@ class EntryCode:
         self.shapes = list(tape.outputs.values())
         self.firsts = [sum(map(prod, self.shapes[:k])) for k in range(len(self.shapes))]
         self.large = plan.together > 1
-        self.columns = columns_of(t, tape, "entry_columns")
+        self.columns = columns_of(t, tape, "entry_columns", CLEARED_ALONE)
         self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
 
     def text(self) -> str:
@@ -152,8 +152,8 @@ class EntryCode:
         for k, size in enumerate(self.sizes):
             broadcast_row(t, f"%data{k}", t.at(t.vector, "%in", first), size)
             first += size
-        unread = {at + k for at, columns in zip(self.firsts, self.columns, strict=True) if columns for k in columns.unread}
-        set_constants(t, self.tape, "%out", looped=len(self.tape.results) > MOST_STORES, unread=unread)
+        many = len(self.tape.results) > MOST_STORES
+        set_constants(t, self.tape, "%out", looped=many, unread=unread(self.columns, self.firsts))
         if self.large:
             t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 1)")
         else:

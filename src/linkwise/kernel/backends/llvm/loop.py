@@ -16,6 +16,7 @@ from math import prod
 
 from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import (
+    CLEARED,
     Columns,
     broadcast_row,
     clear,
@@ -24,6 +25,7 @@ from linkwise.kernel.backends.llvm.rows import (
     rows_in,
     rows_out,
     set_constants,
+    unread,
 )
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape, Tape
@@ -173,7 +175,7 @@ class ArgumentPorts:
         self.firsts = [sum(self.sizes[:k]) for k in range(self.inputs)]
         self.firsts += [sum(self.sizes[self.inputs : k]) for k in range(self.inputs, len(self.sizes))]
         self.columns: list[Columns | None] = [None] * self.inputs
-        self.columns += columns_of(t, tape, f"columns_{t.scalar}")
+        self.columns += columns_of(t, tape, f"columns_{t.scalar}", CLEARED)
         self.largest = max(self.sizes[self.inputs :])
         # Vectors shorter than 32 bytes are those of processors that are not of the x86 kind.
         self.streams = t.vector_size >= 32 and self.largest >= STREAMED_ROW
@@ -192,11 +194,6 @@ class ArgumentPorts:
             head = f"define internal void @{name}_{t.tag}({signature}) noinline #0 {{"
             parts.append("\n".join([head, *t.lines, "}"]))
         return "\n".join(parts) + "\n"
-
-    @property
-    def unread(self) -> set[int]:
-        """Places among the outputs that are not read."""
-        return {first + k for first, columns in zip(self.firsts, self.columns, strict=True) if columns for k in columns.unread}
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -373,7 +370,7 @@ class _Loop:
         for number in range(together):
             block = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {number * self.sizes['out']}")
             self._clear_loose(block)
-            set_constants(t, self.tape, block, looped=True, unread=self.ports.unread)
+            set_constants(t, self.tape, block, looped=True, unread=unread(self.ports.columns, self.ports.firsts))
         before = t.block
         t.do("br label %round")
         t.start("round")

@@ -16,13 +16,12 @@ from linkwise.kernel.tape import Tape
 #: Elements up to which code is written out for each; more are moved in a loop.
 UNROLLED = 32
 
-#: Elements of an output from which on rows that are mostly zeros are cleared, and the others written over them.
-CLEARED = 64
+#: Elements of an output from which on rows that are mostly zeros are cleared, and the others written over them: where rows
+#: are transposed, and where there is only one.
+CLEARED, CLEARED_ALONE = 1000, 64
 
 
-def set_constants(
-    t: Text, tape: Tape, buffer: str, *, looped: bool = False, unread: Container[int] = frozenset()
-) -> None:
+def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False, unread: Container[int] = frozenset()) -> None:
     """Emit: what outputs do not depend on anything is set once, but for what is not read.
 
     ``looped`` lets a run of one number be set in a loop.
@@ -173,7 +172,12 @@ def first_lane(t: Text, target: str, buffer: str, size: int, columns: Columns | 
         each_in_turn(t, size, move)
         return
     clear(t, target, size * t.size)
-    columns.each_written(t, lambda column: [move(column, offset) for offset in range(columns.length)])
+
+    def group(column: str) -> None:
+        for offset in range(columns.length):
+            move(column, offset)
+
+    columns.each_written(t, group)
     for k in range(len(columns.constant) * columns.length, size):
         move(str(k), 0)
 
@@ -235,13 +239,13 @@ class Columns:
     All columns are gone through in one order, for each piece of a row is best written while its cache line is there.
     """
 
-    def __init__(self, t: Text, name: str, numbers: Sequence[float | None]) -> None:
+    def __init__(self, t: Text, name: str, numbers: Sequence[float | None], least: int) -> None:
         self.name, self.length, self.numbers = name, group_length(t), numbers
         starts = range(0, len(numbers) // self.length * self.length, self.length)
         self.constant = [all(number is not None for number in numbers[k : k + self.length]) for k in starts]
         # (a negative zero is no zero here: its bits are others)
         self.written = [k for k in starts if any(repr(number) != "0.0" for number in numbers[k : k + self.length])]
-        self.cleared = len(numbers) >= CLEARED and 2 * len(self.written) <= len(starts)
+        self.cleared = len(numbers) >= least and 2 * len(self.written) <= len(starts)
 
     @property
     def unread(self) -> set[int]:
@@ -251,7 +255,7 @@ class Columns:
         whole, length = set(range(len(self.constant) * self.length)), self.length
         return whole - {k for start in self.written for k in range(start, start + length)}
 
-    def each_written(self, t: Text, move: Callable[[str], object]) -> None:
+    def each_written(self, t: Text, move: Callable[[str], None]) -> None:
         """Emit: what is done for each group of columns that is not zero."""
         if not self.written:
             return
@@ -260,7 +264,7 @@ class Columns:
             move(column)
 
     def tables(self, t: Text) -> str:
-        """Emit the tables: groups that are not cleared, or whether a column begins a constant group, and one row of numbers."""
+        """Emit the tables: which groups are written; or whether a column begins a constant one, and one row of numbers."""
         size = len(self.numbers)
         if self.cleared:
             starts = ", ".join(f"i32 {k}" for k in self.written or [0])
@@ -291,16 +295,21 @@ class Columns:
         t.start(f"{label}.done")
 
 
-def columns_of(t: Text, tape: Tape, name: str) -> list[Columns | None]:
-    """Which columns of each output are constant, where that is worth a table."""
+def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | None]:
+    """Which columns of each output are constant, where that is worth a table; rows of so many elements may be cleared."""
     results: list[Columns | None] = []
     first = 0
     for k, shape in enumerate(tape.outputs.values()):
         slots = tape.results[first : first + prod(shape)]
-        columns = Columns(t, f"{name}_{k}", [tape.constant(slot) for slot in slots])
+        columns = Columns(t, f"{name}_{k}", [tape.constant(slot) for slot in slots], least)
         results.append(columns if any(columns.constant) else None)
         first += len(slots)
     return results
+
+
+def unread(outputs: Sequence[Columns | None], firsts: Sequence[int]) -> set[int]:
+    """The elements of a block, which holds each output from its first element on, that are not read."""
+    return {first + k for columns, first in zip(outputs, firsts, strict=True) if columns for k in columns.unread}
 
 
 def port(t: Text, name: str, size: int, *, inward: bool) -> str:
