@@ -243,8 +243,7 @@ class Columns:
         self.name, self.length, self.numbers = name, group_length(t), numbers
         starts = range(0, len(numbers) // self.length * self.length, self.length)
         self.constant = [all(number is not None for number in numbers[k : k + self.length]) for k in starts]
-        # (a negative zero is no zero here: its bits are others)
-        self.written = [k for k in starts if any(repr(number) != "0.0" for number in numbers[k : k + self.length])]
+        self.written = [k for k in starts if any(number != 0.0 for number in numbers[k : k + self.length])]
         self.cleared = len(numbers) >= least and 2 * len(self.written) <= len(starts)
 
     @property
