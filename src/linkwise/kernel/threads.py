@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import ceil, prod
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ VARIABLE = "LINKWISE_THREADS"
 LEAST, MOST = 4_000_000, 24_000_000
 
 #: Pieces for each thread, where these are neither too small nor too large: what another process holds up, others take over.
-PIECES = 16
+PIECES = 8
 
 #: As many operations take as long as moving one number to or from memory.
 MOVE = 16
@@ -183,14 +183,17 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
     if len(parts) == 1:
         deque(work(parts[0]), 0)
         return
-    left = deque(parts)
+    threads = min(get_threads(), len(parts))
+    # (a row of parts for each thread: side by side, two would touch the same new pages of memory at once)
+    ends = [len(parts) * k // threads for k in range(threads + 1)]
+    shares = [deque(parts[first:end]) for first, end in pairwise(ends)]
     stopped = Event()
 
-    def share() -> None:
+    def share(k: int) -> None:
         before = WORKERS.get()
         WORKERS.set(1)  # (what a part calls stays on its thread)
         try:
-            for part in iter(partial(_next, left), None):
+            for part in iter(partial(_next, shares, k), None):
                 for _ in work(part):
                     if stopped.is_set():
                         return
@@ -201,13 +204,14 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
             WORKERS.set(before)
 
     def stop() -> None:
-        left.clear()
+        for left in shares:
+            left.clear()
         stopped.set()
 
     helpers: list[Future[None]] = []
     try:  # (an interrupt may come while they start: those that run must be stopped then too)
-        _submit(share, min(get_threads(), len(parts)) - 1, helpers)
-        share()
+        _submit(share, threads - 1, helpers)
+        share(0)
         errors = _finished(helpers)
     except BaseException:
         stop()
@@ -217,20 +221,22 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
         raise errors[0]
 
 
-def _next(left: deque[slice]) -> slice | None:
-    """Take the next part; None where another thread has taken the last one."""
-    try:
-        return left.popleft()
-    except IndexError:
-        return None
-
-
-def _submit(function: Callable[[], None], count: int, helpers: list[Future[None]]) -> None:
-    """Have a function called on so many other threads, added to ``helpers``; on fewer where no more can be started."""
-    pool = _pool()
-    for _ in range(count):
+def _next(shares: Sequence[deque[slice]], k: int) -> slice | None:
+    """Take the next part of share k, or the last one of the longest where that is done; None where none is left."""
+    while any(shares):
         try:
-            helpers.append(pool.submit(copy_context().run, function))
+            return shares[k].popleft() if shares[k] else max(shares, key=len).pop()
+        except IndexError:  # (another thread was faster)
+            pass
+    return None
+
+
+def _submit(function: Callable[[int], None], count: int, helpers: list[Future[None]]) -> None:
+    """Have a function called with 1, 2, ... on so many other threads, added to ``helpers``; on fewer if no more start."""
+    pool = _pool()
+    for k in range(1, count + 1):
+        try:
+            helpers.append(pool.submit(copy_context().run, function, k))
         except RuntimeError:  # (the system starts no more threads, or the interpreter is ending: none may be left waiting)
             pool.shutdown(cancel_futures=True)
             _pool.cache_clear()
