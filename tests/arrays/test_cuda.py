@@ -7,6 +7,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,25 +131,28 @@ def test_arrays_of_jax_get_a_result_that_is_ready(fake: FakeCuda, monkeypatch: p
         dtype = np.dtype(np.float64)
 
         def block_until_ready(self) -> Array:
+            ready.append(self)
             return self
 
     class Jax:
         numpy = property(lambda self: self)
 
-        def devices(self, kind: str) -> list[str]:
-            return [f"{kind}:0"]
+        def local_devices(self, backend: str) -> list[Any]:
+            return [SimpleNamespace(local_hardware_id=k, name=f"{backend}:{k}") for k in (1, 0)]
 
-        def zeros(self, shape: Any, dtype: str, device: str) -> Array:
+        def zeros(self, shape: Any, dtype: str, device: Any) -> Array:
+            assert device.name == "cuda:0"
             return Array(fake, np.zeros(shape, dtype))
 
-        def device_put(self, array: Array, device: str) -> Array:
-            return array
+    ready: list[Any] = []
 
     Array.__module__ = "jaxlib.xla_extension"
     monkeypatch.setitem(sys.modules, "jax", Jax())
     q = states(6, count=1)[0]
-    result = ARM.kernel("gravity_torque").cuda()(Array(fake, q))
+    argument = Array(fake, q)
+    result = ARM.kernel("gravity_torque").cuda()(argument)
     assert type(result) is Array
+    assert ready[0] is argument  # (XLA may still write it, on a stream that nobody sees)
     assert np.array_equal(result.array, ARM.gravity_torque(q))
     assert fake.waited == [0]
     monkeypatch.setattr(Array, "dtype", np.dtype(np.float32))
@@ -156,8 +160,12 @@ def test_arrays_of_jax_get_a_result_that_is_ready(fake: FakeCuda, monkeypatch: p
         ARM.kernel("gravity_torque").cuda()(Array(fake, q))
 
 
-def test_on_the_second_device(fake: FakeCuda) -> None:
+def test_on_the_second_device(fake: FakeCuda, cupy: Cupy) -> None:
     q = states(6, count=1)[0]
+    assert ARM.kernel("gravity_torque").cuda()(cupy.ndarray(q[:0].copy(), 1)).place == 1  # (of no row too)
+    assert not fake.launches
+    twice = cupy.ndarray(np.stack([q, q], axis=-1), 1)[..., 0]
+    assert ARM.kernel("gravity_torque").cuda()(twice).place == 1
     result = ARM.kernel("gravity_torque").cuda()(Foreign(fake, q, device=1))
     assert fake.launches[-1][3] == 1
     assert result.device.number == 1
@@ -171,11 +179,14 @@ def test_on_the_second_device(fake: FakeCuda) -> None:
         ("integers", "gravity_torque: q holds int64; expected float32 or float64"),
         ("shape", r"gravity_torque: q has the shape \(6, 3\); expected \(..., 2\)"),
         ("nowhere", "q is on no device; expected it on device 0"),
+        ("order", "q holds float64 in the other order of bytes; expected float32 or float64"),
+        ("mask", "q holds float64 with a mask; expected float32 or float64"),
     ],
 )
 def test_what_is_refused(fake: FakeCuda, cupy: Cupy, arguments: str, message: str) -> None:
     q = np.zeros((6, 2))
     lost = Foreign(fake, q.copy())
+    masked = SimpleNamespace(__cuda_array_interface__={**lost.__cuda_array_interface__, "mask": lost})
     fake.memory.pop(lost.array.ctypes.data)
     value = {
         "numpy": q,
@@ -183,6 +194,8 @@ def test_what_is_refused(fake: FakeCuda, cupy: Cupy, arguments: str, message: st
         "integers": cupy.asarray(q.astype(np.int64)),
         "shape": cupy.asarray(np.zeros((6, 3))),
         "nowhere": lost,
+        "order": Foreign(fake, q.astype(">f8")),
+        "mask": masked,
     }[arguments]
     with pytest.raises(ArgumentError, match=message):
         ARM.kernel("gravity_torque").cuda()(value)
@@ -278,7 +291,7 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
         cuda_stream = 5
 
     def put(tensor: Any) -> Any:
-        fake.place(np.asarray(tensor.detach()))
+        fake.place(np.asarray(tensor.detach().resolve_neg()))
         return tensor.as_subclass(OnDevice)
 
     def empty(shape: Any, dtype: Any, device: Any) -> Any:
@@ -288,7 +301,6 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
     module = import_module("linkwise.arrays.torch")
     monkeypatch.setattr(module, "_PLAIN", {torch.Tensor, OnDevice})
     monkeypatch.setattr(torch.cuda, "current_stream", lambda place: Stream)
-    monkeypatch.setattr("linkwise.arrays.cuda.root", lambda value: "torch" if isinstance(value, torch.Tensor) else "")
     monkeypatch.setattr(
         cuda.TorchArrays, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place)
     )
@@ -309,6 +321,18 @@ def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None
     for tensor, slope in zip(tensors, expected, strict=True):
         assert np.array_equal(tensor.grad.numpy(), slope)
     assert len(fake.launches) == launched + 2
+
+
+def test_the_sign_that_a_tensor_has_yet_to_apply_and_gradients_that_would_be_lost(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    q = states(4, count=1)[0]
+    function = ARM.kernel("gravity_torque").cuda()
+    turned = torch.complex(torch.zeros(4, 2).double(), torch.from_numpy(-q)).conj().imag
+    assert turned.is_neg()
+    assert np.array_equal(function(on_gpu(turned)).numpy(), ARM.gravity_torque(q))
+    with pytest.raises(ArgumentError, match=r"q requires a gradient, .* expected kernel\.torch\(\) in place"):
+        function(on_gpu(torch.from_numpy(q)).requires_grad_())
 
 
 def test_tensors_of_two_devices_are_refused(fake: FakeCuda, on_gpu: Any) -> None:

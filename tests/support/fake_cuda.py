@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ class Cupy:
                 return {**interface, "version": 3, "stream": outer.stream}
 
             shape = property(lambda self: self.array.shape)
+            device = property(lambda self: SimpleNamespace(id=self.place))
 
             def __getitem__(self, key: Any) -> Any:
                 return ndarray(self.array[key], self.place)

@@ -176,7 +176,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """
     result: Framework | None = None
     for value in arguments:
-        name = _library(type(value))  # type: ignore[arg-type]
+        name = library_name(type(value))  # type: ignore[arg-type]
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
         other = by_name(name)
@@ -236,7 +236,7 @@ def by_name(name: str) -> Framework:
 
 
 @cache
-def _library(kind: type) -> str | None:
+def library_name(kind: type) -> str | None:
     """The library that a type, or a type that it is derived from, comes from."""
     roots = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[root] for root in roots if root in LIBRARIES), None)
