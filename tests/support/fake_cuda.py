@@ -16,7 +16,7 @@ import pytest
 
 from linkwise.arrays import cuda_driver as driver
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.nvptx import launch, lowering
+from linkwise.kernel.backends.nvptx import launch, lowering, xla_handler
 
 THREADS = 3
 
@@ -153,6 +153,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **options: Any) -> FakeCuda:
     fake = FakeCuda(**options)
     one = driver.Driver(fake)
     monkeypatch.setattr("linkwise.arrays.cuda.driver", lambda: one)
+    monkeypatch.setattr(xla_handler, "driver", lambda: one)
     monkeypatch.setattr(launch, "ptx", lambda program, dtype, capability: lowering.assembly(program, dtype).encode())
     return fake
 
