@@ -284,8 +284,8 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
         def device(self) -> Any:
             return torch.device("cuda:0")
 
-        def to(self, place: Any, number: Any) -> Any:
-            return put(self.as_subclass(torch.Tensor).to(number))
+        def to(self, *place: Any) -> Any:
+            return put(self.as_subclass(torch.Tensor).to(place[-1])) if isinstance(place[-1], torch.dtype) else self
 
     class Stream:
         cuda_stream = 5
@@ -304,6 +304,19 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(
         cuda.TorchArrays, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place)
     )
+    monkeypatch.setattr(cuda.TorchArrays, "asarray", lambda self, array: put(torch.from_numpy(np.array(array))))
+    constant, view = module.TorchFramework.constant, cuda.view
+
+    def seen(subject: str, name: str, value: Any) -> Any:  # (cotangents come without the look of the device)
+        return view(subject, name, put(value) if type(value) is torch.Tensor else value)
+
+    monkeypatch.setattr(cuda, "view", seen)
+
+    def there(self: Any, array: Any, *, near: Any = None) -> Any:
+        tensor = constant(self, array)
+        return put(tensor) if isinstance(near, OnDevice) else tensor
+
+    monkeypatch.setattr(module.TorchFramework, "constant", there)
     return put
 
 
@@ -341,8 +354,30 @@ def test_tensors_of_two_devices_are_refused(fake: FakeCuda, on_gpu: Any) -> None
     q, qd, qdd = (torch.from_numpy(x) for x in states(4))
     with pytest.raises(ArgumentError, match="q is on the device cuda:0 and qd on cpu; expected one device"):
         ARM.inverse_dynamics(on_gpu(q), qd, on_gpu(qdd))
-    with pytest.raises(ArgumentError, match="no derivatives on a GPU"):
-        ARM.inverse_kinematics(on_gpu(torch.eye(4).double()).requires_grad_())
+
+
+def test_inverse_kinematics_of_tensors_has_the_derivatives_of_the_processor(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    q = np.array([[0.3, 0.9], [0.5, 1.4], [0.2, 1.0]])
+    T = torch.from_numpy(ARM.forward_kinematics(q))
+    T[2, 0, 3] = 9.0  # (out of reach)
+    options: dict[str, Any] = {"mask": [1, 1, 0, 0, 0, 0], "tol": 1e-12, "q0": torch.from_numpy(q + 0.05)}
+    slopes = []
+    for poses, start in ((T.clone(), options.pop("q0")), (on_gpu(T.clone()), on_gpu(torch.from_numpy(q + 0.05)))):
+        solution = ARM.inverse_kinematics(poses.requires_grad_(), start, method="numeric", **options)
+        solution.q.sum().backward()
+        slopes.append(poses.grad.numpy())
+    assert np.array_equal(solution.position_error.detach().numpy() <= 1e-12, solution.success.numpy())
+    assert len(fake.launches) > 5
+    # (a step of the processor's solver and of the device's differ in nothing; the inverse is that of another library)
+    assert np.allclose(slopes[1], slopes[0], rtol=1e-9, atol=0.0, equal_nan=True)
+    assert np.isfinite(slopes[1][:2]).all()
+    assert np.isnan(slopes[1][2]).any()
+    poses.grad = None
+    free = ARM.inverse_kinematics(poses, mask=[1, 0, 0, 0, 0, 0]).q  # (a joint is left over)
+    free.sum().backward()
+    assert np.isnan(poses.grad.numpy()).any(axis=(-2, -1)).all()
 
 
 # ── inverse kinematics and rollouts ───────────────────────────────────────────────────────────────

@@ -215,7 +215,7 @@ def view(subject: str, name: str, value: Any) -> View:
     ArgumentError
         For what is on no device, or holds no float32 or float64.
     """
-    library = library_name(type(value))
+    library = library_name(value)
     if library == "torch":
         result = _of_torch(subject, name, value) if value.device.type == "cuda" else None
     else:
@@ -251,7 +251,7 @@ def _by_interface(value: Any, interface: dict[str, Any]) -> View:
     name = dtype.name if dtype.isnative else f"{dtype.name} in the other order of bytes"
     if interface.get("mask") is not None:
         name = f"{name} with a mask"
-    place = value.device.id if library_name(type(value)) == "cuda" else None
+    place = value.device.id if library_name(value) == "cuda" else None
     return View(value, shape, tuple(strides), name, int(interface["data"][0]), interface.get("stream"), device=place)
 
 
@@ -343,7 +343,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
         For arguments of different libraries, devices or types: which.
     """
     views = {name: view(subject, name, value) for name, value in arguments.items()}
-    libraries = {name: LIBRARIES.get(library_name(type(value)), Library) for name, value in arguments.items()}
+    libraries = {name: LIBRARIES.get(library_name(value), Library) for name, value in arguments.items()}
     devices = {name: driver().device_of(here.address, here.device) for name, here in views.items()}
     first = next((device for device in devices.values() if device is not None), driver().devices[0])
     (one, library), *_ = libraries.items()
@@ -382,7 +382,7 @@ class CudaFramework(Framework):
         return any(
             value.device.type == "cuda" if library == "torch" else library in LIBRARIES and self.owns(value)
             for value in arguments
-            for library in [library_name(type(value))]
+            for library in [library_name(value)]
         )
 
     def function(self, kernel: Any) -> Callable[..., Any]:

@@ -121,6 +121,10 @@ class DifferentiableFramework(Framework):
     def without_derivatives(self, subject: str, array: Any) -> Any:
         """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
 
+    def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function of arrays of this library, which broadcasts over batches; the results carry no derivatives."""
+        return tuple(function(*map(self.constant, arguments)))
+
     @abstractmethod
     def constant(self, array: Any, *, near: Any = None) -> Any:
         """The array as one that nothing is differentiated by, on the device of another one."""
@@ -176,7 +180,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """
     result: Framework | None = None
     for value in arguments:
-        name = library_name(type(value))  # type: ignore[arg-type]
+        name = _library(type(value))  # type: ignore[arg-type]
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
         other = by_name(name)
@@ -235,8 +239,13 @@ def by_name(name: str) -> Framework:
     return result
 
 
+def library_name(value: Any) -> str | None:
+    """The file of this package for an array; None for those of NumPy and of libraries that are not known."""
+    return _library(type(value))  # type: ignore[arg-type]
+
+
 @cache
-def library_name(kind: type) -> str | None:
+def _library(kind: type) -> str | None:
     """The library that a type, or a type that it is derived from, comes from."""
     roots = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((LIBRARIES[root] for root in roots if root in LIBRARIES), None)

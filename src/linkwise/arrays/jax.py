@@ -41,12 +41,15 @@ STRUCTURES = {
     ),
     "XLA_FFI_Metadata": ("size_t struct_size", "XLA_FFI_Api_Version api_version"),
     "XLA_FFI_Api": (
-        "size_t struct_size", "*extension_start", "XLA_FFI_Api_Version api_version", "const XLA_FFI_InternalApi* internal_api",
+        "size_t struct_size", "*extension_start", "XLA_FFI_Api_Version api_version",
+        "const XLA_FFI_InternalApi* internal_api",
         *(f"_XLA_FFI_API_STRUCT_FIELD(XLA_FFI_{name})" for name in (
             "Error_Create", "Error_GetMessage", "Error_Destroy", "Handler_Register", "Stream_Get",
         )),
     ),
-    "XLA_FFI_Error_Create_Args": ("size_t struct_size", "*extension_start", "const char* message", "XLA_FFI_Error_Code errc"),
+    "XLA_FFI_Error_Create_Args": (
+        "size_t struct_size", "*extension_start", "const char* message", "XLA_FFI_Error_Code errc",
+    ),
     "XLA_FFI_Stream_Get_Args": ("size_t struct_size", "*extension_start", "XLA_FFI_ExecutionContext* ctx", "void* stream"),
     "XLA_FFI_Metadata_Extension": ("XLA_FFI_Extension_Base extension_base", "XLA_FFI_Metadata* metadata"),
 }  # fmt: skip

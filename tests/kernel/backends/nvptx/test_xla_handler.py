@@ -119,6 +119,6 @@ def test_jax_lowers_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "callback" not in text
         monkeypatch.setattr(adapter, "interface_version", lambda: None)
         monkeypatch.setattr(adapter, "_targets", {})
-        fresh = jax.jit(lambda *state: kernel.jax()(*state)).trace(*state)
+        fresh = jax.jit(jax.vmap(kernel.jax())).trace(*state)
         with pytest.raises(KernelError, match="XLA cannot call it on a GPU"):
             fresh.lower(lowering_platforms=("cuda",))

@@ -1,4 +1,4 @@
-"""A handler of XLA's foreign function interface that launches a kernel on the stream of XLA; nothing is copied or waited for.
+"""A handler of XLA's foreign function interface that launches a kernel on its stream; nothing is copied or waited for.
 
 It is a function of Python, which XLA calls when it puts work on its stream, not when that is done. The structures are those
 of the header ``xla/ffi/api/c_api.h``, as in `linkwise.kernel.backends.llvm.xla_handler`.
