@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sysconfig
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,11 @@ from linkwise.spatial.scalar import cos_sin
 from support.fake_cuda import OnProcessor
 
 pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor rounds products, a GPU does not")
+
+
+sys.path.insert(0, str(Path(__file__).parents[4] / "tools"))
+BUDGETS = import_module("ptx_budgets")
+sys.path.pop(0)
 
 
 def rows_of(kernel: Any, *arrays: Any, dtype: str = "float64") -> Any:
@@ -95,18 +99,11 @@ def test_older_devices_get_code_of_their_own() -> None:
     assert b".target sm_75" in lowering.ptx(tape, capability=75)
 
 
-def ptxas() -> str | None:
-    """The assembler: on the path, or of the package nvidia-cuda-nvcc."""
-    found = sorted(Path(sysconfig.get_path("purelib")).glob("nvidia/*/bin/ptxas"))
-    return shutil.which("ptxas") or (str(found[-1]) if found else None)
-
-
-@pytest.mark.skipif(ptxas() is None, reason="ptxas is not here: pip install nvidia-cuda-nvcc")
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_100"])
-def test_the_assembler_takes_it_without_spilling(architecture: str, tmp_path: Path) -> None:
-    source = tmp_path / "kernel.ptx"
-    source.write_bytes(lowering.ptx(robots.puma560().kernel("inverse_dynamics").tape))
-    command = [ptxas() or "", f"-arch={architecture}", "-v", str(source), "-o", str(tmp_path / "kernel.cubin")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    assert max(map(int, re.findall(r"Used (\d+) registers", said))) <= 128
-    assert set(re.findall(r"(\d+) bytes spill", said)) == {"0"}
+@pytest.mark.skipif(BUDGETS.ptxas() is None, reason="ptxas is not here: pip install nvidia-cuda-nvcc")
+@pytest.mark.parametrize("architecture", BUDGETS.ARCHITECTURES)
+def test_the_assembler_takes_it_within_budgets(architecture: str) -> None:
+    """Some of what ``python tools/ptx_budgets.py`` assembles, one that spills among them."""
+    arm = robots.puma560()
+    for name in ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "rollout", "inverse kinematics"):
+        registers, spilled = BUDGETS.assembled(lowering.ptx(BUDGETS.program_of(arm, name)), architecture)
+        assert not BUDGETS.over_budget("puma560", name, "float64", registers, spilled), (name, registers, spilled)
