@@ -52,7 +52,7 @@ SPILLS = {
         "inverse_dynamics_external_derivatives": 768, "inverse_dynamics_hessian_product": 1792,
         "inverse_dynamics_second_derivatives": 7680, "lagrange_dynamics": 896,
     },
-    "floating planar_3r": {
+    "floating planar_2r": {
         "centroidal_momentum_derivatives": 1152, "inverse_dynamics_external_derivatives": 256,
         "inverse_dynamics_hessian_product": 256, "inverse_dynamics_second_derivatives": 1408,
     },
@@ -80,7 +80,8 @@ def assembled(ptx: bytes, architecture: str) -> tuple[int, int]:
 def mechanism(robot: str) -> Any:
     """A robot of Linkwise by its name, on a floating base where that says so."""
     arm = getattr(lw.robots, robot.removeprefix("floating "))()
-    return arm.replace(floating=True) if robot.startswith("floating ") else arm
+    base = lw.Link(name="base", joint="fixed", mass=3.0, inertia=(0.1, 0.2, 0.25))
+    return lw.Mechanism([base, *arm.links], floating=True) if robot.startswith("floating ") else arm
 
 
 def programs(robot: str) -> list[str]:
