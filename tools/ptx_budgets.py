@@ -53,8 +53,9 @@ SPILLS = {
         "inverse_dynamics_second_derivatives": 7680, "lagrange_dynamics": 896,
     },
     "floating planar_2r": {
-        "centroidal_momentum_derivatives": 1152, "inverse_dynamics_external_derivatives": 256,
-        "inverse_dynamics_hessian_product": 256, "inverse_dynamics_second_derivatives": 1408,
+        "centroidal_momentum_derivatives": 384, "forward_dynamics_hessian_product": 2048,
+        "forward_dynamics_second_derivatives": 5120, "inverse_dynamics_hessian_product": 128,
+        "inverse_dynamics_second_derivatives": 384,
     },
     "four_bar": {"forward_dynamics_hessian_product": 1280, "forward_dynamics_second_derivatives": 896},
 }  # fmt: skip
@@ -80,7 +81,7 @@ def assembled(ptx: bytes, architecture: str) -> tuple[int, int]:
 def mechanism(robot: str) -> Any:
     """A robot of Linkwise by its name, on a floating base where that says so."""
     arm = getattr(lw.robots, robot.removeprefix("floating "))()
-    base = lw.Link(name="base", joint="fixed", mass=3.0, inertia=(0.1, 0.2, 0.25))
+    base = lw.Link(name="trunk", joint="fixed", mass=3.0, inertia=(0.1, 0.2, 0.25))
     return lw.Mechanism([base, *arm.links], floating=True) if robot.startswith("floating ") else arm
 
 

@@ -442,6 +442,36 @@ def test_inverse_kinematics_in_a_batch(fake: FakeCuda, cupy: Cupy) -> None:
     assert np.allclose(again.q.array, q[:3], rtol=0.0, atol=1e-8)  # (the tolerance, over slopes of a tenth)
 
 
+def test_arrays_of_jax_are_solved_and_simulated(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX's own arrays, on the CPU, which the driver that is none takes for its memory."""
+    jax = pytest.importorskip("jax")
+    adapter, view = import_module("linkwise.arrays.jax"), cuda.view
+
+    def seen(subject: str, name: str, value: Any) -> Any:
+        if not isinstance(value, jax.Array):
+            return view(subject, name, value)
+        strides = np.asarray(value).strides
+        return cuda.View(value, value.shape, strides, str(value.dtype), value.unsafe_buffer_pointer(), device=0)
+
+    monkeypatch.setattr(cuda, "view", seen)
+    monkeypatch.setattr(cuda.JaxArrays, "_place", lambda self: jax.devices()[0])
+    monkeypatch.setattr(adapter, "_platforms", lambda value: {"gpu"} if isinstance(value, jax.Array) else set())
+    q = np.random.default_rng(3).uniform(0.2, 2.0, (4, 2))
+    with jax.enable_x64(True):
+        T = jax.numpy.asarray(ARM.forward_kinematics(q))
+        options: dict[str, Any] = {"mask": [1, 1, 0, 0, 0, 0], "tol": 1e-10}
+        solution, expected = ARM.inverse_kinematics(T, **options), ARM.inverse_kinematics(np.asarray(T), **options)
+        assert isinstance(solution.q, jax.Array)
+        assert solution.success.all()
+        assert np.abs(ARM.forward_kinematics(np.asarray(solution.q)) - T)[..., :2, 3].max() <= 1e-10
+        assert float(solution.position_error.max()) <= 1e-10 >= expected.position_error.max()
+        motion, known = (simulate(ARM, x, t=(0.1, 0.01)) for x in (jax.numpy.asarray(q), q))
+        assert np.array_equal(motion.q, known.q)
+        assert isinstance(motion.qdd, jax.Array)
+    assert {stream for _, _, stream, _ in fake.launches} == {0}
+    assert fake.waited
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
