@@ -4,6 +4,9 @@ All algorithms of an arm, of one on a floating base and of a closed loop, in flo
 kinematics; some of a Panda. Needs no GPU, but NVIDIA's assembler: ``ptxas`` on the path, or of the package
 nvidia-cuda-nvcc. A register has 32 bits; a thread has 255, and what it needs beyond is spilled to memory. Takes two minutes.
 Exit status 1 where a budget is exceeded.
+
+With ``--bits`` the text of all these algorithms, of up to 3500 operations, is compiled for the processor instead, and must
+give the bits of the gufunc: exit status 1 where one does not.
 """
 
 from __future__ import annotations
@@ -30,6 +33,9 @@ from linkwise.solve.compiled_problem import system_of
 from linkwise.solve.constraints.pose import Pose
 
 ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+
+#: Operations of a tape up to which bits are compared.
+LONGEST = 3500
 
 #: Most registers of each; what is not named may have all.
 REGISTERS = {
@@ -108,7 +114,37 @@ def over_budget(robot: str, name: str, dtype: str, registers: int, spilled: int)
     return registers > REGISTERS.get(robot, {}).get(name, 255) or spilled > allowed
 
 
+def bits() -> int:
+    """Compare the text of threads with gufuncs; how many differ."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.fake_cuda import rows_of
+
+    differing = count = 0
+    for robot in SPILLS:
+        arm = mechanism(robot)
+        for name in programs(robot):
+            if name not in ALGORITHMS or (tape := program_of(arm, name)) is None or tape.length > LONGEST:
+                continue
+            for dtype in ("float64", "float32"):
+                rng = np.random.default_rng(0)
+                arrays = [rng.uniform(-2.0, 2.0, (7, *shape)).astype(dtype) for shape in tape.inputs.values()]
+                with np.errstate(all="ignore"):
+                    pairs = zip(*map(_tuple, (rows_of(tape, *arrays, dtype=dtype), arm.kernel(name)(*arrays))), strict=True)
+                same = all(np.array_equal(result, wanted, equal_nan=True) for result, wanted in pairs)
+                differing, count = differing + (not same), count + 1
+                if not same:
+                    print(f"{robot} {name} {dtype}: other bits", flush=True)
+    print(f"{count} programs, {differing} with other bits than the gufunc")
+    return differing
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
 def main() -> int:
+    if sys.argv[1:] == ["--bits"]:
+        return int(bits() > 0)
     if ptxas() is None:
         print("there is no ptxas here: pip install nvidia-cuda-nvcc")
         return 0

@@ -47,6 +47,18 @@ class OnProcessor:
             self.function(*words, thread, THREADS)
 
 
+def rows_of(tape: Any, *arrays: Any, dtype: str = "float64") -> Any:
+    """What threads compute of one array of rows for each input."""
+    arrays = tuple(np.ascontiguousarray(array, dtype) for array in arrays)
+    results = [np.full((len(arrays[0]), *shape), np.nan, dtype) for shape in tape.outputs.values()]
+    words = [len(arrays[0])]
+    for array in (*arrays, *results):
+        words += [array.ctypes.data, array.strides[0]]
+    memory = np.array(words)
+    OnProcessor(lowering.assembly(tape, dtype))([memory.ctypes.data + 8 * k for k in range(len(words))])
+    return results if len(results) > 1 else results[0]
+
+
 class FakeCuda:
     """What the driver's library has, with any number of devices; `calls` are the functions that were called."""
 

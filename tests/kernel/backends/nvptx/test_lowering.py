@@ -16,7 +16,7 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.nvptx import lowering
 from linkwise.spatial.scalar import cos_sin
-from support.fake_cuda import OnProcessor
+from support.fake_cuda import rows_of
 
 pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor rounds products, a GPU does not")
 
@@ -24,18 +24,6 @@ pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor r
 sys.path.insert(0, str(Path(__file__).parents[4] / "tools"))
 BUDGETS = import_module("ptx_budgets")
 sys.path.pop(0)
-
-
-def rows_of(kernel: Any, *arrays: Any, dtype: str = "float64") -> Any:
-    """What threads compute of one array for each input."""
-    arrays = tuple(np.ascontiguousarray(array, dtype) for array in arrays)
-    results = [np.full((len(arrays[0]), *shape), np.nan, dtype) for shape in kernel.tape.outputs.values()]
-    words = [len(arrays[0])]
-    for array in (*arrays, *results):
-        words += [array.ctypes.data, array.strides[0]]
-    memory = np.array(words)
-    OnProcessor(lowering.assembly(kernel.tape, dtype))([memory.ctypes.data + 8 * k for k in range(len(words))])
-    return results if len(results) > 1 else results[0]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +41,7 @@ def test_threads_give_the_bits_of_the_gufunc(name: str, dtype: str) -> None:
     kernel = robots.puma560().kernel(name)
     rng = np.random.default_rng(0)
     arrays = [rng.uniform(-4.0, 4.0, (10, *shape)).astype(dtype) for shape in kernel.tape.inputs.values()]
-    assert np.array_equal(rows_of(kernel, *arrays, dtype=dtype), kernel(*arrays))
+    assert np.array_equal(rows_of(kernel.tape, *arrays, dtype=dtype), kernel(*arrays))
 
 
 def test_what_is_constant_and_what_goes_through_is_written() -> None:
@@ -62,18 +50,18 @@ def test_what_is_constant_and_what_goes_through_is_written() -> None:
 
     kernel = Kernel(trace(function, "several", {"x": (2,), "y": ()}, {"a": (2, 2), "b": ()}))
     x, y = np.arange(14.0).reshape(7, 2), np.arange(7.0)
-    for result, expected in zip(rows_of(kernel, x, y), kernel(x, y), strict=True):
+    for result, expected in zip(rows_of(kernel.tape, x, y), kernel(x, y), strict=True):
         assert np.array_equal(result, expected)
 
 
 def test_sines_of_large_and_odd_arguments() -> None:
     kernel = Kernel(trace(lambda x: np.array(cos_sin(x[0])), "circle", {"x": (1,)}, {"y": (2,)}))
     x = np.array([1e5, 123456.789, -1e6, 1e22, 6381956970095103.0 * 2.0**797, 0.0, 1e300])[:, None]
-    result, expected = rows_of(kernel, x), kernel(x)
+    result, expected = rows_of(kernel.tape, x), kernel(x)
     # (the C library and the polynomials each lie within a unit of the correctly rounded value)
     assert np.all(np.abs(result - expected) <= 2.0 * np.spacing(np.abs(expected)))
     with np.errstate(invalid="ignore"):
-        assert np.isnan(rows_of(kernel, np.array([[np.inf], [np.nan]]))).all()
+        assert np.isnan(rows_of(kernel.tape, np.array([[np.inf], [np.nan]]))).all()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
