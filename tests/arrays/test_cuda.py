@@ -7,6 +7,7 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -251,6 +252,20 @@ def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy:
     with pytest.raises(KernelError, match=r"CUDA_ERROR_INVALID_PTX \(218\): ptxas: line 1 error"):
         device.load(b"nonsense")
     assert not device.driver.library.contexts  # (the context is put back)
+
+
+def test_memory_that_is_not_there_and_other_threads(fake: FakeCuda) -> None:
+    q = states(4, count=1)[0]
+    function, results = ARM.kernel("gravity_torque").cuda(), []
+    threads = [Thread(target=lambda: results.append(function(Foreign(fake, q.copy())))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    assert [result.shape for result in results] == [(4, 2)] * 3  # (each thread takes the context, and puts it back)
+    fake.fail["cuMemAlloc_v2"] = 2
+    with pytest.raises(KernelError, match=r"cuMemAlloc_v2 failed with CUDA_ERROR \(2\)"):
+        function(Foreign(fake, q))
+    assert not fake.contexts
 
 
 def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy, monkeypatch: pytest.MonkeyPatch) -> None:

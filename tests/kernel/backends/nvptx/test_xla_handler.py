@@ -28,7 +28,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
 
 
 def _on_device(value: Any) -> int:
-    ctypes.c_int.from_address(value.value).value = 0
+    ctypes.c_int.from_address(value).value = 0
     return 0
 
 
