@@ -21,7 +21,7 @@ from linkwise.trajectory.path_kernels import (
     UNLIMITED,
     controls,
     effort_rows,
-    motion_within,
+    motion_at,
     rate_caps,
     rate_rows,
     slopes,
@@ -121,9 +121,9 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
     if program is None:
         return None
     grid = _grid(path.s.tobytes(), nodes.tobytes())
-    q, qd, qdd = (np.empty((*path.batch, time.size, path.n)) for _ in range(3))
+    q, qd, qdd = np.empty((3, *path.batch, time.size, path.n))
     arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
-    program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
+    program(*arrays, grid.rate, grid.piece, path.s[:-1], grid.length, 1.0 / grid.length, path.in_lanes, out=(q, qd, qdd))
     return q, qd, qdd
 
 
@@ -197,7 +197,7 @@ def _motion(backend: str) -> Callable[..., Any] | None:
 
 def _motion_tape() -> Tape:
     def function(*values: Any) -> Any:
-        return motion_within(*(value.item() for value in values))
+        return motion_at(*(value.item() for value in values))
 
-    names = ("q0", "v0", "a0", "q1", "v1", "a1", "step", "share", "u", "x")
-    return trace(function, "motion_within", dict.fromkeys(names, ()), dict.fromkeys(("q", "qd", "qdd"), ()))
+    names = ("q0", "v0", "a0", "q1", "v1", "a1", "step", "pace", "share", "u", "x", "speed")
+    return trace(function, "motion_at", dict.fromkeys(names, ()), dict.fromkeys(("q", "qd", "qdd"), ()))

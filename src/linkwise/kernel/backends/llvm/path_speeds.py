@@ -16,7 +16,7 @@ from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "7"
+LOWERING = "8"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
@@ -96,7 +96,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
     """
     t = lane_text("fill")
     t.begin()
-    for name in ("near", "far", "most.low"):
+    for name in ("near", "far", "excess"):
         t.do(f"%{name} = alloca {t.vector}, align 64")
     t.do(f"%groups = udiv i64 %w, {LANES}")
     for name in ("near", "far"):
@@ -112,7 +112,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
     piece = t.emit(f"fptoui double {t.load('double', '%piece', '%k')} to i64")
     first = t.emit(f"mul i64 {t.emit(f'mul i64 {piece}, 6')}, %w")
     matrix = t.at("double", "%weights", t.emit(f"mul i64 %k, {ROWS * 6}"))
-    t.put(t.number(0.0), "%most.low", 0)
+    t.put(t.number(0.0), "%excess", 0)
     begin = t.emit(f"mul i64 %k, {t.emit(f'mul i64 %groups, {(rows is not None) + (efforts is not None)}')}")
     with t.loop("group", "%groups") as group:
         lane = t.emit(f"mul i64 {group}, {LANES}")
@@ -125,7 +125,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
             t.put(_less(t, cap, t.get(name, 0)), name, 0)
         if efforts:
             _store_lines(t, _effort_lines(t, efforts, lane, span), place)
-    over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
+    over = t.emit(f"fcmp ogt {t.vector} {t.get('%excess', 0)}, zeroinitializer")
     bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
     stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
     t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
@@ -168,7 +168,7 @@ def _slopes(t: Text, first: str, lane: str, matrix: str) -> list[str]:
 
 
 def _effort_lines(t: Text, efforts: Tape, lane: str, span: str) -> list[str]:
-    """Emit: lines for efforts, and the greatest lower and least upper one at x = 0, its sign turned, in ``%most.low``."""
+    """Emit: lines for efforts, and by how much these exceed limits at rest, in ``%excess``."""
     stencil = t.at("double", "%stencils", t.emit(f"mul i64 %k, {ROWS * STENCIL}"))
     sample = t.emit(f"fptoui double {t.load('double', '%first', '%k')} to i64")
     width, values = t.emit("mul i64 %w, 3"), []
@@ -180,12 +180,12 @@ def _effort_lines(t: Text, efforts: Tape, lane: str, span: str) -> list[str]:
             at = t.emit(f"add i64 {at}, {width}")
         kept = t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, {2 + term}"))
         values += _coefficients(t, f"term{term}", stencil, places, kept)
-    lines = inlined(efforts, t, [*values, span, _limit(t, 2, lane)])
-    worst = t.get("%most.low", 0)
-    for value in (*lines[1::3], *map(t.negative, lines[2::3])):
-        worst = t.choose(t.emit(f"fcmp ogt {t.vector} {value}, {worst}"), value, worst)
-    t.put(worst, "%most.low", 0)
-    return lines
+    limit, worst = _limit(t, 2, lane), t.get("%excess", 0)
+    for value in values[2 * ROWS :]:
+        excess = t.op("fsub", t.call("fabs", value), limit)
+        worst = t.choose(t.emit(f"fcmp ogt {t.vector} {excess}, {worst}"), excess, worst)
+    t.put(worst, "%excess", 0)
+    return inlined(efforts, t, [*values, span, limit])
 
 
 def _store_lines(t: Text, lines: list[str], place: str) -> None:
