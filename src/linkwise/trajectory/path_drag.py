@@ -20,8 +20,8 @@ from linkwise.trajectory.path_efforts import Checks, EffortGrid, columns, effort
 from linkwise.trajectory.path_kernels import SHARES
 from linkwise.trajectory.peaks import DENSE, greatest_sizes, peaks
 
-#: A motion has settled when its duration changes by less than this share, and limits are tightened when it nearly has.
-SETTLED, NEARLY = 1e-8, 1e-4
+#: A motion has settled when its duration changes by less than this share; then limits are checked, and tightened.
+SETTLED = 1e-8
 
 #: By this share limits may be exceeded where they are checked, and after how many rounds another way is taken.
 TOLERANCE, ROUNDS = 1e-10, 20
@@ -92,9 +92,9 @@ def _settles(
         if not np.isfinite(lasts):
             return False
         change, before = abs(lasts / before - 1.0), lasts
-        if change <= NEARLY:
+        if change <= SETTLED:
             excess = _taken(grid.efforts.everywhere, lanes, mechanism, most, turns, x[part]) - 1.0
-            if excess.max() <= TOLERANCE and change <= SETTLED:
+            if excess.max() <= TOLERANCE:
                 return True
             margin += np.maximum(excess, 0.0)
         speed = grid.within.speeds(x[part])[1].reshape(places)

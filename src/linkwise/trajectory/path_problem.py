@@ -118,7 +118,7 @@ class PathProblem:
         return Smoothed(pieces, x, path=self.path, averages=averages)
 
     def _plain_dynamics(self) -> bool:
-        """Whether all limits are of joints, and efforts are linear in u and x and smooth along the path."""
+        """Whether all limits are of joints, and efforts are smooth along the path, but for friction."""
         if not self.dynamics:
             return True
         tree = self.mechanism
@@ -126,7 +126,7 @@ class PathProblem:
         if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
         elastic = all(isinstance(one, Spring) for one in tree.springs)
-        return elastic and not tree.has_length_inertias and not has_drag(tree)
+        return elastic and not tree.has_length_inertias
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
@@ -134,7 +134,8 @@ class PathProblem:
         if zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._plain_dynamics():
             return None
         most = np.where(self.stops, 0.0, UNLIMITED if self.ceiling is None else np.minimum(self.ceiling, UNLIMITED))
-        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
+        drag = "tau_max" in self.limits and has_drag(self.mechanism)
+        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism, drag=drag)
         if result is None:
             return None
         low, high, *caps, slowest, fastest = result.edges.T
