@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path import scratch
-from linkwise.trajectory.path_efforts import Checks, EffortGrid, columns, effort_terms
+from linkwise.trajectory.path_efforts import Checks, EffortGrid, effort_terms
 from linkwise.trajectory.path_kernels import SHARES
 from linkwise.trajectory.peaks import DENSE, greatest_sizes, peaks
 

@@ -229,6 +229,7 @@ def effort_terms(
 
 
 def columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
+    """The three parts (..., n) of a state or of terms (..., 3, w)."""
     return tuple(state[..., k, :n] for k in range(3))
 
 

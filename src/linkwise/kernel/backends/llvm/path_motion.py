@@ -133,8 +133,6 @@ def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, re
         mask = t.emit(f"icmp ult {t.integers} {numbers}, {every}")
         for name, value in zip(MOTION.outputs, inlined(tape, t, [*ends, *everywhere]), strict=True):
             target = t.at("double", base[name], begin)
-            t.do(
-                f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, ptr {target}, i32 8, {t.mask} {mask})"
-            )
+            t.do(f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, ptr {target}, i32 8, {t.mask} {mask})")
     t.do("br label %instant.done")
     t.start("instant.done")

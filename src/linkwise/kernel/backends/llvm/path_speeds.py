@@ -188,7 +188,9 @@ def _effort_lines(t: Text, efforts: Tape, lane: str, span: str, drag: Any) -> li
     if drag is not None:
         for kind, first in ((0, 2 * ROWS), (1, ROWS)):
             more = _drag(t, drag, lane, kind)
-            values[first : first + ROWS] = [t.op("fadd", x, y) for x, y in zip(values[first : first + ROWS], more, strict=True)]
+            values[first : first + ROWS] = [
+                t.op("fadd", x, y) for x, y in zip(values[first : first + ROWS], more, strict=True)
+            ]
         reserve = load_lanes(t, "%reserve", t.emit(f"add i64 {t.emit('mul i64 %k, %w')}, {lane}"))
         limit = t.op("fsub", limit, reserve)
     for value in values[2 * ROWS :]:
