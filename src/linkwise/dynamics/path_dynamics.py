@@ -46,7 +46,7 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
 def path_drag(tree: Tree, q: Array, dq: Array, speed: Array) -> tuple[Array, Array]:
     """Return k and g (nv,): friction and dampers take k + g (ds/dt)^2 along a path q(s), near a speed ds/dt > 0.
 
-    Their sum is right at that speed, and its tangent where friction is viscous and dry: of what grows with the speed, half is
+    Their sum is right at that speed, and its tangent where friction is viscous and dry: half of what grows with the speed is
     in either.
 
     Examples
