@@ -242,7 +242,7 @@ def test_a_reset_into_the_margin_of_the_port_is_refused_and_changes_nothing(arm:
 
 
 WRONG = {
-    "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), "the least distance where the chain"),
+    "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), r"where the chain .* m, link\d and "),
     "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),
     "no pairs": (lambda arm: control.Chain(arm.with_shapes(arm.shapes[:1]), lw.Clear(0.1)), "no pair of shapes"),
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from linkwise.clearance.clearance import distances_at
+from linkwise.clearance.clearance import measured
 from linkwise.clearance.kernels import distance_kernel
 from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import lever_growth, pair_levers, sliding_limits
@@ -219,15 +219,15 @@ def require_clear(constraint: KeepClear, tree: Tree, q: FloatArray, margin: floa
     Raises
     ------
     ArgumentError
-        Naming the distance and what is kept; where the mechanism has no levers, or no pair of shapes.
+        Naming the distance, its pair and what is kept; where the mechanism has no levers, or no pair of shapes.
     """
     clear = constraint.clear
     clear.check(tree)
     shapes = collision_shapes(tree, clear.disabled, clear.seed)
     pair_levers(shapes, bool(clear.obstacles.names))
-    distance, reserve = float(distances_at(shapes, clear.obstacles, q, least=True)), RESERVE * size_of(tree)
-    if not distance > margin + reserve:
+    result, reserve = measured(shapes, clear.obstacles, q), RESERVE * size_of(tree)
+    if not result.least > margin + reserve:
         raise ArgumentError(
-            f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
-            f" than the margin of {margin:g} m and {reserve:.4g} m for moving away"
+            f"constraint {constraint.name!r}: the least distance where the chain begins is {result.least:.4g} m,"
+            f" {' and '.join(result.nearest)}; expected more than the margin of {margin:g} m and {reserve:.4g} m for moving away"
         )
