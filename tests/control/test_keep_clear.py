@@ -10,6 +10,7 @@ import linkwise as lw
 from linkwise import control
 from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import levers
+from linkwise.control.keep_clear import KeepClear
 from linkwise.errors import ArgumentError
 
 MARGIN, START = 0.05, [1.9, -0.6, -0.5]
@@ -241,12 +242,22 @@ def test_a_reset_into_the_margin_of_the_port_is_refused_and_changes_nothing(arm:
     assert chain["clear.distance"] < 1.0
 
 
+def test_chains_of_one_mechanism_call_what_keeps_clear_by_names_of_their_own(arm: lw.Mechanism) -> None:
+    ends = []
+    for name in ("clear", "apart"):
+        chain = control.Chain(arm, [KeepClear(name, clear=lw.Clear(MARGIN, OBSTACLES))], q0=START)
+        chain.step(0.01)
+        ends.append(chain[f"{name}.distance"])
+    assert ends[0] == ends[1]
+
+
 WRONG = {
     "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), r"where the chain .* m, link\d and "),
     "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),
     "no pairs": (lambda arm: control.Chain(arm.with_shapes(arm.shapes[:1]), lw.Clear(0.1)), "no pair of shapes"),
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
     "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
+    "a dot": (lambda arm: control.Chain(arm, KeepClear("a.b", clear=lw.Clear(0.01)), q0=START), "without a dot"),
     "margin of the port": (lambda arm: chain_of(arm, **{"clear.margin": 1.0}), "more than the margin of 1 m"),
     "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
 }
