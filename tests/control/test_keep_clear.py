@@ -165,7 +165,7 @@ def test_a_pair_that_is_near_holds_back_only_the_joints_between(arm: lw.Mechanis
 
 
 def polar_arm() -> lw.Mechanism:
-    """A joint that turns and one that slides: out at 5 m a turn moves its end five times as far as at the 1 m of its limits."""
+    """A joint that turns and one that slides: out at 5 m its end moves five times as far as at the limit of 1 m."""
     across = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     slide = lw.Link(joint="prismatic", name="slide", parent="turn", limits=(0.0, 1.0), before=across)
     arm = lw.Mechanism([lw.Link(joint="revolute", name="turn"), slide])

@@ -460,7 +460,8 @@ def test_least_clearance() -> None:
 
 def test_each_motion_of_a_batch_has_its_least_clearance() -> None:
     rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
-    arm, ball = lw.robots.planar_2r().with_shapes(rods), lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+    arm = lw.robots.planar_2r().with_shapes(rods)
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
     limits, points = MotionLimits(qd_max=1.0, qdd_max=4.0), np.array([[[-1.0, 0.0], [1.0, 0.0]], [[2.0, 0.0], [0.5, 0.4]]])
     batch = time_optimal(points, arm, limits, obstacles=[ball])
     assert batch.least_clearance is not None

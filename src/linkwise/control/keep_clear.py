@@ -55,8 +55,8 @@ class KeepClear(ChainConstraint):
     at its speed where the pairs that it moves are far apart, whatever holds the others back. What remains beyond the margin
     is 1e-3 of the mechanism's size, so that a step away from contact is possible; it is taken only where the least distance
     that is measured at its end is greater. Each step is checked once more when it is computed, and not taken where it is
-    longer: then the chain stands. Coordinates that slide stay within the mechanism's own limits, which ports widen only where
-    it is switched off; switched on while one is outside, its levers are longer by what it is outside until it is back.
+    longer: then the chain stands. Coordinates that slide stay within the mechanism's own limits, which ports widen only
+    where it is switched off; switched on while one is outside, levers are longer by what it is outside until it is back.
 
     Examples
     --------
@@ -190,9 +190,7 @@ class ClearLimits:
         """How much the distance of each group (G,) changes at most between two configurations."""
         return np.asarray(levers @ np.array([abs(part) for part in there - q], dtype=object))
 
-    def _within(
-        self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array
-    ) -> Array:
+    def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array) -> Array:
         """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
@@ -229,5 +227,6 @@ def require_clear(constraint: KeepClear, tree: Tree, q: FloatArray, margin: floa
     if not result.least > margin + reserve:
         raise ArgumentError(
             f"constraint {constraint.name!r}: the least distance where the chain begins is {result.least:.4g} m,"
-            f" {' and '.join(result.nearest)}; expected more than the margin of {margin:g} m and {reserve:.4g} m for moving away"
+            f" {' and '.join(result.nearest)}; expected more than the margin of {margin:g} m and {reserve:.4g} m for moving"
+            " away"
         )

@@ -41,7 +41,9 @@ class LeastClearance(NamedTuple):
     @classmethod
     def of(cls, distance: FloatArray, pair: npt.NDArray[np.str_], time: FloatArray) -> LeastClearance:
         """Of numbers () of one motion, or (...) of a batch; names (..., 2)."""
-        return cls(distance, pair, time) if distance.ndim else cls(float(distance), (str(pair[0]), str(pair[1])), float(time))
+        if distance.ndim:
+            return cls(distance, pair, time)
+        return cls(float(distance), (str(pair[0]), str(pair[1])), float(time))
 
     def member(self, index: int | tuple[int, ...]) -> LeastClearance:
         """That of one motion, or of a smaller batch, of a batch."""
