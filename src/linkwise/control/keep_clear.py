@@ -194,7 +194,8 @@ class ClearLimits:
         """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
-        moving = (self.levers > 0.0) | ((self._growth[0] > 0.0) & (self._growth[1] > 0.0).any(axis=1)[:, None])
+        turns, slides = self._growth
+        moving = np.asarray((self.levers > 0.0) | ((turns > 0.0) & (slides > 0.0).any(axis=1)[:, None]))
         counts = moving.sum(axis=1)
         goals, lows, highs = [], [], []
         for i, (here, there, least_value, most) in enumerate(zip(q, goal, low, high, strict=True)):
