@@ -195,7 +195,7 @@ class ClearLimits:
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
         turns, slides = self._growth
-        moving = np.asarray((self.levers > 0.0) | ((turns > 0.0) & (slides > 0.0).any(axis=1)[:, None]))
+        moving = np.asarray((self.levers > 0.0) | ((turns > 0.0) & np.any(slides > 0.0, axis=1, keepdims=True)))
         counts = moving.sum(axis=1)
         goals, lows, highs = [], [], []
         for i, (here, there, least_value, most) in enumerate(zip(q, goal, low, high, strict=True)):

@@ -142,7 +142,7 @@ def draw_nearest(axes: Any, nearest: NearestPoints) -> None:
     for k, (ends, distance) in enumerate(zip(nearest.points, nearest.distances, strict=True)):
         axes.plot(*ends.T, zorder=5.0, color=WITNESS, linewidth=1.6 if k == 0 else 0.9, marker="o", markersize=3)
         if k == 0:
-            axes.text(*ends.mean(axis=0), f"  {distance:.3g} m", zorder=6.0, color=WITNESS, fontsize=9, va="top", bbox=paper)
+            axes.text(*ends.mean(axis=0), f"  {distance:.3g} m", zorder=4.9, color=WITNESS, fontsize=9, va="top", bbox=paper)
 
 
 def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[SceneLayout]:
