@@ -40,7 +40,7 @@ PRINTED = {
     "into the ground\nenergy 72.31 J at first, 66.78 J at last; unaccounted ...e-0... J\n",
     "31_humanoid_stance.py": "24 freedoms, 70.0 kg\nstanding: weight less forces ... N, 37.8 N within the cones\ncentre "
     "of pressure less centre of mass ... m\nknees -32.6 N m each\nswaying at -0.13 m/s, ... m/s2: 57 % on the left foot, "
-    "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats\nleaning 8.1 "
+    "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats or is not driven\nleaning 8.1 "
     "degrees: forces right to ... N, 75.7 N within the cones\n",
     "33_whole_body.py": "30 freedoms, 58.6 kg\n0.2 m ahead: converged, hands miss by 0 mm, ...x = 0.140 m\n"
     "0.5 m ahead: converged, "
