@@ -32,7 +32,8 @@ PRINTED = {
     "...back: True\nwritten: out/two_link.tex\n",
     "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad "
     "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\n"
-    "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
+    "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\n"
+    "land heel at 63.9 ms; land toe at 63.9 ms\nloops open by ...e-1... m, unaccounted ...e-... J\nthe heel carries 27 N\ndrawn: out/cassie_leg.png\n",
     "29_vibrating_chain.py": "at rest: [0.1 0.2 0.3 0.4] m; stable: True\nrad/s: [12.3607 23.5114 32.3607 38.0423]\n"
     "off by ...e-16, shapes by ...\nafter three periods of 0.2672 s back to ...\nwithout walls: [ 0. 15.3073 28.2843 "
     "36.9552] rad/s, off by ...e-1...\nneutral: True\n",
