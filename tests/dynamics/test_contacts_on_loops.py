@@ -139,7 +139,12 @@ def test_impacts(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind", "driven"),
-    [("floating", "frame", [6, 7, 8, 9]), ("full", "point", [1]), ("five_bar", "normal", [0]), ("stewart", "point", [0, 6, 8])],
+    [
+        ("floating", "frame", [6, 7, 8, 9]),
+        ("full", "point", [1]),
+        ("five_bar", "normal", [0]),
+        ("stewart", "point", [0, 6, 8]),
+    ],
 )
 def test_forces_and_drives_share_the_load(name: str, kind: str, driven: list[int]) -> None:
     """What is not driven is held by the contacts: the efforts and forces give the motion back, with the least forces."""

@@ -275,8 +275,8 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
-        free = np.asarray(kernel_of(self.tree, "forward_dynamics")(q, qd, vectors("tau", tau, self.tree.nv)))
-        return self.constrained(q, qd, free, active, damping)
+        free = kernel_of(self.tree, "forward_dynamics")(q, qd, vectors("tau", tau, self.tree.nv))
+        return self.constrained(q, qd, np.asarray(free), active, damping)
 
     def constrained(
         self,
@@ -288,10 +288,10 @@ class Contacts:
     ) -> tuple[FloatArray, FloatArray]:
         """Return qdd (..., nv) and the contact forces (..., k), from the accelerations (..., nv) that it would have without.
 
-        What acts beside the contacts, and what closes loops, is in those accelerations; all else is as in `forward_dynamics`.
+        What acts beside the contacts, loops included, is in those accelerations; all else is as in `forward_dynamics`.
         """
         number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
-        jac = self.jacobian(q, active)
+        jac, free = self.jacobian(q, active), vectors("free", free, self.tree.nv)
         bias, open_part = self.bias(q, qd, active), _product(jac, free + damping * np.asarray(qd, dtype=float))
         response = self.response(q, jac)
         forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
@@ -514,7 +514,9 @@ class Contacts:
         _, values, directions = np.linalg.svd(free.basis[..., at, :])
         none = np.zeros(directions.shape[:-1], dtype=bool)
         none[..., : values.shape[-1]] = values > SINGULAR
-        return np.asarray((free.basis * free.units[:, None]) @ np.swapaxes(np.where(none[..., None], 0.0, directions), -1, -2))
+        return np.asarray(
+            (free.basis * free.units[:, None]) @ np.swapaxes(np.where(none[..., None], 0.0, directions), -1, -2)
+        )
 
     def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
         """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
