@@ -478,8 +478,26 @@ def test_least_clearance() -> None:
     assert abs(near.time - 0.5 * move.duration) < 1e-3 * move.duration
     with pytest.raises(ArgumentError, match="has no mechanism"):
         move.clearance([ball])
-    with pytest.raises(ArgumentError, match="take a member"):
-        time_optimal([[[0.0, 0.0], [1.0, 0.0]]] * 2, arm, limits).clearance([ball])
+
+
+def test_each_motion_of_a_batch_has_its_least_clearance() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+    arm = lw.robots.planar_2r().with_shapes(rods)
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+    limits, points = MotionLimits(qd_max=1.0, qdd_max=4.0), np.array([[[-1.0, 0.0], [1.0, 0.0]], [[2.0, 0.0], [0.5, 0.4]]])
+    batch = time_optimal(points, arm, limits, obstacles=[ball])
+    assert batch.least_clearance is not None
+    for k, part in enumerate(points):
+        alone, member = time_optimal(part, arm, limits, obstacles=[ball]).least_clearance, batch.member(k).least_clearance
+        assert alone is not None
+        assert member is not None
+        assert member.distance == pytest.approx(alone.distance, abs=1e-5)  # (it rests, so other instants are measured)
+        assert member.pair == alone.pair == tuple(batch.least_clearance.pair[k])
+        assert member.time == pytest.approx(alone.time, abs=2e-3)
+    blocked = np.stack([points[1], points[0] + [[0.0, 0.0], [0.0, 0.3]]])
+    wall = lw.Shape("world", "sphere", 0.1, origin=(2.1, 0.0, 0.0), name="wall")
+    with pytest.raises(ArgumentError, match=r"'link2' and 'wall' overlap by .* of path \(1,\)"):
+        time_optimal(blocked, arm, limits, obstacles=[wall])
 
 
 def test_a_grid_on_which_limits_leave_no_speed_is_refused() -> None:
