@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -154,6 +155,12 @@ def no_derivatives(subject: str, library: str) -> ArgumentError:
     return ArgumentError(f"{subject} has no derivatives by {library}; expected arrays that nothing is differentiated by")
 
 
+def is_traced() -> bool:
+    """Whether `torch.compile` traces the function that asks; it sees the answer as constant."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
+
+
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """The library whose arrays are among the arguments; None where there are none but those of NumPy.
 
@@ -179,6 +186,8 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
         name = _library(type(value))  # type: ignore[arg-type]
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
+        if is_traced():
+            _refuse_to_be_traced(subject)
         other = by_name(name)
         if not other.owns(value):
             continue
@@ -188,6 +197,13 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
             )
         result = other
     return result
+
+
+def _refuse_to_be_traced(subject: str) -> NoReturn:
+    raise ArgumentError(f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call")
+
+
+_refuse_to_be_traced._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (called, so that its error comes through)
 
 
 def apply(
@@ -212,6 +228,8 @@ def apply(
     >>> apply("sum", lambda module, x: (module.sum(x, axis=-1),), signature, [np.ones((3, 2))])
     (array([2., 2., 2.]),)
     """
+    if is_traced():
+        return function(sys.modules["torch"], *arguments)
     library = of(subject, arguments)
     if library is None:
         return function(np, *arguments)
@@ -222,7 +240,7 @@ def apply(
 
 def numbers(subject: str, value: Any) -> Any:
     """The value, if it is an array of a library; else a NumPy array of float64, or of float32 where it holds those."""
-    if of(subject, [value]) is not None:
+    if is_traced() or of(subject, [value]) is not None:
         return value
     array = np.asarray(value)
     return array.astype(np.result_type(array, np.float32), copy=False)
