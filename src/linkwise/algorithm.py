@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, Ty
 
 import numpy as np
 
-from linkwise.arrays import is_traced
+from linkwise.arrays import is_traced, no_graph, refuse
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
@@ -210,6 +210,11 @@ def kernel_of(
     ArgumentError
         Naming the algorithms, the options, or the tiers there are.
     """
+    make = _in_graph if is_traced() else _kernel_as_asked
+    return make(tree, name, backend, options or {}, tier)  # type: ignore[no-any-return]
+
+
+def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     if options:  # (what was asked before is looked up as it was asked)
         asked = (name, backend, tier, *options.items())
         try:
@@ -217,23 +222,21 @@ def kernel_of(
         except TypeError:  # (what has no hash)
             return _kernel(tree, name, backend, options, tier)
         return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options, tier))
-    return _kernel(tree, name, backend, {}, tier)
+    return _kernel(tree, name, backend, options, tier)
 
 
-def kernel_in_graph(
-    tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None
-) -> Callable[..., Any]:
+def _in_graph(tree: Tree, *choice: Any) -> Any:
     """What `torch.compile` traces in the place of a kernel."""
     from linkwise.arrays.torch import in_graph
 
-    key = _key_in_graph(tree, name, backend, options, tier)
+    key = _key_in_graph(tree, *choice)
     return lambda *args: in_graph(key, args)
 
 
 def _key_in_graph(tree: Tree, *choice: Any) -> str:
     from linkwise.arrays.torch import key_of
 
-    return key_of(kernel_of(tree, *choice))
+    return key_of(_kernel_as_asked(tree, *choice))
 
 
 _key_in_graph._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
@@ -352,6 +355,8 @@ class _LazyFunction:
         self.owner, self.name, self.package = owner, name, package
 
     def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        if is_traced():
+            refuse(no_graph(self.name))
         function = getattr(import_module(self.package), self.name)
         setattr(self.owner, self.name, function)
         return function if instance is None else MethodType(function, instance)
@@ -427,7 +432,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
                 " expected such a call, or torch.compiler.disable() around this one"
             )
         places = (key if key in kwargs else parameters.index(key) for key in inputs)
-        return kernel_of(owner, name, None, options), tuple(places)
+        return _kernel_as_asked(owner, name, None, options, None), tuple(places)
 
     def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kernel | None:
         """The kernel that calls with words as options go to."""

@@ -10,8 +10,7 @@ import numpy.typing as npt
 import linkwise.dynamics
 import linkwise.kinematics
 import linkwise.looped  # (kernels that loop declare themselves)
-from linkwise.algorithm import LazyMethod, compiled, kernel_in_graph, kernel_of
-from linkwise.arrays import is_traced
+from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
@@ -153,8 +152,6 @@ class Mechanism(Tree):
         >>> arm.kernel("forward_kinematics").operations
         {'sin': 1, 'cos': 1, 'neg': 1}
         """
-        if is_traced():
-            return kernel_in_graph(self, name, backend, options, tier)  # type: ignore[no-any-return]
         return kernel_of(self, name, backend, options, tier)
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────

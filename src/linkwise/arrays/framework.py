@@ -187,7 +187,7 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
         if is_traced():
-            _refuse_to_be_traced(subject)
+            refuse(no_graph(subject))
         other = by_name(name)
         if not other.owns(value):
             continue
@@ -199,11 +199,17 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
-def _refuse_to_be_traced(subject: str) -> NoReturn:
-    raise ArgumentError(f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call")
+def refuse(message: str) -> NoReturn:
+    """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
+    raise ArgumentError(message)
 
 
-_refuse_to_be_traced._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (called, so that its error comes through)
+refuse._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+
+
+def no_graph(subject: str) -> str:
+    """What is said of a function that `torch.compile` cannot trace."""
+    return f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call"
 
 
 def apply(

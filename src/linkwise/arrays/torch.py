@@ -16,7 +16,7 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives, refuse
 from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
@@ -212,10 +212,10 @@ def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> lis
         if isinstance(arg, torch.Tensor):
             if arg.dtype not in NUMBERS:
                 kind = str(arg.dtype).removeprefix("torch.")
-                raise ArgumentError(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
+                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
             if arg.layout != torch.strided:
                 kind = str(arg.layout).removeprefix("torch.")
-                raise ArgumentError(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
+                refuse(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
             held.add(arg.dtype)
         else:
             kernel.check_other(name, arg) if compiling else FRAMEWORK.check_other(kernel, name, arg)
@@ -242,10 +242,10 @@ def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
     first = next(iter(places.values()), torch.device("cpu"))
     for name, place in places.items():
         if place.type not in {"cpu", "cuda"}:
-            raise ArgumentError(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
+            refuse(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
         if place != first:
             one = next(iter(places))
-            raise ArgumentError(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+            refuse(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
     return first
 
 
@@ -398,17 +398,18 @@ class _InGraph:
 
     def check_other(self, name: str, value: Any) -> None:
         """Raise `ArgumentError` for what is neither a tensor nor numbers."""
-        if not isinstance(value, (int, float, list, tuple, np.ndarray)):
-            _refuse_kind(self.name, name, type(value).__name__)
+        if not isinstance(value, (int, float, list, tuple)):
+            refuse(f"{self.name}: {name} is a {type(value).__name__}; expected a tensor or numbers within torch.compile")
 
     def __call__(self, *arrays: Any) -> None:
         """Raise what the kernel raises of arrays of these shapes."""
-        _refuse(self.key, tuple([tuple(array.shape) for array in arrays]))
+        _refuse_shapes(self.key, tuple([tuple(array.shape) for array in arrays]))
 
 
 def in_graph(key: str, args: Sequence[Any]) -> Any:
     """The results of a kernel where `torch.compile` traces."""
-    results = torch.ops.linkwise.kernel(_fitting(_InGraph(key), dict(_inputs(key)), args), key)
+    tensors = [torch.as_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    results = torch.ops.linkwise.kernel(_fitting(_InGraph(key), dict(_inputs(key)), tensors), key)
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -418,12 +419,7 @@ def _inputs(key: str) -> tuple[tuple[str, Shape], ...]:
 
 
 @torch.compiler.assume_constant_result
-def _refuse_kind(subject: str, name: str, kind: str) -> None:
-    raise ArgumentError(f"{subject}: {name} is a {kind}; expected a tensor or numbers within torch.compile")
-
-
-@torch.compiler.assume_constant_result
-def _refuse(key: str, shapes: Sequence[Shape]) -> None:
+def _refuse_shapes(key: str, shapes: Sequence[Shape]) -> None:
     kernel_of(key)(*[np.broadcast_to(0.0, shape) for shape in shapes])
 
 
