@@ -122,6 +122,10 @@ class DifferentiableFramework(Framework):
     def without_derivatives(self, subject: str, array: Any) -> Any:
         """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
 
+    def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function of arrays of this library, which broadcasts over batches; the results carry no derivatives."""
+        return tuple(function(*map(self.constant, arguments)))
+
     @abstractmethod
     def constant(self, array: Any, *, near: Any = None) -> Any:
         """The array as one that nothing is differentiated by, on the device of another one."""
@@ -257,6 +261,11 @@ def by_name(name: str) -> Framework:
     """The library of a name, imported."""
     result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK
     return result
+
+
+def library_name(value: Any) -> str | None:
+    """The file of this package for an array; None for those of NumPy and of libraries that are not known."""
+    return _library(type(value))  # type: ignore[arg-type]
 
 
 @cache

@@ -58,8 +58,18 @@ class TorchFramework(DifferentiableFramework):
         if not _transformed():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
-        results = iter(_opaque_function(function, signature, numeric).apply(*tensors))
+
+        def run(*tensors: Any) -> tuple[Any, ...]:
+            results = _mapped(function, signature, tensors)
+            return tuple(result for result, flag in zip(results, numeric, strict=True) if flag)
+
+        results = iter(_opaque_function(run, signature).apply(*tensors))
         return tuple(next(results) if flag else None for flag in numeric)
+
+    def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """See the protocol."""
+        run = _opaque_function(function, signature).apply if _transformed() else function
+        return tuple(run(*map(self.constant, arguments)))
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
@@ -435,21 +445,21 @@ def _numbers(tensor: Any) -> Any:
     return tensor.numpy(force=True)
 
 
-def _opaque_function(function: Callable[..., Any], signature: Signature, numeric: Sequence[bool]) -> Any:
-    """A function of NumPy arrays without derivatives, which the transformations of `torch.func` pass through."""
+def _opaque_function(function: Callable[..., tuple[Any, ...]], signature: Signature) -> Any:
+    """A function of tensors without derivatives, which the transformations of `torch.func` pass through."""
 
     def forward(*tensors: Any) -> Any:
-        results = zip(_mapped(function, signature, tensors), numeric, strict=True)
-        return tuple(result for result, flag in results if flag)
+        return function(*tensors)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.count = len(output)
         ctx.mark_non_differentiable(*output)
 
     def backward(ctx: Any, *bars: Any) -> Any:
         return tuple(None for _ in signature.inputs)
 
     def jvp(ctx: Any, *dots: Any) -> Any:
-        return tuple(None for flag in numeric if flag)
+        return (None,) * ctx.count
 
     def vmap(info: Any, in_dims: Any, *tensors: Any) -> Any:
         ranks = [
@@ -459,7 +469,7 @@ def _opaque_function(function: Callable[..., Any], signature: Signature, numeric
             x if dim is None else x.movedim(dim, 0)[(slice(None), *(None,) * (max(ranks) - rank))]
             for x, dim, rank in zip(tensors, in_dims, ranks, strict=True)
         ]
-        results = _opaque_function(function, signature, numeric).apply(*first)
+        results = _opaque_function(function, signature).apply(*first)
         return results, tuple(0 for _ in results)
 
     methods = (forward, setup_context, backward, jvp, vmap)

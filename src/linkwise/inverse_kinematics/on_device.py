@@ -66,7 +66,8 @@ def solve_on_device(
     success = (result[..., -1] > 0.0) & (distance <= tol) & (angle <= tol) & (outside == 0.0)
     steps = library.cast(result[..., nq], "int64")
     shared: dict[str, Any] = {"limits": system.bounds, "names": system.names, "tol": tol}
-    return Solution.of(q=q, success=success, reason=None, distance=distance, angle=angle, iterations=steps, **shared)
+    errors = {"position_error": distance, "rotation_error": angle}
+    return Solution.of(q=q, success=success, reason=None, **errors, iterations=steps, **shared)
 
 
 def _batch(poses: tuple[int, ...], start: tuple[int, ...], nq: int) -> tuple[int, ...]:
