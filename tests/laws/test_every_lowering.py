@@ -84,6 +84,8 @@ def test_all_ways_agree(which: str, library: Any, name: str) -> None:
         for way, result in found.items()
     }
     condition = np.linalg.cond(mech.mass_matrix(args[0])) if name in SOLVE_WITH_MASS_MATRIX else 1.0
-    print(errors)
+    if name == "path_drag":  # what grows is the difference of friction at two speeds, in which dry friction cancels
+        condition = np.abs(wanted[0]).max() / np.abs(wanted[1] * args[-1] ** 2).max()
+    print(errors, condition)
     assert max(errors.values()) <= max(BOUND, 10 * np.finfo(float).eps * condition)
     assert [np.shape(array) for array in found["python"]] == [array.shape for array in wanted]
