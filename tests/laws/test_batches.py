@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.algorithm import ALGORITHMS, find
-from support.random_mechanisms import LARGEST, SOLVE_WITH_MASS_MATRIX, arguments, arm, craft, parts, suited
+from support.random_mechanisms import LARGEST, arguments, arm, condition, craft, parts, suited
 
 find("inverse_dynamics")
 NAMES = sorted(name for name in ALGORITHMS if not find(name).needs_loops)
@@ -191,8 +191,7 @@ def test_single_precision_is_near_double(mech: Mechanism, name: str) -> None:
     double = parts(mech.kernel(name)(*(arg.astype(np.float64) for arg in args)))
     errors = [np.abs(a - b).max() / np.abs(b).max() for a, b in zip(single, double, strict=True)]
     print(errors)
-    condition = np.linalg.cond(mech.mass_matrix(args[0])).max() if name in SOLVE_WITH_MASS_MATRIX else 1.0
-    assert max(errors) <= max(5e-6, 6e-8 * condition)
+    assert max(errors) <= max(5e-6, 6e-8 * condition(mech, name, args, double))
     assert max(errors) > 0 or not mech.kernel(name).operations, "it does work in single precision"
 
 

@@ -249,6 +249,16 @@ SOLVE_WITH_MASS_MATRIX = {
 """For laws that hold for all: motors on joints; rotors on links; the base afloat; both; joints that follow others."""
 
 
+def condition(mechanism: Mechanism, name: str, args: list[np.ndarray], results: list[np.ndarray]) -> float:
+    """By what factor rounding may grow in the results of an algorithm."""
+    if name in SOLVE_WITH_MASS_MATRIX:
+        return float(np.linalg.cond(mechanism.mass_matrix(args[0])).max())
+    if name == "path_drag":  # what grows is the difference of friction at two speeds, in which dry friction cancels
+        dry = np.abs(results[0]).max(axis=-1) / np.square(args[-1])
+        return float(dry.max() / np.abs(results[1]).max())
+    return 1.0
+
+
 def random_state(mechanism: Mechanism, seed: int = 0, batch: tuple[int, ...] = ()) -> tuple[np.ndarray, ...]:
     """q (..., nq), qd, qdd (..., nv), generic, with speeds away from zero; a floating base has a unit quaternion."""
     rng = np.random.default_rng([seed, 7])

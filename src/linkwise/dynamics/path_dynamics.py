@@ -38,11 +38,7 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
     return np.asarray(inertial), np.asarray(velocity), np.asarray(inverse_dynamics(free, q, still, still))
 
 
-@algorithm(
-    inputs={"q": "nq", "dq": "nv", "speed": ""},
-    outputs={"constant": "nv", "growing": "nv"},
-    open_only=True,
-)
+@algorithm(inputs={"q": "nq", "dq": "nv", "speed": ""}, outputs={"constant": "nv", "growing": "nv"})
 def path_drag(tree: Tree, q: Array, dq: Array, speed: Array) -> tuple[Array, Array]:
     """Return k and g (nv,): friction and dampers take k + g (ds/dt)^2 along a path q(s), near a speed ds/dt > 0.
 
