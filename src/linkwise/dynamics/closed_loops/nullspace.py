@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.kkt import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
@@ -57,6 +58,11 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
     """
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; {name} is for mechanisms with them")
+    library = arrays.of(name, [q])
+    if library is not None:
+        raise ArgumentError(
+            f"{name}: q is an array of {library.name}; expected an array of NumPy: loops are closed in no other"
+        )
     at = vectors(f"{name}: q", q, mechanism.nq)
     task = closing(mechanism)
     error = np.asarray(task.error(at))
