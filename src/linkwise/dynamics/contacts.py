@@ -276,7 +276,7 @@ class Contacts:
             Naming a contact that there is not, or a damping below 0.
         """
         free = kernel_of(self.tree, "forward_dynamics")(q, qd, vectors("tau", tau, self.tree.nv))
-        return self.constrained(q, qd, np.asarray(free), active, damping)
+        return self._constrained(q, qd, np.asarray(free), active, damping)
 
     def constrained(
         self,
@@ -290,8 +290,14 @@ class Contacts:
 
         What acts beside the contacts, loops included, is in those accelerations; all else is as in `forward_dynamics`.
         """
+        return self._constrained(q, qd, vectors("free", free, self.tree.nv), active, damping)
+
+    def _constrained(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, free: FloatArray, active: Sequence[str] | None, damping: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same, from accelerations that are NaN where loops are open."""
         number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
-        jac, free = self.jacobian(q, active), vectors("free", free, self.tree.nv)
+        jac = self.jacobian(q, active)
         bias, open_part = self.bias(q, qd, active), _product(jac, free + damping * np.asarray(qd, dtype=float))
         response = self.response(q, jac)
         forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
