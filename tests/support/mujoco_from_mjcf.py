@@ -55,7 +55,8 @@ class MujocoTwin:
         """What the link of a MuJoCo body is called."""
         names = [self.model.body(k).name for k in range(self.model.nbody)]
         unnamed = f"body{body}" + ("_" if f"body{body}" in names else "")
-        return {"": unnamed, "base": "base_link"}.get(names[body], names[body])
+        renamed = "base_frame" if "base_link" in names else "base_link"
+        return {"": unnamed, "base": renamed}.get(names[body], names[body])
 
     def compare(self, seed: int) -> None:
         """Assert that everything agrees."""
