@@ -146,7 +146,8 @@ def test_the_first_object_of_a_file_counts(inertia: str, starts: str, tmp_path: 
     """MuJoCo takes no faces of the second object or group, but all points for the hull."""
     rows = []
     for k, shift in enumerate((0.0, 3.0)):
-        rows += [starts.format(f"part{k}"), *("v " + " ".join(map(repr, row)) for row in (VERTICES + shift).tolist())]
+        corners = (VERTICES + shift).astype(np.float32).astype(float)  # (MuJoCo reads no more digits)
+        rows += [starts.format(f"part{k}"), *("v " + " ".join(map(repr, row)) for row in corners.tolist())]
         rows += ["f " + " ".join(map(str, row)) for row in (FACES + 1 + k * len(VERTICES)).tolist()]
     name = f"{inertia}{starts[0]}"  # (MuJoCo keeps the meshes of a file of the same name)
     (tmp_path / f"{name}.obj").write_text("\n".join(rows))
