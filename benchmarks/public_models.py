@@ -1,6 +1,6 @@
-"""Public models held against Pinocchio (URDF, xacro), MuJoCo (MJCF) and Drake (SDF, where its package ``drake`` is installed):
-``python benchmarks/public_models.py FOLDER ...``.
+"""Public models held against Pinocchio, MuJoCo and Drake: ``python benchmarks/public_models.py FOLDER ...``.
 
+URDF and xacro are read by Pinocchio, MJCF by MuJoCo, SDF by Drake, where its package ``drake`` is installed.
 Each folder is a checkout of a repository. Every model in it is read by us and by the peer, each in a process of its own that
 may take a minute; poses, Jacobians, mass matrix, inverse and forward dynamics are compared at random states, relative to the
 largest number. Printed: a count for each outcome, then the models that differ, and those that the peer reads and we refuse,
