@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar, copy_context
 from functools import cache, partial
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import ceil, prod
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 #: Environment variable: how many threads, where `set_threads` has not been called.
 VARIABLE = "LINKWISE_THREADS"
 
-#: Operations of a piece of a batch, at least and at most: some 0.2 ms, many times what it costs to hand it to a thread, and
-#: results of 12 MB, for pieces that are written past the caches slow each other down.
-LEAST, MOST = 4_000_000, 24_000_000
+#: Operations of a piece of a batch, at least: some 0.1 ms, many times what it costs to hand it to a thread.
+LEAST = 4_000_000
 
-#: Pieces for each thread, where these are neither too small nor too large: what another process holds up, others take over.
+#: Pieces for each thread, where these are not too small: what another process holds up, others take over.
 PIECES = 16
+
+#: Bytes of all outputs of a call together from which on machine code writes past the caches, which have no room for them.
+STREAM = 1 << 23
+
+#: Scalars of a row of an output from which on it is written so: shorter rows, poses too, are written as fast through them.
+STREAMED_ROW = 17
 
 #: As many operations take as long as moving one number to or from memory.
 MOVE = 16
@@ -144,7 +149,7 @@ def cost(tape: Tape) -> int:
     return len(tape.code) + MOVE * (tape.input_count + len(tape.results))
 
 
-def pieces(rows: int, operations: int, unit: int = ROWS) -> list[slice]:
+def pieces(rows: int, operations: int, unit: int = ROWS, least: int = 0) -> list[slice]:
     """The slices of so many rows that are worth a thread each; the whole where none are, or one thread is all there is.
 
     Parameters
@@ -155,12 +160,14 @@ def pieces(rows: int, operations: int, unit: int = ROWS) -> list[slice]:
         Of one row.
     unit : int
         All pieces but the last have a multiple of these rows.
+    least : int
+        Rows of a piece, where there are more.
     """
     threads = get_threads()
     if threads == 1:
         return [slice(0, rows)]
-    operations = max(1, operations)
-    size = max(LEAST / operations, min(rows / (PIECES * threads), MOST / operations))
+    least = 0 if rows <= least else least if rows >= 2 * least else rows
+    size = max(LEAST / max(1, operations), rows / (PIECES * threads), least)
     size = ceil(size / unit) * unit
     return [slice(first, min(first + size, rows)) for first in range(0, rows, size)] or [slice(0, 0)]
 
@@ -183,14 +190,17 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
     if len(parts) == 1:
         deque(work(parts[0]), 0)
         return
-    left = deque(parts)
+    threads = min(get_threads(), len(parts))
+    # (a row of parts for each thread: side by side, two would touch the same new pages of memory at once)
+    ends = [len(parts) * k // threads for k in range(threads + 1)]
+    shares = [deque(parts[first:end]) for first, end in pairwise(ends)]
     stopped = Event()
 
-    def share() -> None:
+    def share(k: int) -> None:
         before = WORKERS.get()
         WORKERS.set(1)  # (what a part calls stays on its thread)
         try:
-            for part in iter(partial(_next, left), None):
+            for part in iter(partial(_next, shares, k), None):
                 for _ in work(part):
                     if stopped.is_set():
                         return
@@ -201,13 +211,14 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
             WORKERS.set(before)
 
     def stop() -> None:
-        left.clear()
+        for left in shares:
+            left.clear()
         stopped.set()
 
     helpers: list[Future[None]] = []
     try:  # (an interrupt may come while they start: those that run must be stopped then too)
-        _submit(share, min(get_threads(), len(parts)) - 1, helpers)
-        share()
+        _submit(share, threads - 1, helpers)
+        share(0)
         errors = _finished(helpers)
     except BaseException:
         stop()
@@ -217,20 +228,22 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
         raise errors[0]
 
 
-def _next(left: deque[slice]) -> slice | None:
-    """Take the next part; None where another thread has taken the last one."""
-    try:
-        return left.popleft()
-    except IndexError:
-        return None
-
-
-def _submit(function: Callable[[], None], count: int, helpers: list[Future[None]]) -> None:
-    """Have a function called on so many other threads, added to ``helpers``; on fewer where no more can be started."""
-    pool = _pool()
-    for _ in range(count):
+def _next(shares: Sequence[deque[slice]], k: int) -> slice | None:
+    """Take the next part of share k, or the last one of the longest where that is done; None where none is left."""
+    while any(shares):
         try:
-            helpers.append(pool.submit(copy_context().run, function))
+            return shares[k].popleft() if shares[k] else max(shares, key=len).pop()
+        except IndexError:  # (another thread was faster)
+            pass
+    return None
+
+
+def _submit(function: Callable[[int], None], count: int, helpers: list[Future[None]]) -> None:
+    """Have a function called with 1, 2, ... on so many other threads, added to ``helpers``; on fewer if no more start."""
+    pool = _pool()
+    for k in range(1, count + 1):
+        try:
+            helpers.append(pool.submit(copy_context().run, function, k))
         except RuntimeError:  # (the system starts no more threads, or the interpreter is ending: none may be left waiting)
             pool.shutdown(cancel_futures=True)
             _pool.cache_clear()
@@ -302,9 +315,6 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: 
     if result_cores is None or len(outputs) != ufunc.nout:
         return None
     axis = 0 if batch[0] >= PIECES * get_threads() else int(np.argmax(batch))
-    parts = pieces(batch[axis], operations * prod(batch) // max(1, batch[axis]))
-    if len(parts) == 1:
-        return None
     shapes = [(*batch, *core) for core in result_cores]
     ready = [out for out in outputs if out is not None]
     plain = all(type(out) is np.ndarray for out in ready)
@@ -313,6 +323,12 @@ def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: 
         return None
     kinds = [type(arg) if type(arg) in (float, int) else arg.dtype for arg in args]
     dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))[ufunc.nin :]
+    across = prod(batch) // max(1, batch[axis])
+    streams = max(map(prod, result_cores), default=0) >= STREAMED_ROW
+    size = across * sum(prod(core) * dtype.itemsize for core, dtype in zip(result_cores, dtypes, strict=True))
+    parts = pieces(batch[axis], operations * across, least=STREAM // size + 1 if streams else 0)
+    if len(parts) == 1:
+        return None
     results = tuple(
         np.empty(shape, dtype) if out is None else out for out, shape, dtype in zip(outputs, shapes, dtypes, strict=True)
     )

@@ -7,7 +7,7 @@ it comes.
 Rows whose elements lie side by side are moved by `linkwise.kernel.backends.llvm.rows`, anything else by
 `linkwise.kernel.backends.llvm.loop`. Where a block has fewer rows than lanes, the spare lanes repeat the last row. An output
 that is larger than the caches goes through a stage, a piece of memory laid out as the output is, and from there past the
-caches.
+caches, in whole cache lines.
 """
 
 from __future__ import annotations
@@ -15,9 +15,21 @@ from __future__ import annotations
 from math import prod
 
 from linkwise.kernel.backends.llvm.body import Plan
-from linkwise.kernel.backends.llvm.rows import Columns, broadcast_row, first_lane, rows_in, rows_out, set_constants
+from linkwise.kernel.backends.llvm.rows import (
+    CLEARED,
+    Columns,
+    broadcast_row,
+    clear,
+    columns_of,
+    first_lane,
+    rows_in,
+    rows_out,
+    set_constants,
+    unread,
+)
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape, Tape
+from linkwise.kernel.threads import STREAM, STREAMED_ROW
 
 #: Greatest number of core dimensions of an input or output.
 DIMENSIONS = 3
@@ -54,67 +66,44 @@ def _copying(t: Text, *, inward: bool) -> str:
 
 
 def sending(t: Text) -> str:
-    """Emit ``void @send(ptr to, ptr from, i64 bytes)``: copy past the caches. Both lie alike on cache lines."""
-    return f"""
-define void @send(ptr noalias %to, ptr noalias %from, i64 %bytes) noinline nounwind #0 {{
-entry:
-  %start = ptrtoint ptr %to to i64
-  %minus = sub i64 0, %start
-  %gap = and i64 %minus, 63
-  %short = icmp ult i64 %bytes, %gap
-  %head = select i1 %short, i64 %bytes, i64 %gap
-  %lines.end = sub i64 %bytes, 63
-  br label %begin
-begin:
-  %b = phi i64 [ 0, %entry ], [ %b1, %first ]
-  %before = icmp ult i64 %b, %head
-  br i1 %before, label %first, label %lines
-first:
-  %p = getelementptr i8, ptr %from, i64 %b
-  %q = getelementptr i8, ptr %to, i64 %b
-  %x = load {t.scalar}, ptr %p, align {t.size}
-  store {t.scalar} %x, ptr %q, align {t.size}
-  %b1 = add i64 %b, {t.size}
-  br label %begin
-lines:
-  %l = phi i64 [ %head, %begin ], [ %l1, %line ]
-  %full = icmp slt i64 %l, %lines.end
-  br i1 %full, label %line, label %rest
-line:
-{_line(t)}
-  %l1 = add i64 %l, 64
-  br label %lines
-rest:
-  %r = phi i64 [ %l, %lines ], [ %r1, %last ]
-  %more = icmp ult i64 %r, %bytes
-  br i1 %more, label %last, label %done
-last:
-  %p3 = getelementptr i8, ptr %from, i64 %r
-  %q3 = getelementptr i8, ptr %to, i64 %r
-  %x3 = load {t.scalar}, ptr %p3, align {t.size}
-  store {t.scalar} %x3, ptr %q3, align {t.size}
-  %r1 = add i64 %r, {t.size}
-  br label %rest
-done:
-  ret void
-}}
+    """Emit ``void @send(ptr to, ptr from, ptr carried, i64 first, i64 second, i64 end)``: copy past the caches.
 
-!2 = !{{i32 1}}
-"""
+    Where it goes begins on a cache line. Bytes from `first` to `second` are written as any others; whole lines behind, to
+    `end`, go past the caches. The last 64 bytes are carried too, for what is left of them to be sent with what comes behind
+    it: a line that is written in two parts takes several times as long.
+    """
+    t.begin()
+    t.do("%above = add i64 %second, 63")
+    t.do("%lines = and i64 %above, -64")
+    t.do("br label %begin")
+    t.start("begin")
+    t.do("%b = phi i64 [ %first, %entry ], [ %b.next, %each ]")
+    t.do("%before = icmp ult i64 %b, %second")
+    t.do("br i1 %before, label %each, label %sent")
+    t.start("each")
+    t.copy(t.at("i8", "%to", "%b"), t.at("i8", "%from", "%b"), t.size, t.size)
+    t.do(f"%b.next = add i64 %b, {t.size}")
+    t.do("br label %begin")
+    t.start("sent")
+    t.do("%l = phi i64 [ %lines, %begin ], [ %l.next, %line ]")
+    t.do("%l.next = add i64 %l, 64")
+    t.do("%full = icmp ule i64 %l.next, %end")
+    t.do("br i1 %full, label %line, label %left")
+    t.start("line")
+    _line(t, t.at("i8", "%to", "%l"), t.at("i8", "%from", "%l"), ", !nontemporal !2")
+    t.do("br label %sent")
+    t.start("left")
+    _line(t, "%carried", t.at("i8", t.at("i8", "%from", "%end"), -64))
+    t.do("ret void")
+    arguments = "ptr %to, ptr %from, ptr %carried, i64 %first, i64 %second, i64 %end"
+    return t.function(f"define void @send({arguments})", kind="noinline nounwind #0") + "!2 = !{i32 1}\n"
 
 
-def _line(t: Text) -> str:
-    """One cache line, by one vector or more."""
-    lines = []
-    for k in range(0, 64, t.vector_size):
-        lines += [
-            f"  %at{k} = add i64 %l, {k}",
-            f"  %from{k} = getelementptr i8, ptr %from, i64 %at{k}",
-            f"  %to{k} = getelementptr i8, ptr %to, i64 %at{k}",
-            f"  %v{k} = load {t.vector}, ptr %from{k}, align {t.vector_size}",
-            f"  store {t.vector} %v{k}, ptr %to{k}, align {t.vector_size}, !nontemporal !2",
-        ]
-    return "\n".join(lines)
+def _line(t: Text, to: str, source: str, kind: str = "") -> None:
+    """Emit: copy 64 bytes to a cache line, by one vector or more."""
+    for k in range(64 // t.vector_size):
+        value = t.emit(f"load {t.vector}, ptr {t.at(t.vector, source, k)}, align {t.size}")
+        t.do(f"store {t.vector} {value}, ptr {t.at(t.vector, to, k)}, align {t.vector_size}{kind}")
 
 
 ELEMENT = """
@@ -142,12 +131,6 @@ define internal i64 @element(i64 %e, ptr %steps, ptr %dims) alwaysinline nounwin
 """
 
 
-#: Bytes of all outputs together from which on they are written past the caches, which have no room for them.
-STREAM = 1 << 25
-
-#: Scalars of a row of an output from which on it is written so: for fewer, too many cache lines are written in pieces.
-STREAMED_ROW = 16
-
 #: What ``pack`` and ``unpack`` take: two of the gufunc's own tables, what `ArgumentPorts.cores` wrote, the rows that
 #: are done and those to be moved, where they are in lanes, the stage.
 ARGUMENTS = ("ptr args", "ptr steps", "ptr cores", "i64 done", "i64 lanes", "ptr block", "ptr stage")
@@ -163,10 +146,13 @@ class ArgumentPorts:
         self.inputs = len(tape.inputs)
         self.firsts = [sum(self.sizes[:k]) for k in range(self.inputs)]
         self.firsts += [sum(self.sizes[self.inputs : k]) for k in range(self.inputs, len(self.sizes))]
-        self.columns = [self._columns(k) for k in range(len(self.sizes))]
+        self.columns: list[Columns | None] = [None] * self.inputs
+        self.columns += columns_of(t, tape, f"columns_{t.scalar}", CLEARED)
         self.largest = max(self.sizes[self.inputs :])
-        # Vectors shorter than 32 bytes are those of processors that are not of the x86 kind.
-        self.streams = t.vector_size >= 32 and self.largest >= STREAMED_ROW
+        # Shorter vectors are those of processors that are not of the x86 kind; others were asked for.
+        outputs = range(self.inputs, len(self.sizes)) if t.vector_size in {32, 64} else []
+        #: Outputs that may be written past the caches, where a block is a cache line or more.
+        self.streamed = [k for k in outputs if self.sizes[k] >= STREAMED_ROW and self.sizes[k] * t.vector_size >= 64]
 
     def text(self) -> str:
         """Emit ``pack``, ``unpack`` and the tables that they need."""
@@ -182,14 +168,6 @@ class ArgumentPorts:
             head = f"define internal void @{name}_{t.tag}({signature}) noinline #0 {{"
             parts.append("\n".join([head, *t.lines, "}"]))
         return "\n".join(parts) + "\n"
-
-    def _columns(self, k: int) -> Columns | None:
-        """Which columns of an output are constant, where that is worth a table."""
-        if k < self.inputs:
-            return None
-        slots = self.tape.results[self.firsts[k] : self.firsts[k] + self.sizes[k]]
-        result = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
-        return result if any(result.constant) else None
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -213,13 +191,9 @@ class ArgumentPorts:
                 t.do(f"store i64 {step}, ptr {t.at('i64', '%cores', k * (DIMENSIONS + 1) + axis)}")
             step_index += len(shape)
             flag = t.emit(f"zext i1 {packed} to i64")
-            if k >= self.inputs and self.streamed(k):
+            if k in self.streamed:
                 flag = self._placed(k, packed, flag)
             t.do(f"store i64 {flag}, ptr {t.at('i64', '%cores', k * (DIMENSIONS + 1) + DIMENSIONS)}")
-
-    def streamed(self, k: int) -> bool:
-        """Whether an output may be written past the caches."""
-        return self.streams and self.sizes[k] >= STREAMED_ROW
 
     def is_streaming(self) -> str:
         """Emit: whether the outputs are so large that they are written past the caches."""
@@ -234,6 +208,7 @@ class ArgumentPorts:
         conditions = [
             t.emit(f"icmp eq i64 {row}, {row_size}"),
             t.emit(f"icmp eq i64 {odd}, 0"),
+            t.emit(f"icmp uge i64 %count, {t.width}"),
             self.is_streaming(),
         ]
         return t.emit(f"select i1 {t.all(packed, *conditions)}, i64 2, i64 {flag}")
@@ -258,7 +233,10 @@ class ArgumentPorts:
         alone = t.emit("icmp eq i64 %lanes, 1")
         t.do(f"br i1 {alone}, label %single{k}, label %few{k}.rows")
         t.start(f"single{k}")
-        (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
+        if inward:
+            broadcast_row(t, here, buffer, self.sizes[k])
+        else:
+            first_lane(t, here, buffer, self.sizes[k], self.columns[k])
         t.do(f"br label %moved{k}")
         t.start(f"loose{k}")
         core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
@@ -275,12 +253,12 @@ class ArgumentPorts:
         """
         t = self.t
         sources = {f"whole{k}.rows": self._pointers(f"whole{k}.rows", here, row)}
-        staged = self.streamed(k) and not inward
+        staged = k in self.streamed and not inward
         if staged:
             t.do(f"%stream{k} = icmp eq i64 {packed}, 2")
             t.do(f"br i1 %stream{k}, label %stage{k}, label %move{k}")
             t.start(f"stage{k}")
-            sources[f"stage{k}"] = self._stage(k, here)
+            sources[f"stage{k}"] = self._stage(k)
         t.do(f"br label %move{k}")
         sources[f"few{k}.rows"] = self._pointers(f"few{k}.rows", here, row, clamped=True)
         t.do(f"br label %move{k}")
@@ -299,7 +277,7 @@ class ArgumentPorts:
         t.do(f"br i1 %staged{k}, label %send{k}, label %moved{k}" if staged else f"br label %moved{k}")
         if staged:
             t.start(f"send{k}")
-            t.do(f"call void {t.runtime('send')}(ptr {here}, ptr {rows[0]}, i64 {t.size * t.width * self.sizes[k]})")
+            self._send(here, k)
             t.do(f"br label %moved{k}")
 
     def _pointers(self, block: str, here: str, row: str, *, clamped: bool = False) -> list[str]:
@@ -315,15 +293,55 @@ class ArgumentPorts:
             rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {step}"))
         return rows
 
-    def _stage(self, k: int, here: str) -> list[str]:
-        """Pointers to rows on the stage, which begins as far behind a cache line as the place where they go."""
+    @property
+    def stage(self) -> int:
+        """Vectors of the stage: 64 bytes that are carried for each output, 64 for those of the last block, and a block."""
+        return (len(self.streamed) + 1) * 64 // self.t.vector_size + self.largest if self.streamed else 0
+
+    def _carried(self, k: int) -> str:
+        """Emit: where the last bytes of an output are, some of which may not be written yet."""
+        return self.t.at("i8", "%stage", 64 * self.streamed.index(k))
+
+    def _board(self) -> str:
+        """Emit: where a block is laid out."""
+        return self.t.at("i8", "%stage", 64 * len(self.streamed) + 64)
+
+    def _stage(self, k: int) -> list[str]:
+        """Pointers to rows on the stage, behind the bytes that were carried."""
+        t, board = self.t, self._board()
+        _line(t, t.at("i8", board, -64), self._carried(k))
+        return [t.at("i8", board, lane * t.size * self.sizes[k]) for lane in range(t.width)]
+
+    def _send(self, here: str, k: int) -> None:
+        """Send the block that is on the stage; of the first one's first line only what belongs to the output."""
+        t, shift = self.t, self._shift(here)
+        begun = t.emit("icmp ne i64 %done, 0")
+        first = t.emit(f"select i1 {begun}, i64 0, i64 {shift}")
+        second = t.emit(f"and i64 {t.emit(f'add i64 {first}, 63')}, -64")
+        end = t.emit(f"add i64 {shift}, {t.size * t.width * self.sizes[k]}")
+        self._call_send(here, self._board(), shift, self._carried(k), first, second, end)
+
+    def finish(self) -> None:
+        """Emit: write the lines that are not whole yet."""
         t = self.t
-        start = t.emit(f"ptrtoint ptr {here} to i64")
-        shift = t.emit(f"and i64 {start}, 63")
-        rows = [t.emit(f"getelementptr i8, ptr %stage, i64 {shift}")]
-        for _ in range(1, t.width):
-            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {t.size * self.sizes[k]}"))
-        return rows
+        for k in self.streamed:
+            packed = t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+            rows = t.emit(f"and i64 %count, {-t.width}")
+            here = t.at("i8", t.load("ptr", "%args", k), t.emit(f"mul i64 {rows}, {t.size * self.sizes[k]}"))
+            shift = self._shift(here)
+            end = t.emit(f"select i1 {t.emit(f'icmp eq i64 {packed}, 2')}, i64 {shift}, i64 0")
+            self._call_send(here, t.at("i8", self._carried(k), 64), end, self._board(), "0", end, end)
+
+    def _shift(self, here: str) -> str:
+        """Emit: bytes from the beginning of its cache line to a place."""
+        return self.t.emit(f"and i64 {self.t.emit(f'ptrtoint ptr {here} to i64')}, 63")
+
+    def _call_send(self, here: str, source: str, shift: str, carried: str, first: str, second: str, end: str) -> None:
+        """Emit a call of ``send`` for two places and so many bytes before them."""
+        t, back = self.t, self.t.emit(f"sub i64 0, {shift}")
+        to, source = (t.at("i8", place, back) for place in (here, source))
+        arguments = f"ptr {to}, ptr {source}, ptr {carried}, i64 {first}, i64 {second}, i64 {end}"
+        t.do(f"call void {t.runtime('send')}({arguments})")
 
 
 #: Bytes of a block of configurations that are still taken from the stack.
@@ -355,14 +373,15 @@ class _Loop:
         """Some blocks of configurations after the others: in, computed, out."""
         t, together = self.t, self.plan.together
         sizes = {name: together * size for name, size in self.sizes.items()}
-        sizes["stage"] = self.ports.largest + 64 // t.vector_size if self.ports.streams else 0
+        sizes["stage"] = self.ports.stage
         on_heap = self._room(sizes)
         t.do(f"%cores = alloca [{len(self.ports.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self.ports.cores()
         for number in range(together):
             block = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {number * self.sizes['out']}")
-            set_constants(t, self.tape, block, looped=True)
+            self._clear_loose(block)
+            set_constants(t, self.tape, block, looped=True, unread=unread(self.ports.columns, self.ports.firsts))
         before = t.block
         t.do("br label %round")
         t.start("round")
@@ -383,16 +402,32 @@ class _Loop:
         t.do("%next = add i64 %done, %rows")
         t.do("br label %round")
         t.start("end")
-        if self.ports.streams:
+        if self.ports.streamed:
             streamed = self.ports.is_streaming()
             t.do(f"br i1 {streamed}, label %fence, label %finish, !prof !0")
             t.start("fence")  # what was written past the caches is seen by other threads before what comes after
+            self.ports.finish()
             t.do("fence seq_cst")
             t.do("br label %finish")
             t.start("finish")
         if on_heap:
             t.do(f"call void {t.runtime('free')}(ptr %memory)")
         t.do("ret void")
+
+    def _clear_loose(self, block: str) -> None:
+        """Of outputs whose rows are not written whole, zeros are read from the block."""
+        t, ports = self.t, self.ports
+        for k, columns in enumerate(ports.columns):
+            if columns is None or not columns.cleared:
+                continue
+            label = f"zeros{t.names}"
+            tight = t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+            loose = t.emit(f"icmp eq i64 {tight}, 0")
+            t.do(f"br i1 {loose}, label %{label}, label %{label}.done")
+            t.start(label)
+            clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
+            t.do(f"br label %{label}.done")
+            t.start(f"{label}.done")
 
     def _move(self, name: str, buffer: str) -> None:
         """Move the arguments of the blocks of this round."""

@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "20"
+LOWERING = "21"
 
 SCALARS = {"float64": "double", "float32": "float"}
 
@@ -127,6 +127,7 @@ def _declaration(intrinsic: str) -> str:
 
 #: What intrinsics return and take whose names do not say it.
 _PLAIN_INTRINSICS = {
+    "@llvm.masked.store.v8f64.p0": ("void", "<8 x double>, ptr, i32, <8 x i1>"),
     "@llvm.trap": ("void", ""),
     "@llvm.prefetch.p0": ("void", "ptr, i32, i32, i32"),
     "@llvm.x86.sse.stmxcsr": ("void", "ptr"),
