@@ -1,5 +1,6 @@
-"""Public models held against Pinocchio (URDF, xacro) and MuJoCo (MJCF): ``python benchmarks/public_models.py FOLDER ...``.
+"""Public models held against Pinocchio, MuJoCo and Drake: ``python benchmarks/public_models.py FOLDER ...``.
 
+URDF and xacro are read by Pinocchio, MJCF by MuJoCo, SDF by Drake, where its package ``drake`` is installed.
 Each folder is a checkout of a repository. Every model in it is read by us and by the peer, each in a process of its own that
 may take a minute; poses, Jacobians, mass matrix, inverse and forward dynamics are compared at random states, relative to the
 largest number. Printed: a count for each outcome, then the models that differ, and those that the peer reads and we refuse,
@@ -38,8 +39,9 @@ FORCES = ("friction and springs", "inverse dynamics")
 """What differs where a force is left out, which a remark has to say."""
 
 REASONS = {
-    "there is no mechanism in the file": r"there is no <body>",
+    "there is no mechanism in the file": r"there is no <body>|there is no link|holds no <model>",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
+    "an old version": r"the version is",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
     "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
     "two elements where one may be, or a name that there is not": r"stands twice|there is no such|has no attribute",
@@ -52,7 +54,7 @@ SECONDS = 60.0
 
 SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
 
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_equalities": True})
 """What the errors recommend; each is added to those before."""
 
 
@@ -157,13 +159,16 @@ def _kind(path: Path) -> str:
 def compare(root: Path, path: Path) -> Outcome:
     """Read a model by both, and compare what they compute."""
     kind = _kind(path)
-    peer, why_not = (None, "no peer reads it") if kind == "SDF" else _peer(kind, root, path)
+    peer, why_not = _peer(kind, root, path)
     mechanism, refused, remarks = _ours(root, path)
     if mechanism is None:
         return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=refused if peer else why_not)
     if peer is None:
         return Outcome(kind, "read by us alone", reason=why_not)
-    residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
+    if kind == "SDF":
+        residuals = list(_drake(mechanism, peer))
+    else:
+        residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
     bound = OF_MESHES if kind == "MJCF" and peer.nmesh else BOUND
     if "left out" in remarks and all(one[1] <= bound for one in residuals if one[0] not in FORCES):
         kept = [one for one in residuals if one[0] not in FORCES]
@@ -203,6 +208,10 @@ def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
             if re.search(r'\balign(free)?="true"', path.read_text(encoding="utf-8", errors="replace")):
                 return _unaligned(mujoco.MjSpec.from_file(str(path))), ""
             return mujoco.MjModel.from_xml_path(str(path)), ""
+        if kind == "SDF":
+            from support.drake_from_file import drake_plant
+
+            return drake_plant(path, [folder for folder in root.iterdir() if folder.is_dir()]), ""
         import pinocchio as pin
 
         text = path.read_text(encoding="utf-8") if kind == "URDF" else _expanded(root, path)
@@ -231,7 +240,8 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
     from support.pinocchio_from_urdf import UrdfTwin
     from support.random_mechanisms import direct, random_state
 
-    mechanism = mechanism.without_friction().replace(springs=(), loops=())
+    links = [link.replace(motor=None) for link in mechanism.links]  # (Pinocchio reads no rotors)
+    mechanism = mechanism.replace(springs=(), loops=(), links=links)
     twin = UrdfTwin(text, mechanism)
     theirs, ours = set(twin.links()) - {"world"}, set(mechanism.link_names) - {"world"}
     names = {name: name for name in theirs & ours} | dict(zip(sorted(theirs - ours), sorted(ours - theirs), strict=False))
@@ -254,6 +264,13 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
                 f"Jacobian of {there}",
                 _relative(direct(mechanism, "jacobian", q, link=names[there]), twin.jacobian(q, there)),
             )
+
+
+def _drake(mechanism: Any, plant: Any) -> Iterator[tuple[str, float]]:
+    from support.drake_from_file import DrakeTwin
+
+    yield "nothing", 0.0
+    yield from DrakeTwin(mechanism, plant).residuals(0)
 
 
 def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, float]]:

@@ -47,6 +47,7 @@ _WORDS = {
     r"\binclude_root names": "--include-root names",
     r"\bswap_limits=True": "--swap-limits",
     r"\bdrop_free_armature=True": "--drop-free-armature",
+    r"\bdrop_equalities=True": "--drop-equalities",
 }
 
 
@@ -60,7 +61,7 @@ class ReadingOptions:
         What a Denavit-Hartenberg table (.csv) means.
     any_inertia : bool
         Whether inertias are taken that no body can have.
-    root, xacro, package_dir, include_root, swap_limits, drop_free_armature
+    root, xacro, package_dir, include_root, swap_limits, drop_free_armature, drop_equalities
         As in `linkwise.files.ReadOptions`.
     """
 
@@ -81,16 +82,17 @@ class ReadingOptions:
     include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
     drop_free_armature: bool = _option("Leave out the armature of a free joint of an MJCF file.", False, is_flag=True)
+    drop_equalities: bool = _option("Leave out equalities of an MJCF file that cannot be said here.", False, is_flag=True)
 
     @classmethod
     def options(cls) -> list[click.Option]:
-        """The options, from --dialect to --drop-free-armature."""
+        """The options, from --dialect to --drop-equalities."""
         return [click.Option([f"--{one.name.replace('_', '-')}"], **one.metadata) for one in fields(cls)]
 
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword options of `linkwise.files.read`."""
-        same = ("root", "xacro", "include_root", "swap_limits", "drop_free_armature")
+        same = ("root", "xacro", "include_root", "swap_limits", "drop_free_armature", "drop_equalities")
         named = {name: getattr(self, name) for name in same}
         return {"physical": not self.any_inertia, "package_dirs": self.package_dir, **named}
 

@@ -65,6 +65,7 @@ class Options(TypedDict, total=False):
     include_root: str | Path | None
     swap_limits: bool
     drop_free_armature: bool
+    drop_equalities: bool
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class ReadOptions:
         Whether reversed limits of a URDF or SDF (lower above upper) are exchanged, with a remark.
     drop_free_armature : bool
         Whether the armature of a free joint of an MJCF file is left out, with a remark.
+    drop_equalities : bool
+        Whether equalities of an MJCF file that cannot be said here are left out, each with a remark: what they tie moves
+        freely.
 
     Raises
     ------
@@ -110,6 +114,7 @@ class ReadOptions:
     include_root: str | Path | None = None
     swap_limits: bool = False
     drop_free_armature: bool = False
+    drop_equalities: bool = False
 
     def __post_init__(self) -> None:
         if self.root is not None and not isinstance(self.root, str):
@@ -120,7 +125,7 @@ class ReadOptions:
             _require_folder("package_dirs", folder)
         if self.include_root is not None:
             _require_folder("include_root", self.include_root)
-        for name in ("physical", "swap_limits", "drop_free_armature"):
+        for name in ("physical", "swap_limits", "drop_free_armature", "drop_equalities"):
             flag(name, getattr(self, name))
         self.arguments()
 
@@ -457,7 +462,8 @@ def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
         Whether every inertia must be that of a body that can exist (unless the file marks it ``physical = false``).
         False accepts a .DAT in which only the moments that matter were filled in, and the wrong tensors of many a URDF.
     **options
-        ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``drop_free_armature``: see
+        ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``drop_free_armature``,
+        ``drop_equalities``: see
         `linkwise.files.ReadOptions`.
 
     Raises

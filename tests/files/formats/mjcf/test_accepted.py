@@ -207,3 +207,34 @@ def test_options_reach_files_and_texts(tmp_path: Path) -> None:
     assert lw.load(path, root="pelvis") == lw.loads(path.read_text(), root="pelvis").replace(name="scene")
     path.write_text(FREE.format(0.1, BALL, "", BALL))
     assert lw.load(path, drop_free_armature=True).floating
+
+
+def test_equalities_that_cannot_be_said_are_dropped_on_request() -> None:
+    """A polynomial of higher degree, a tendon over three joints and a distance: what they tie moves freely, as a remark says."""
+    bodies = "".join(f'<body name="b{k}"><joint name="j{k}"/><geom size="1"/></body>' for k in range(4))
+    tendon = "".join(f'<joint joint="j{k}" coef="1"/>' for k in range(3))
+    equalities = '<joint joint1="j0" joint2="j1" polycoef="0 1 2 0 0"/><tendon tendon1="sum"/><distance/>'
+    equalities += '<joint joint1="j2" joint2="j3" polycoef="0 2 0 0 0"/>'
+    text = f"<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name='sum'>{tendon}</fixed></tendon>"
+    text += f"<equality>{equalities}</equality></mujoco>"
+    reading = parse(text, drop_equalities=True)
+    assert reading.description is not None, reading.problems
+    assert reading.description.mechanism.names == ("j0", "j1", "j3")
+    dropped = [str(remark) for remark in reading.remarks if "is left out: " in str(remark)]
+    assert [part in line for part, line in zip(("polynomial", "ties 3 joints", "only joints"), dropped, strict=True)] == [
+        True
+    ] * 3
+    refused = [str(problem) for problem in parse(text).problems]
+    assert len(refused) == 3
+    assert all("drop_equalities=True" in problem for problem in refused)
+
+
+def test_springs_of_tendons_around_geoms_are_named() -> None:
+    body = '<body><joint/><geom name="pulley" size="1"/><site name="a"/></body><site name="b" pos="0 0 1"/>'
+    path = '<site site="a"/><geom geom="pulley"/><site site="b"/>'
+    text = "<mujoco><worldbody>{}</worldbody><tendon><spatial name='rope'{}>{}</spatial></tendon></mujoco>"
+    remarks = [str(remark) for remark in parse(text.format(body, ' stiffness="4"', path)).remarks]
+    assert any("tendon 'rope': its spring and damper are left out" in remark for remark in remarks)
+    assert not any(
+        "spring" in str(remark) and "rope" in str(remark) for remark in parse(text.format(body, "", path)).remarks
+    )

@@ -140,6 +140,22 @@ def test_faces_of_four_corners_that_are_not_flat(tmp_path: Path) -> None:
         assert abs(ours / theirs - 1.0) < 1e-7, "single precision"
 
 
+@pytest.mark.parametrize("inertia", ["legacy", "exact", "convex"])
+@pytest.mark.parametrize("starts", ["o {}", "g {}", "s off\n o {}"])
+def test_the_first_object_of_a_file_counts(inertia: str, starts: str, tmp_path: Path) -> None:
+    """MuJoCo takes no faces of the second object or group, but all points for the hull."""
+    rows = []
+    for k, shift in enumerate((0.0, 3.0)):
+        corners = (VERTICES + shift).astype(np.float32).astype(float)  # (MuJoCo reads no more digits)
+        rows += [starts.format(f"part{k}"), *("v " + " ".join(map(repr, row)) for row in corners.tolist())]
+        rows += ["f " + " ".join(map(str, row)) for row in (FACES + 1 + k * len(VERTICES)).tolist()]
+    name = f"{inertia}{starts[0]}"  # (MuJoCo keeps the meshes of a file of the same name)
+    (tmp_path / f"{name}.obj").write_text("\n".join(rows))
+    path = tmp_path / "arm.xml"
+    path.write_text(model(f'<mesh name="m" file="{name}.obj" inertia="{inertia}"/>'))
+    compare(lw.load(path).links[0].body, mujoco.MjModel.from_xml_path(str(path)))
+
+
 @pytest.mark.parametrize(
     ("mesh", "why"),
     [

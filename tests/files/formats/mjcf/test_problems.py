@@ -405,7 +405,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "eq poly": (
         tied('<joint joint1="a" joint2="b" polycoef="0 1 2"/>'),
         [
-            "line 6: equality <joint>: polycoef is [0.0, 1.0, 2.0, 0.0, 0.0], a polynomial of higher degree; only a0 + a1 x can be followed here; active = 'false' leaves it out"
+            "line 6: equality <joint>: polycoef is [0.0, 1.0, 2.0, 0.0, 0.0], a polynomial of higher degree; only a0 + a1 x can be followed here; active = 'false' leaves it out, drop_equalities=True all such"
         ],
     ),
     "eq self": (tied('<joint joint1="a" joint2="a"/>'), ["line 6: equality <joint>: joint 'a' follows itself"]),
@@ -423,7 +423,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "eq flex": (
         tied('<flex flex="t"/>'),
         [
-            "line 6: equality <flex>: only joints, tendons, points and frames can be tied here; active = 'false' leaves it out"
+            "line 6: equality <flex>: only joints, tendons, points and frames can be tied here; active = 'false' leaves it out, drop_equalities=True all such"
         ],
     ),
     "eq neither": (

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import linkwise as lw
+from linkwise import Motor, files
+from linkwise.errors import FileError
 from linkwise.files import save
 from linkwise.files.formats.urdf import reader as urdf
 from support.random_mechanisms import random_mechanism
@@ -97,3 +99,67 @@ def test_written_and_read_again(tmp_path: Path) -> None:
     print(f"poses {apart:.1e}, inverse dynamics {relative:.1e}")
     assert apart < 2e-14
     assert relative < 1e-13
+
+
+ROTOR = """
+<robot name="lift" xmlns:drake="http://drake.mit.edu">
+  <link name="floor"/>
+  <link name="arm">
+    <inertial><mass value="2"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
+  </link>
+  <joint name="turn" type="revolute">
+    <parent link="floor"/><child link="arm"/>
+    <limit lower="-1" upper="1" effort="5" velocity="3"/><dynamics damping="0.7"/>
+  </joint>
+  <transmission name="drive">
+    <type>transmission_interface/SimpleTransmission</type>
+    <joint name="turn"/>
+    <actuator name="motor"><drake:gear_ratio value="20"/><drake:rotor_inertia value="0.001"/></actuator>
+  </transmission>
+</robot>
+"""
+
+
+def test_rotor_of_drake(tmp_path: Path) -> None:
+    """Its inertia times the ratio squared is at the joint, as in Drake where that is installed."""
+    path = tmp_path / "lift.urdf"
+    path.write_text(ROTOR)
+    mechanism = files.read(path).mechanism
+    assert mechanism.links[-1].motor == Motor(inertia=0.001 * 20**2, viscous=0.7)
+    assert not files.remarks(path)
+    assert mechanism.mass_matrix([0.3])[0, 0] == pytest.approx(0.1 + 0.4, rel=1e-15)
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    path.write_text(ROTOR.replace('"floor"', '"world"'))  # (a root of another name floats in Drake)
+    assert max(difference for _, difference in DrakeTwin(mechanism, drake_plant(path, [])).residuals(0)) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('<joint name="turn"/>', '<joint name="tern"/>', "transmission 'drive': it has no joint with one coordinate"),
+        ('<joint name="turn"/>', "", "transmission 'drive': it has no joint with one coordinate"),
+        ('value="0.001"', 'value="few"', "transmission 'drive'"),
+        ('value="0.001"', 'value="-1"', "inertia"),
+        ('value="20"', 'value="nan"', "transmission 'drive'"),
+    ],
+)
+def test_mistakes_of_a_rotor(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    path = tmp_path / "wrong.urdf"
+    path.write_text(ROTOR.replace(old, new))
+    with pytest.raises(FileError) as error:
+        files.read(path)
+    assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("SimpleTransmission", "DifferentialTransmission"), ('<drake:rotor_inertia value="0.001"/>', ""), ('"5"', '"0"')],
+)
+def test_transmissions_without_a_rotor(tmp_path: Path, old: str, new: str) -> None:
+    """Another transmission, none of Drake's elements, or a joint without effort, which has no actuator in Drake."""
+    path = tmp_path / "lift.urdf"
+    path.write_text(ROTOR.replace(old, new))
+    assert files.read(path).mechanism.links[-1].motor == Motor(viscous=0.7)
+    assert files.remarks(path)

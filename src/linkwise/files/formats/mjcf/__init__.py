@@ -27,6 +27,7 @@ class Mjcf(Format):
             include_root=options.include_root,
             root=options.root,
             drop_free_armature=options.drop_free_armature,
+            drop_equalities=options.drop_equalities,
         )
 
     def losses(self, description: Description) -> Losses:  # noqa: D102

@@ -78,8 +78,8 @@ class Meshes:
         said = self.attributes[name]
         if said.element.children:
             raise MeshError(f"what MuJoCo makes of mesh {shown(name)} is not known here")
-        vertices, faces = self._triangles(said, self._settings[name])
         kind = said.word("inertia", INERTIAS, "legacy")
+        vertices, faces = self._triangles(said, self._settings[name], hull=kind == "convex")
         quaternion = np.array(said.row("refquat", 4, (1.0, 0.0, 0.0, 0.0)))
         if not LEAST < np.linalg.norm(quaternion) < np.inf:
             raise MeshError(f"refquat of {said.item} says no direction")
@@ -94,7 +94,7 @@ class Meshes:
             faces = faces[:, ::-1]
         return mesh_solid(vertices, faces, kind)
 
-    def _triangles(self, said: Attributes, settings: Settings) -> tuple[FloatArray, Any]:
+    def _triangles(self, said: Attributes, settings: Settings, *, hull: bool) -> tuple[FloatArray, Any]:
         """Vertices (..., 3) in the single precision in which MuJoCo has them, and the triangles, if there are any."""
         file, kind = said.text("file"), said.text("builtin")
         if kind not in (None, "none"):
@@ -104,10 +104,10 @@ class Meshes:
             if len(vertices) < 4 or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
                 raise MeshError(f"{said.item} has no file, nor vertices that make a body")
         else:
-            vertices, faces = self._from_file(said, file, settings)
+            vertices, faces = self._from_file(said, file, settings, hull=hull)
         return np.asarray(vertices, dtype=np.float32).astype(float), faces
 
-    def _from_file(self, said: Attributes, file: str, settings: Settings) -> tuple[Any, Any]:
+    def _from_file(self, said: Attributes, file: str, settings: Settings, *, hull: bool) -> tuple[Any, Any]:
         name = os.path.basename(file.replace("\\", "/")) if settings.strip_path else file.replace("\\", "/")
         kind = Path(name).suffix.lower().removeprefix(".")
         if kind not in ("stl", "obj", "msh"):
@@ -123,7 +123,7 @@ class Meshes:
             raise MeshError(f"mesh file {shown(name)} cannot be read ({error.strerror or error})") from error
         if kind == "msh":
             return _msh(data, name)
-        if kind == "obj" and (points := _points_alone(data)) is not None:
+        if kind == "obj" and (points := _points_alone(data, hull=hull)) is not None:
             return points, np.zeros((0, 3), dtype=int)
         try:
             loaded = load_mesh(_along_short_diagonals(data) if kind == "obj" else data, kind)
@@ -139,10 +139,10 @@ def _inline(said: Attributes, key: str) -> FloatArray:
     return np.reshape(values, (-1, 3))
 
 
-def _points_alone(data: bytes) -> FloatArray | None:
-    """The vertices (..., 3) of an .obj without faces, of which MuJoCo takes the hull; None of any other."""
+def _points_alone(data: bytes, *, hull: bool) -> FloatArray | None:
+    """All vertices (..., 3) of an .obj whose hull is wanted, or that has no faces, so that it is; None of any other."""
     rows = [line.split() for line in data.splitlines()]
-    if any(row and row[0] in (b"f", b"l", b"p") for row in rows):
+    if not hull and any(row and row[0] in (b"f", b"l", b"p") for row in rows):
         return None
     try:
         points = np.array([row[1:4] for row in rows if row and row[0] == b"v"]).astype(float)
@@ -232,12 +232,20 @@ def mesh_solid(vertices: FloatArray, faces: Any, kind: str) -> MeshSolid:
 
 
 def _along_short_diagonals(data: bytes) -> bytes:
-    """An .obj with one blank between words, its faces of four corners cut along the shorter diagonal, as MuJoCo does."""
+    """The first object or group of an .obj, its faces of four corners cut along the shorter diagonal, as MuJoCo does.
+
+    There is one blank between words.
+    """
     points: list[list[bytes]] = []
     cut: list[list[bytes]] = []
+    faces, others = False, False
     try:
         for row in map(bytes.split, data.splitlines()):
             word, *corners = row or [b""]
+            others |= faces and word in (b"o", b"g")
+            if others and word != b"v":
+                continue
+            faces |= word == b"f"
             if word == b"v":
                 points.append(corners[:3])
             if word != b"f" or len(corners) != 4:

@@ -111,8 +111,10 @@ class Equalities:
         Whether the base floats: not a free body that something ties to the ground, which is a link on a floating joint.
     """
 
-    def __init__(self, log: Report, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str]) -> None:
-        self.log, self.defaults, self.settings = log, defaults, settings
+    def __init__(
+        self, log: Report, defaults: Defaults, settings: Settings, bodies: BodyTree, links: list[str], drop: bool
+    ) -> None:
+        self.log, self.defaults, self.settings, self.drop = log, defaults, settings, drop
         self.bodies, self.links = bodies.elements, links
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
         self.sites = {name: site for site in bodies.sites if (name := site.attributes.text("name"))}
@@ -142,7 +144,7 @@ class Equalities:
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
                 self.log.remark(element, f"{said.item} is not active, and left out")
             elif element.tag in OTHERS:
-                said.report("only joints, tendons, points and frames can be tied here; active = 'false' leaves it out")
+                self._cannot(said, "only joints, tendons, points and frames can be tied here")
             elif element.tag == "joint":
                 self._joint(said)
             elif element.tag == "tendon":
@@ -173,8 +175,8 @@ class Equalities:
         if second is first:
             said.report(f"joint {shown(first.name)} follows itself", "joint2")
             return
-        shift, ratio = self._line(said, second is not None)
-        self._bind(said, first, second, ratio, shift, "joint1")
+        if line := self._line(said, second is not None):
+            self._bind(said, first, second, line[1], line[0], "joint1")
 
     def _tendon(self, said: Attributes) -> None:
         """The same of the lengths of fixed tendons, sums of joint coordinates, where that leaves one joint or two."""
@@ -182,7 +184,10 @@ class Equalities:
         lengths = [said.lookup(key, self.tendons, "fixed tendons", needed=key == keys[0]) for key in keys]
         if lengths[0] is None or (lengths[1] is None and "tendon2" in said):
             return
-        shift, slope = self._line(said, lengths[1] is not None)
+        line = self._line(said, lengths[1] is not None)
+        if line is None:
+            return
+        shift, slope = line
         factors: dict[str, float] = {}
         for tendon, share in zip(lengths, (1.0, -slope), strict=True):
             for part in () if tendon is None else tendon.all("joint"):
@@ -193,19 +198,27 @@ class Equalities:
         tied = sorted((name for name, factor in factors.items() if factor), key=lambda name: name in self._bound)
         if not 1 <= len(tied) <= 2:
             count = f"{len(tied)} joints" if tied else "no joint"
-            said.report(f"it ties {count}; only one or two can be tied here; active = 'false' leaves it out")
+            self._cannot(said, f"it ties {count}; only one or two can be tied here")
             return
         first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
         ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
         self._bind(said, first, second, ratio, shift / factors[tied[0]], "tendon1")
 
-    def _line(self, said: Attributes, follows: bool) -> tuple[float, float]:
-        """The coefficients a0 and a1 of what follows."""
+    def _cannot(self, said: Attributes, why: str, key: str | None = None) -> None:
+        """Refuse an equality that cannot be said here, or leave it out where that is wanted."""
+        if self.drop:
+            self.log.remark(said.element, f"{said.item} is left out: {why}")
+        else:
+            said.report(f"{why}; active = 'false' leaves it out, drop_equalities=True all such", key)
+
+    def _line(self, said: Attributes, follows: bool) -> tuple[float, float] | None:
+        """The coefficients a0 and a1 of what follows; None of a polynomial of higher degree."""
         coefficients = said.numbers("polycoef", 1, 5) or []
         poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if follows and any(poly[2:]):
-            why = "only a0 + a1 x can be followed here; active = 'false' leaves it out"
-            said.report(f"polycoef is {poly!r}, a polynomial of higher degree; {why}", "polycoef")
+            why = f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here"
+            self._cannot(said, why, "polycoef")
+            return None
         return poly[0], poly[1]
 
     def _bind(
@@ -475,6 +488,7 @@ def parse(
     include_root: str | Path | None = None,
     root: str | None = None,
     drop_free_armature: bool = False,
+    drop_equalities: bool = False,
 ) -> Reading:
     r"""Read the text of an MJCF file.
 
@@ -494,6 +508,8 @@ def parse(
         The body in the world that is read, of a file that describes several mechanisms.
     drop_free_armature : bool
         Whether the armature of a free joint is left out.
+    drop_equalities : bool
+        Whether equalities that cannot be said here are left out.
 
     Examples
     --------
@@ -513,7 +529,8 @@ def parse(
         if root is not None:
             keep_body(log, top, root)
         with np.errstate(all="ignore"):
-            return _Reader(top, name, physical, log, drop_free_armature, attacher).reading()
+            dropped = {"drop_free_armature": drop_free_armature, "drop_equalities": drop_equalities}
+            return _Reader(top, name, physical, log, attacher, **dropped).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
     except RecursionError:
@@ -529,7 +546,12 @@ def _pulls(said: Attributes) -> bool:
     """Whether a tendon has a spring, damper or inertia, and is a fixed one or goes straight from site to site."""
     if said.element.tag != "fixed" and any(part.tag != "site" for part in said.element.children):
         return False
-    return any(any(said.numbers(key, 1, 3) or ()) for key in ("stiffness", "damping", "armature"))
+    return _acts(said, ("stiffness", "damping", "armature"))
+
+
+def _acts(said: Attributes, keys: Iterable[str] = ("stiffness", "damping")) -> bool:
+    """Whether a tendon says one of some numbers other than zero."""
+    return any(any(said.numbers(key, 1, 3) or ()) for key in keys)
 
 
 def _spring_values(said: Attributes, reference: float, off: Collection[str]) -> dict[str, Any] | None:
@@ -553,9 +575,18 @@ class _Reader:
     """Builds a description from the elements, gathering the problems of all parts."""
 
     def __init__(
-        self, root: Element, name: str, physical: bool, log: Report, drop_free_armature: bool, attacher: Attacher
+        self,
+        root: Element,
+        name: str,
+        physical: bool,
+        log: Report,
+        attacher: Attacher,
+        *,
+        drop_free_armature: bool,
+        drop_equalities: bool,
     ) -> None:
-        self.root, self.physical, self.log, self.drop_free_armature = root, physical, log, drop_free_armature
+        self.root, self.physical, self.log = root, physical, log
+        self.drop_free_armature, self.drop_equalities = drop_free_armature, drop_equalities
         check_known(root, "<mujoco>", self.log, ("model",))
         self.name = (root.get("model") or "").strip() or name
         self.settings = settings_of(root, self.log)
@@ -590,6 +621,8 @@ class _Reader:
             said = _tendon(element, self.log, self.defaults)
             if not _pulls(said):
                 self.log.leave(element, f"<{element.tag}> of <tendon>", LEFT["tendon"])
+                if element.tag == "spatial" and _acts(said):
+                    said.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
                 if said.number("armature"):
                     said.report("its armature is an inertia along a path that cannot be said here", "armature")
 
@@ -600,7 +633,7 @@ class _Reader:
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
         self._check(bodies)
         names = LinkNames(self.log, bodies.elements)
-        equalities = Equalities(self.log, self.defaults, self.settings, bodies, names.bodies)
+        equalities = Equalities(self.log, self.defaults, self.settings, bodies, names.bodies, self.drop_equalities)
         tendons = [element for section in self.root.all("tendon") for element in section.children]
         equalities.tendons = {name: tendon for tendon in tendons if tendon.tag == "fixed" and (name := tendon.get("name"))}
         for element in self.root.all("equality"):

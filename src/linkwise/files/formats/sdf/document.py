@@ -159,6 +159,8 @@ class Document:
                 model = self._include(child, origin, open_files)
                 children += [] if model is None else [model]
                 continue
+            if child.tag == "drake:joint":
+                _plain(child)
             if child.tag == "model":
                 self.expand(child, origin, open_files)
             children.append(child)
@@ -246,6 +248,15 @@ class Document:
             if "://" in uri or "/" in uri:
                 raise
             return resolve(f"model://{uri}/model.config", described, self.folders)
+
+
+def _plain(joint: Element) -> None:
+    """Let a joint of Drake stand as one of SDFormat, of a type with Drake's name."""
+    joint.tag = "joint"
+    joint.attributes["type"] = f"drake:{joint.attributes.get('type', '')}"
+    for end in joint.children:
+        if end.tag in ("drake:parent", "drake:child"):
+            end.tag = end.tag.removeprefix("drake:")
 
 
 def _version_key(said: str | None) -> Version:

@@ -25,6 +25,8 @@ class SdfJoint:
         the ground.
     frame : ndarray (4, 4)
         T_world_joint in the pose that the file describes.
+    start : ndarray (4, 4), optional
+        The same of the frame in the parent that it meets at zero, where that is another one.
     fields : dict
         axis, pitch, limits, qd_max, tau_max, motor and mimic of a `Link`.
     springs : list of Spring
@@ -37,5 +39,6 @@ class SdfJoint:
     parent: str
     child: str
     frame: FloatArray
+    start: FloatArray | None = None
     fields: dict[str, Any] = field(default_factory=dict)
     springs: list[Spring] = field(default_factory=list)

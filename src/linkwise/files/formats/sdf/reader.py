@@ -49,6 +49,7 @@ KINDS = {
     "revolute2": "universal",
     "ball": "ball",
     "fixed": "fixed",
+    "drake:planar": "planar",
 }
 
 #: The joints that a closure can stand for, where their child is carried by another one.
@@ -221,6 +222,8 @@ class _Reader:
 
     def _body(self, item: str, element: Element, scope: Scope) -> dict[str, Any]:
         """Mass, centre of mass and tensor; SDFormat's own are 1 kg and 1 kg m2."""
+        if (soft := element.find("drake:deformable_properties")) is not None:
+            self.values.report(soft, f"{item}: <{soft.tag}>: a soft body is no rigid one")
         inertial = self.values.only(item, element, "inertial")
         if inertial is None:
             if scope.static:
@@ -279,6 +282,11 @@ class _Reader:
             return None
         joint = SdfJoint(name, KINDS[kind], element, parent, child, self._placed(scope, key, element))
         self._axes(scope, joint, item, kind)
+        if joint.kind in ONE:
+            self._rotor(joint, item)
+        if joint.kind == "planar":
+            joint.start = self._placed(scope, scope.end(element, "parent"), element)
+            self._planar(joint, item)
         if kind == "screw":
             joint.fields["pitch"] = self._pitch(item, element)
         return joint
@@ -306,12 +314,14 @@ class _Reader:
 
     def _axes(self, scope: Scope, joint: SdfJoint, item: str, kind: str) -> None:
         """The axes with their limits and friction."""
-        tags = [] if joint.kind in {"fixed", "ball"} else ["axis", "axis2"] if joint.kind == "universal" else ["axis"]
+        tags = (
+            [] if joint.kind in {"fixed", "ball", "planar"} else ["axis", "axis2"] if joint.kind == "universal" else ["axis"]
+        )
         axes = [self.values.only(item, joint.element, tag) for tag in tags]
         if len(tags) == 2 and None in axes:
             self.values.report(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
             return
-        directions, limits, greatest = [], [], {"qd_max": [], "tau_max": []}  # type: ignore[var-annotated]
+        directions, limits, greatest = [], [], {"qd_max": [], "qdd_max": [], "tau_max": []}  # type: ignore[var-annotated]
         for k, said in enumerate(axes):
             axis = said or Element("axis", line=joint.element.line)
             directions.append(self._direction(scope, joint, item, axis))
@@ -349,7 +359,7 @@ class _Reader:
 
     def _limits(self, item: str, axis: Element, kind: str, greatest: Mapping[str, list[float]]) -> tuple[float, float]:
         limit = self.values.only(item, axis, "limit") or Element("limit", line=axis.line)
-        for tag, name in (("velocity", "qd_max"), ("effort", "tau_max")):
+        for tag, name in (("velocity", "qd_max"), ("drake:acceleration", "qdd_max"), ("effort", "tau_max")):
             value = self.values.bound(item, limit, tag, -1.0)
             greatest[name].append(math.inf if value < 0 else value)
         low, high = self.values.bound(item, limit, "lower", -math.inf), self.values.bound(item, limit, "upper", math.inf)
@@ -401,6 +411,27 @@ class _Reader:
         if mimic := self.values.build(item, make, said):
             joint.fields["mimic"] = mimic
 
+    def _planar(self, joint: SdfJoint, item: str) -> None:
+        """Drake's planar joint: its normal is z, and each of its velocities is damped."""
+        joint.fields["axis"] = (0.0, 0.0, 1.0)
+        said = self.values.only(item, joint.element, "drake:damping")
+        damping = (said is not None and self.values.numbers(item, said, (0.0,) * 3)) or (0.0,) * 3
+        if min(damping) < 0:
+            self.values.report(joint.element, f"{item}: its damping is {min(damping)!r}; expected a number >= 0")
+            return
+        names = Link(name=joint.name, joint="planar", axis=(0.0, 0.0, 1.0)).coordinate_names
+        joint.springs += [Spring(name, damping=value) for name, value in zip(names, damping, strict=True) if value]
+
+    def _rotor(self, joint: SdfJoint, item: str) -> None:
+        """Drake's rotor with its gear, as the joint feels it; by Drake's rule a joint without effort has none."""
+        inertia, ratio = (self.values.number(item, joint.element, f"drake:{tag}", value) for tag, value in ROTOR.items())
+        if inertia and joint.fields.get("tau_max") == 0:
+            self.values.remark(joint.element, f"{item}: its effort is 0, and its <drake:rotor_inertia> is left out")
+        elif inertia:
+            motor = joint.fields.get("motor") or Motor()
+            make = lambda: motor.replace(inertia=inertia * ratio**2)  # noqa: E731
+            joint.fields["motor"] = self.values.build(item, make, joint.element)
+
     def _pitch(self, item: str, element: Element) -> float:
         """The advance of a screw, m/rad: from m per turn, or the older rad per m of a left-handed thread."""
         if element.find("screw_thread_pitch") is None and element.find("thread_pitch") is None:
@@ -423,7 +454,7 @@ class _Reader:
             self._add(link, link.element, {**said, "parent": "base"})
         for joint in tree.joints:
             child = self.links[joint.child]
-            before = inverse(self._frame(joint.parent)) @ joint.frame
+            before = inverse(self._frame(joint.parent)) @ (joint.frame if joint.start is None else joint.start)
             after = inverse(joint.frame) @ child.frame
             if joint.kind == "fixed":
                 before, after = before @ after, np.eye(4)
@@ -547,6 +578,9 @@ class _Reader:
             return uri
         return os.path.relpath(scope.file.parent / uri, main.absolute().parent)
 
+
+#: Drake's elements of a rotor, and their values where they are missing.
+ROTOR = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
 
 #: Joints with one coordinate.
 ONE = ("revolute", "prismatic", "screw")

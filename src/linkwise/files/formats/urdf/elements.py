@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -235,6 +236,8 @@ class JointElement:
         pitch, limits, qd_max, tau_max, motor and mimic of a `Link`, where the file says them.
     damping : tuple of float
         Of each of several coordinates.
+    idle : bool
+        Whether its greatest effort is 0.
     lines : dict of str to int
         The line of each field.
     """
@@ -249,6 +252,7 @@ class JointElement:
     fields: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     damping: tuple[float, ...] = ()
+    idle: bool = False
 
     def line(self, name: str) -> int:
         """The line of a field of the link that is made of it."""
@@ -261,6 +265,29 @@ def read_joints(notes: Notes, robot: Element, links: Collection[str]) -> list[Jo
     readable = [joint for joint in joints if joint is not None]
     _check_mimics(notes, readable)
     return readable
+
+
+def read_rotors(notes: Notes, robot: Element, joints: Sequence[JointElement]) -> None:
+    """Drake's rotors with their gears, as the joints feel them: a ``<transmission>`` says nothing else that acts here."""
+    named = {joint.name: joint for joint in joints if joint.kind in SINGLE}
+    for transmission in [child for child in robot.children if child.tag == "transmission"]:
+        actuator, kind, end = (transmission.find(tag) for tag in ("actuator", "type", "joint"))
+        rotor = None if actuator is None else actuator.find("drake:rotor_inertia")
+        if actuator is None or rotor is None or kind is None or "SimpleTransmission" not in kind.text:
+            continue
+        robot.children.remove(transmission)
+        item = f"transmission {transmission.get('name') or ''!r}"
+        joint = None if end is None else named.get(end.get("name") or "")
+        inertia, gear = notes.number(item, rotor, "value"), actuator.find("drake:gear_ratio")
+        ratio = 1.0 if gear is None else notes.number(item, gear, "value")
+        if joint is None:
+            notes.report(transmission, f"{item}: it has no joint with one coordinate; expected the name of one")
+        elif joint.idle:
+            notes.remark(rotor, f"{item}: the effort of joint {joint.name!r} is 0, and <{rotor.tag}> is left out")
+        else:
+            motor = joint.fields.get("motor") or Motor()
+            make = partial(motor.replace, inertia=inertia * ratio**2)
+            joint.fields["motor"] = notes.build(item, make, rotor)
 
 
 def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
@@ -347,6 +374,7 @@ def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> No
             notes.report(element, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
         elif greatest == 0:
             notes.remark(element, f"{item}: its {attribute} limit is 0; it is read as none")
+            joint.idle |= attribute == "effort"
         elif greatest < math.inf:
             joint.fields[name] = greatest
 

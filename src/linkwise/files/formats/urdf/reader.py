@@ -15,6 +15,7 @@ from linkwise.files.formats.urdf.elements import (
     Notes,
     read_joints,
     read_links,
+    read_rotors,
     read_shapes,
 )
 from linkwise.files.formats.urdf.writer import axis_links
@@ -244,6 +245,7 @@ class _Reader:
     def reading(self) -> Reading:
         elements = read_links(self.notes, self.robot)
         joints = read_joints(self.notes, self.robot, elements)
+        read_rotors(self.notes, self.robot, joints)
         macro = next((child for child in self.robot.walk() if child.tag.partition("xacro:")[2] in DIRECTIVES), None)
         if macro is not None:
             said = f"<{macro.tag}>: this is a xacro file, to be expanded first; xacro={{}} expands a file of any name"

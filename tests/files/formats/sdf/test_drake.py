@@ -1,0 +1,103 @@
+"""Drake's own elements of SDF, held against Drake itself where it is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwise import Motor, files
+from linkwise.errors import FileError
+
+CART = """
+<sdf version="1.9" xmlns:drake="http://drake.mit.edu">
+  <model name="crane">
+    <link name="floor"/>
+    <frame name="rail" attached_to="floor"><pose>0.3 0 0.2 0.4 0 0</pose></frame>
+    <link name="cart">
+      <pose>0.1 0.2 0.3 0.1 0 0</pose>
+      <inertial>
+        <pose>0.1 0 0.05 0 0 0</pose><mass>2</mass><inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.15</izz></inertia>
+      </inertial>
+    </link>
+    <frame name="low" attached_to="cart"><pose>0 0 -0.1 0 0.2 0</pose></frame>
+    <link name="arm">
+      <pose>0.1 0.2 0.5 0 0 0</pose>
+      <inertial>
+        <pose>0 0 0.2 0 0 0</pose><mass>1</mass><inertia><ixx>0.02</ixx><iyy>0.02</iyy><izz>0.01</izz></inertia>
+      </inertial>
+    </link>
+    <joint name="ground" type="fixed"><parent>world</parent><child>floor</child></joint>
+    <drake:joint name="slides" type="planar">
+      <drake:parent>rail</drake:parent><drake:child>low</drake:child><drake:damping>1 2 3</drake:damping>
+    </drake:joint>
+    <joint name="turns" type="revolute">
+      <parent>cart</parent><child>arm</child>
+      <axis>
+        <xyz>0 1 0</xyz>
+        <limit><effort>9</effort><drake:acceleration>4</drake:acceleration></limit>
+        <dynamics><damping>0.5</damping></dynamics>
+      </axis>
+      <drake:gear_ratio>10</drake:gear_ratio><drake:rotor_inertia>0.003</drake:rotor_inertia>
+    </joint>
+  </model>
+</sdf>
+"""
+
+
+@pytest.fixture
+def crane(tmp_path: Path) -> Path:
+    (tmp_path / "crane.sdf").write_text(CART)
+    return tmp_path / "crane.sdf"
+
+
+def test_moves_as_in_drake(crane: Path) -> None:
+    """A planar joint between two frames, which meet at zero, and a rotor with its gear."""
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, drake_plant
+
+    twin = DrakeTwin(files.read(crane).mechanism, drake_plant(crane, []))
+    assert len(twin.bodies) == 3
+    for what, difference in twin.residuals(1):
+        assert difference < 1e-13, f"{what}: {difference:.1e}"  # rounding of three bodies
+
+
+def test_what_the_elements_say(crane: Path) -> None:
+    mechanism = files.read(crane).mechanism
+    arm = mechanism.links[mechanism.link_index("arm")]
+    assert arm.motor == Motor(inertia=0.003 * 10**2, viscous=0.5)
+    assert arm.qdd_max == 4.0
+    damped = {spring.joints[0][0]: spring.damping for spring in mechanism.springs}
+    assert damped == {"slides_x": 1.0, "slides_y": 2.0, "slides_angle": 3.0}
+    at_zero = mechanism.forward_kinematics(np.zeros(mechanism.nq), link="cart")
+    low = np.array([[np.cos(0.2), 0, np.sin(0.2), 0], [0, 1, 0, 0], [-np.sin(0.2), 0, np.cos(0.2), -0.1], [0, 0, 0, 1]])
+    rail = np.array([[1, 0, 0, 0.3], [0, np.cos(0.4), -np.sin(0.4), 0], [0, np.sin(0.4), np.cos(0.4), 0.2], [0, 0, 0, 1]])
+    assert np.abs(at_zero @ low - rail).max() < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('type="planar"', 'type="curvilinear"', "type is 'drake:curvilinear'; expected "),
+        ("1 2 3", "1 -2 3", "its damping is -2.0; expected a number >= 0"),
+        ("1 2 3", "1 2", "line 21: joint 'slides': <drake:damping> is '1 2'; expected 3 numbers"),
+        (">0.003<", ">-1<", "inertia"),
+        ('<link name="floor"/>', '<link name="floor"><drake:deformable_properties/></link>', "a soft body is no rigid one"),
+        ("<drake:parent>rail</drake:parent>", "", "joint 'slides'"),
+    ],
+)
+def test_mistakes(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    path = tmp_path / "wrong.sdf"
+    path.write_text(CART.replace(old, new))
+    with pytest.raises(FileError) as error:
+        files.read(path)
+    assert expected in str(error.value)
+
+
+def test_a_joint_without_effort_has_no_rotor(tmp_path: Path) -> None:
+    """As in Drake, which gives it no actuator."""
+    path = tmp_path / "idle.sdf"
+    path.write_text(CART.replace("<effort>9<", "<effort>0<"))
+    assert files.read(path).mechanism.links[-1].motor == Motor(viscous=0.5)
+    assert any("its effort is 0" in str(remark) for remark in files.remarks(path))
