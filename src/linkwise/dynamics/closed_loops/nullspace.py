@@ -60,7 +60,9 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
         raise ArgumentError(f"{mechanism.name!r} has no loops; {name} is for mechanisms with them")
     library = arrays.of(name, [q])
     if library is not None:
-        raise ArgumentError(f"{name}: q is an array of {library.name}; expected an array of NumPy: loops are closed in no other")
+        raise ArgumentError(
+            f"{name}: q is an array of {library.name}; expected an array of NumPy: loops are closed in no other"
+        )
     at = vectors(f"{name}: q", q, mechanism.nq)
     task, known = closing(mechanism), independent_closure(mechanism)
     error = np.asarray(task.error(at))
