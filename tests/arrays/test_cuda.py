@@ -483,6 +483,11 @@ def test_arrays_of_jax_are_solved_and_simulated(fake: FakeCuda, monkeypatch: pyt
         motion, known = (simulate(ARM, x, t=(0.1, 0.01)) for x in (jax.numpy.asarray(q), q))
         assert np.array_equal(motion.q, known.q)
         assert isinstance(motion.qdd, jax.Array)
+    with jax.enable_x64(False):  # (there the other numbers would be float32 too, and the code reads float64)
+        with pytest.raises(ArgumentError, match="T holds float32"):
+            ARM.inverse_kinematics(jax.numpy.eye(4))
+        with pytest.raises(ArgumentError, match="q0 holds float32"):
+            simulate(ARM, jax.numpy.zeros(2), t=(0.1, 0.01))
     assert {stream for _, _, stream, _ in fake.launches} == {0}
     assert fake.waited
 
@@ -497,3 +502,5 @@ def test_arrays_of_jax_are_solved_and_simulated(fake: FakeCuda, monkeypatch: pyt
 def test_inverse_kinematics_that_is_refused(fake: FakeCuda, cupy: Cupy, options: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         ARM.inverse_kinematics(cupy.asarray(np.eye(4)), **options)
+    with pytest.raises(ArgumentError, match="T holds float32; expected float64 on a GPU"):
+        ARM.inverse_kinematics(cupy.asarray(np.eye(4, dtype=np.float32)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.kinematics.loop_constraints import loop_seen
-from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body import Bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.motor import Motor
 from linkwise.model.spring import ForceElement, LinearSpringDamper
@@ -37,22 +37,6 @@ def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list
     return summed_inward(bodies, joints, [body.inertia for body in bodies.bodies], JointTransform.inertia_to_parent)
 
 
-def pairs(
-    bodies: Bodies, joints: Sequence[JointTransform], body: int, forces: Sequence[Array]
-) -> Iterator[tuple[int, Freedom, tuple[Array, ...]]]:
-    """Pass forces (6,) or couples (3,) on a body from parent to parent.
-
-    Yields for each body on the way, and each freedom of its joint: the body, the freedom, and the forces in its axes.
-    """
-    there = tuple(forces)
-    while body >= 0:
-        joint = joints[body]
-        for freedom in joint.freedoms:
-            yield body, freedom, there
-        there = tuple(joint.force_to_parent(f) if len(f) == 6 else joint.vector_to_parent(f) for f in there)
-        body = bodies.bodies[body].parent
-
-
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
     """G^2 Jm qdd + friction (nv,) of all motors, and what turns the momenta of those at joints with quaternions."""
     return np.asarray(rotor_effort(tree, qdd) + friction(tree, qd) + rotor_bias(tree, qd))
@@ -71,14 +55,15 @@ def reflected_inertias(tree: Tree) -> list[float]:
     return felt
 
 
-def rotor_bias(tree: Tree, qd: Array) -> Array:
+def rotor_bias(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
     """What turns the momenta of rotors at joints with quaternions (nv,): see `rotor_coriolis`; zeros without any."""
-    return np.asarray(rotor_coriolis(tree, qd) @ qd) if turning_rotors(tree) else blank(tree.nv)
+    turns = turning_rotors(tree, reflected)
+    return np.asarray(rotor_coriolis(tree, qd, reflected) @ qd) if turns else blank(tree.nv)
 
 
-def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
+def turning_rotors(tree: Tree, reflected: Sequence[Any] | None = None) -> list[ManifoldJoint]:
     """The joints with quaternions whose motors have momenta that turn: not where three turns alone have one number."""
-    reflected = reflected_inertias(tree)
+    reflected = reflected_inertias(tree) if reflected is None else reflected
     results = []
     for at in tree.manifold_joints:
         values = reflected[at.v]
@@ -88,14 +73,15 @@ def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
     return results
 
 
-def rotor_coriolis(tree: Tree, qd: Array) -> Array:
+def rotor_coriolis(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
     """C (nv, nv), skew-symmetric, of the motors of joints with quaternions.
 
     The kinetic energy qd' A qd / 2 has the momentum A qd in axes that move with qd; its rate is A qdd + C qd (H. Poincaré,
-    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901).
+    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901). A is that of the motors, or
+    ``reflected`` (nv,).
     """
-    reflected, matrix = reflected_inertias(tree), blank(tree.nv, tree.nv)
-    for at in turning_rotors(tree):
+    reflected, matrix = reflected_inertias(tree) if reflected is None else reflected, blank(tree.nv, tree.nv)
+    for at in turning_rotors(tree, reflected):
         momentum = np.array(reflected[at.v], dtype=object) * qd[at.v]
         matrix[at.v, at.v] = np.stack([at.joint.coadjoint(unit, momentum) for unit in np.eye(at.joint.nv)], axis=1)
     return matrix

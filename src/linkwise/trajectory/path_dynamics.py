@@ -54,7 +54,7 @@ def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> di
     """Of the velocity of the tool and the momenta about the centre of mass those that are limited, each (..., 3)."""
     values = {}
     if "tool_speed" in limits:
-        values["tool_speed"] = (mechanism.jacobian(q)[..., :3, :] @ qd[..., None])[..., 0]
+        values["tool_speed"] = mechanism.frame_velocity(q, qd)[..., :3]
     if "linear_momentum" in limits or "angular_momentum" in limits:
         momentum = mechanism.momentum(q, qd, about="com")
         parts = {"linear_momentum": momentum[..., :3], "angular_momentum": momentum[..., 3:]}
@@ -64,8 +64,7 @@ def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> di
 
 def tool_acceleration(mechanism: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
     """The acceleration (..., 3) of the tool's origin."""
-    turning = mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
-    return np.asarray((turning + mechanism.jacobian(q)[..., :3, :] @ qdd[..., None])[..., 0])
+    return np.asarray(mechanism.frame_acceleration(q, qd, qdd)[..., :3])
 
 
 def has_drag(mechanism: Any) -> bool:
@@ -135,10 +134,8 @@ class PathDynamics:
         self.speeds = {name: gauge(value, self.limits[name]) for name, value in self._speeds(q, v).items()}
         self.margins |= {name: np.zeros(size) for name in self.speeds}
         if "tool_acceleration" in self.limits:
-            jacobian = mechanism.jacobian(q)[..., :3, :]
-            self.tool_u = (jacobian @ v[..., None])[..., 0]
-            turning = mechanism.jacobian_dot(q, v)[..., :3, :] @ v[..., None]
-            self.tool_x = (turning + jacobian @ a[..., None])[..., 0]
+            self.tool_u = mechanism.frame_velocity(q, v)[..., :3]
+            self.tool_x = tool_acceleration(mechanism, q, v, a)
             self.margins["tool_acceleration"] = np.zeros(size)
             self.directions = [np.broadcast_to(axis, (*size, 3)) for axis in np.eye(3)]
 
@@ -217,9 +214,10 @@ class PathDynamics:
                 result["tau_max"] = np.where(self.reverses, greatest_sizes(taken), result["tau_max"])
         if len(result) == len(self.limits):
             return result
-        qd, qdd = v * speed[..., None], v * u[..., None] + a * x[..., None]
+        qd = v * speed[..., None]
         vectors = self._speeds(q, qd)
         if "tool_acceleration" in self.limits:
+            qdd = v * u[..., None] + a * x[..., None]
             vectors["tool_acceleration"] = tool_acceleration(self.mechanism, q, qd, qdd)
         return result | {name: most(gauge(value, self.limits[name])[..., None])[..., 0] for name, value in vectors.items()}
 
