@@ -211,7 +211,7 @@ def kernel_of(
         Naming the algorithms, the options, or the tiers there are.
     """
     make = _in_graph if is_traced() else _kernel_as_asked
-    return make(tree, name, backend, options or {}, tier)  # type: ignore[no-any-return]
+    return make(tree, name, backend, options or {}, tier)
 
 
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:

@@ -423,12 +423,12 @@ def in_graph(key: str, args: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@torch.compiler.assume_constant_result
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _inputs(key: str) -> tuple[tuple[str, Shape], ...]:
     return tuple(kernel_of(key).tape.inputs.items())
 
 
-@torch.compiler.assume_constant_result
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _refuse_shapes(key: str, shapes: Sequence[Shape]) -> None:
     kernel_of(key)(*[np.broadcast_to(0.0, shape) for shape in shapes])
 

@@ -230,8 +230,8 @@ def modes(
     """
     refuse_driven(tree, driven, "modes")
     if not tree.loops and arrays.of("modes", [q]) is not None:
-        still = np.zeros(tree.nv, np.float32)  # (float32 leaves q its type)
-        stiffness, _, mass = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives")(q, still, still)
+        speeds = np.zeros((2, tree.nv), np.float32)  # (float32 leaves q its type)
+        stiffness, _, mass = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives")(q, *speeds)
         table = (tree.nv, tree.nv)
         signature = Signature((table, table), ((tree.nv,), table), ("float64",) * 2)
         return Modes(*arrays.apply("modes", _vibrations, signature, (stiffness, mass)))
