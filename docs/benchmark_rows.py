@@ -95,6 +95,25 @@ def pinocchio() -> list[Row]:
     return [row for name in ("against_pinocchio", "dynamics") for row in rows(read(name), "Pinocchio", SIDE_BY_SIDE)]
 
 
+#: Bytes of the results of one configuration from which on what the core writes is told beside the time.
+LARGE = 10_000
+
+
+def large_results() -> list[str]:
+    """Rows of the table of the largest results: bytes, time, and how long NumPy takes to fill their arrays with zeros."""
+    found: dict[str, list[tuple[int, float, float]]] = {}
+    pattern = rf"^(\S.*?), batch\s.*? ns\s+{NUMBER} ns.*\n.*; (\d+) bytes, filled with zeros in {NUMBER} ns"
+    for text in read("dynamics").runs:
+        for name, ours, size, zeros in re.findall(pattern, text, re.MULTILINE):
+            found.setdefault(name, []).append((int(size), float(ours) * 1e-9, float(zeros) * 1e-9))
+    lines = []
+    for name, runs in found.items():
+        size, ours, zeros = runs[0][0], min(run[1] for run in runs), min(run[2] for run in runs)
+        if size >= LARGE and ours < 2 * zeros:
+            lines.append(f"| {name} | {size:,} | {span(ours)} | {span(zeros)} |")
+    return lines
+
+
 def rollouts() -> list[Row]:
     """Beside MuJoCo: seconds of a step."""
     record, found = read("rollouts"), {}

@@ -12,7 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import linkwise as lw
+from linkwise.dynamics import Contact, Contacts
 from linkwise.loops import Linkage
+from linkwise.simulation import Ground
 
 
 def frame(position, x=(1, 0, 0), y=(0, 1, 0)):
@@ -111,6 +113,21 @@ push = {"foot": lw.Wrench((0.0, 0.0, 160.0), frame="world")}
 stand = lw.simulate(leg, start.q, rest, torque=law, external=push, t=(2.0, 2e-4), record=10)
 bent = np.degrees(stand.q[-1, [leg.coordinate_names.index(name) for name in ("shin", "heel_spring")]])
 print(f"under 160 N: shin spring {bent[0]:.2f} deg, heel spring {bent[1]:.2f} deg")
+
+# On the ground: the hip on an upright guide, with half the pelvis; the foot falls 2 cm on its heel and toe.
+pelvis = lw.Link(name="pelvis", joint="prismatic", parent="base", mass=10.33 / 2, after=np.eye(4))
+robot = leg.replace(links=[pelvis, *(x.replace(parent="pelvis") if x.parent == "base" else x for x in links)])
+ends = {"heel": (-0.052821, 0.092622, 0.0), "toe": (0.069746, -0.010224, 0.0)}  # of the foot's collision geometry
+sole = Contacts(robot, [Contact(name, "foot", point, friction=0.8) for name, point in ends.items()])
+bent = Linkage(robot, ["pelvis", *motors, "shin", "heel_spring"])
+above = bent.position(np.array([0.0, 0.0, 0.0, 0.5, -0.9, -1.378678278, 0.0, 0.0])).q  # where the foot is level
+above[robot.coordinate_names.index("pelvis")] += 0.02 - sole.positions(above)[:, 2].min()
+drop = lw.simulate(robot, above, t=(0.1, 0.01), method="rk45", ground=Ground(sole), energies=True)
+print("; ".join(f"{event.name} at {1e3 * event.time:.1f} ms" for event in drop.events))
+left = np.abs(drop.energy_error).max()
+print(f"loops open by {np.abs(robot.kernel('closure')(drop.q)).max():.0e} m, unaccounted {left:.0e} J")
+qdd, forces = sole.forward_dynamics(drop.q[-1], drop.qd[-1], np.zeros(robot.nv), ["heel"])
+print(f"the heel carries {forces[2]:.0f} N")
 
 Path("out").mkdir(exist_ok=True)
 figure, axes = plt.subplots(figsize=(7, 4))

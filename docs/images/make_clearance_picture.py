@@ -21,7 +21,7 @@ def main() -> None:
         q = arm.solve([lw.Position("tool", point), lw.Clear(0.02, [post])], q0=q).q
         motion.append(q)
     picture = arm.draw(motion[20], obstacles=[post], trace=motion, names=False, frames=False)
-    picture.savefig(folder / "clearance_seam.png", dpi=90)
+    picture.savefig(folder / "clearance_seam.png", dpi=90, bbox_inches="tight")
 
 
 if __name__ == "__main__":

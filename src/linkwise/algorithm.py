@@ -19,12 +19,13 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, Ty
 
 import numpy as np
 
+from linkwise.arrays import is_traced, no_graph, refuse
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
 from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
-from linkwise.kernel.gufunc import Entry, documentation, is_single, make_callable, no_entry, usable
+from linkwise.kernel.gufunc import Entry, call_in_graph, documentation, is_single, make_callable, no_entry, usable
 from linkwise.kernel.sources import is_own, sources_digest
 from linkwise.kernel.tape import Shape
 from linkwise.model.coupling import coupling
@@ -209,6 +210,11 @@ def kernel_of(
     ArgumentError
         Naming the algorithms, the options, or the tiers there are.
     """
+    make = _in_graph if is_traced() else _kernel_as_asked
+    return make(tree, name, backend, options or {}, tier)  # type: ignore[no-any-return]
+
+
+def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     if options:  # (what was asked before is looked up as it was asked)
         asked = (name, backend, tier, *options.items())
         try:
@@ -216,7 +222,24 @@ def kernel_of(
         except TypeError:  # (what has no hash)
             return _kernel(tree, name, backend, options, tier)
         return known or tree.memo("kernel as asked", asked, lambda: _kernel(tree, name, backend, options, tier))
-    return _kernel(tree, name, backend, {}, tier)
+    return _kernel(tree, name, backend, options, tier)
+
+
+def _in_graph(tree: Tree, *choice: Any) -> Any:
+    """What `torch.compile` traces in the place of a kernel."""
+    from linkwise.arrays.torch import in_graph
+
+    key = _key_in_graph(tree, *choice)
+    return lambda *args: in_graph(key, args)
+
+
+def _key_in_graph(tree: Tree, *choice: Any) -> str:
+    from linkwise.arrays.torch import key_of
+
+    return key_of(_kernel_as_asked(tree, *choice))
+
+
+_key_in_graph._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
 
 
 def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
@@ -332,6 +355,8 @@ class _LazyFunction:
         self.owner, self.name, self.package = owner, name, package
 
     def __get__(self, instance: Any, kind: type | None = None) -> Any:
+        if is_traced():
+            refuse(no_graph(self.name))
         function = getattr(import_module(self.package), self.name)
         setattr(self.owner, self.name, function)
         return function if instance is None else MethodType(function, instance)
@@ -373,15 +398,41 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
 
     def _bind(self, owner: Any) -> Callable[P, R]:
         """The one function of a mechanism; where the method is not overridden, also under the method's name."""
+        if is_traced():
+            return lambda *args, **kwargs: call_in_graph(self, owner, args, kwargs)
         bound: Callable[P, R] = MethodType(self.method, owner)
         if usable():
             bound = make_callable(
-                bound, self.name, self._doc, later=partial(self._entry, owner), kernel_of=partial(self._kernel_of, owner)
+                bound,
+                self.name,
+                self._doc,
+                later=partial(self._entry, owner),
+                kernel_of=partial(self._kernel_of, owner),
+                in_graph=partial(self.in_graph, owner),
             )
         bound = owner.__dict__.setdefault(self.own_name, bound)
         if getattr(type(owner), self.name) is self:
             owner.__dict__[self.name] = bound
         return bound
+
+    def in_graph(self, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Kernel, tuple[int | str, ...]]:
+        """The kernel of a call with ... in the place of arrays, and the places or names of its arguments."""
+        values = self.__signature__.bind(owner, *args, **kwargs).arguments
+        parameters = list(self.__signature__.parameters)[1:]
+        name, inputs = self.name, list(self.inputs)
+        if values.get("external") is not None:
+            stem = name.removesuffix("_derivatives")
+            name, inputs = f"{stem}_external{name[len(stem) :]}", [*inputs, "external"]
+        options = {key: value for key, value in values.items() if key in find(name).options}
+        arrays = {key for key in parameters if values.get(key) is ...}
+        others = {key for key in parameters if values.get(key) is not None} - {*inputs, *options}
+        if arrays != set(inputs) or others or (owner.loops and self.name in CLOSED):
+            raise ArgumentError(
+                f"{self.name}: torch.compile takes it as one kernel, of tensors for {members(inputs)} and words as options;"
+                " expected such a call, or torch.compiler.disable() around this one"
+            )
+        places = (key if key in kwargs else parameters.index(key) for key in inputs)
+        return _kernel_as_asked(owner, name, None, options, None), tuple(places)
 
     def _kernel_of(self, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kernel | None:
         """The kernel that calls with words as options go to."""

@@ -7,6 +7,8 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,25 +132,28 @@ def test_arrays_of_jax_get_a_result_that_is_ready(fake: FakeCuda, monkeypatch: p
         dtype = np.dtype(np.float64)
 
         def block_until_ready(self) -> Array:
+            ready.append(self)
             return self
 
     class Jax:
         numpy = property(lambda self: self)
 
-        def devices(self, kind: str) -> list[str]:
-            return [f"{kind}:0"]
+        def local_devices(self, backend: str) -> list[Any]:
+            return [SimpleNamespace(local_hardware_id=k, name=f"{backend}:{k}") for k in (1, 0)]
 
-        def zeros(self, shape: Any, dtype: str, device: str) -> Array:
+        def zeros(self, shape: Any, dtype: str, device: Any) -> Array:
+            assert device.name == "cuda:0"
             return Array(fake, np.zeros(shape, dtype))
 
-        def device_put(self, array: Array, device: str) -> Array:
-            return array
+    ready: list[Any] = []
 
     Array.__module__ = "jaxlib.xla_extension"
     monkeypatch.setitem(sys.modules, "jax", Jax())
     q = states(6, count=1)[0]
-    result = ARM.kernel("gravity_torque").cuda()(Array(fake, q))
+    argument = Array(fake, q)
+    result = ARM.kernel("gravity_torque").cuda()(argument)
     assert type(result) is Array
+    assert ready[0] is argument  # (XLA may still write it, on a stream that nobody sees)
     assert np.array_equal(result.array, ARM.gravity_torque(q))
     assert fake.waited == [0]
     monkeypatch.setattr(Array, "dtype", np.dtype(np.float32))
@@ -156,8 +161,12 @@ def test_arrays_of_jax_get_a_result_that_is_ready(fake: FakeCuda, monkeypatch: p
         ARM.kernel("gravity_torque").cuda()(Array(fake, q))
 
 
-def test_on_the_second_device(fake: FakeCuda) -> None:
+def test_on_the_second_device(fake: FakeCuda, cupy: Cupy) -> None:
     q = states(6, count=1)[0]
+    assert ARM.kernel("gravity_torque").cuda()(cupy.ndarray(q[:0].copy(), 1)).place == 1  # (of no row too)
+    assert not fake.launches
+    twice = cupy.ndarray(np.stack([q, q], axis=-1), 1)[..., 0]
+    assert ARM.kernel("gravity_torque").cuda()(twice).place == 1
     result = ARM.kernel("gravity_torque").cuda()(Foreign(fake, q, device=1))
     assert fake.launches[-1][3] == 1
     assert result.device.number == 1
@@ -171,11 +180,14 @@ def test_on_the_second_device(fake: FakeCuda) -> None:
         ("integers", "gravity_torque: q holds int64; expected float32 or float64"),
         ("shape", r"gravity_torque: q has the shape \(6, 3\); expected \(..., 2\)"),
         ("nowhere", "q is on no device; expected it on device 0"),
+        ("order", "q holds float64 in the other order of bytes; expected float32 or float64"),
+        ("mask", "q holds float64 with a mask; expected float32 or float64"),
     ],
 )
 def test_what_is_refused(fake: FakeCuda, cupy: Cupy, arguments: str, message: str) -> None:
     q = np.zeros((6, 2))
     lost = Foreign(fake, q.copy())
+    masked = SimpleNamespace(__cuda_array_interface__={**lost.__cuda_array_interface__, "mask": lost})
     fake.memory.pop(lost.array.ctypes.data)
     value = {
         "numpy": q,
@@ -183,6 +195,8 @@ def test_what_is_refused(fake: FakeCuda, cupy: Cupy, arguments: str, message: st
         "integers": cupy.asarray(q.astype(np.int64)),
         "shape": cupy.asarray(np.zeros((6, 3))),
         "nowhere": lost,
+        "order": Foreign(fake, q.astype(">f8")),
+        "mask": masked,
     }[arguments]
     with pytest.raises(ArgumentError, match=message):
         ARM.kernel("gravity_torque").cuda()(value)
@@ -240,6 +254,20 @@ def test_a_device_that_is_too_old_and_code_that_is_refused(fake: FakeCuda, cupy:
     assert not device.driver.library.contexts  # (the context is put back)
 
 
+def test_memory_that_is_not_there_and_other_threads(fake: FakeCuda) -> None:
+    q = states(4, count=1)[0]
+    function, results = ARM.kernel("gravity_torque").cuda(), []
+    threads = [Thread(target=lambda: results.append(function(Foreign(fake, q.copy())))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    assert [result.shape for result in results] == [(4, 2)] * 3  # (each thread takes the context, and puts it back)
+    fake.fail["cuMemAlloc_v2"] = 2
+    with pytest.raises(KernelError, match=r"cuMemAlloc_v2 failed with CUDA_ERROR \(2\)"):
+        function(Foreign(fake, q))
+    assert not fake.contexts
+
+
 def test_what_has_no_code_for_a_device_is_refused(fake: FakeCuda, cupy: Cupy, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="out= is for NumPy arrays"):
         ARM.kernel("gravity_torque")(cupy.asarray(np.zeros(2)), out=None)
@@ -271,14 +299,14 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
         def device(self) -> Any:
             return torch.device("cuda:0")
 
-        def to(self, place: Any, number: Any) -> Any:
-            return put(self.as_subclass(torch.Tensor).to(number))
+        def to(self, *place: Any) -> Any:
+            return put(self.as_subclass(torch.Tensor).to(place[-1])) if isinstance(place[-1], torch.dtype) else self
 
     class Stream:
         cuda_stream = 5
 
     def put(tensor: Any) -> Any:
-        fake.place(np.asarray(tensor.detach()))
+        fake.place(np.asarray(tensor.detach().resolve_neg()))
         return tensor.as_subclass(OnDevice)
 
     def empty(shape: Any, dtype: Any, device: Any) -> Any:
@@ -288,10 +316,22 @@ def on_gpu(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Any:
     module = import_module("linkwise.arrays.torch")
     monkeypatch.setattr(module, "_PLAIN", {torch.Tensor, OnDevice})
     monkeypatch.setattr(torch.cuda, "current_stream", lambda place: Stream)
-    monkeypatch.setattr("linkwise.arrays.cuda.root", lambda value: "torch" if isinstance(value, torch.Tensor) else "")
     monkeypatch.setattr(
         cuda.TorchArrays, "empty", lambda self, shape, dtype: empty(shape, getattr(torch, dtype), self.place)
     )
+    monkeypatch.setattr(cuda.TorchArrays, "asarray", lambda self, array: put(torch.from_numpy(np.array(array))))
+    constant, view = module.TorchFramework.constant, cuda.view
+
+    def seen(subject: str, name: str, value: Any) -> Any:  # (cotangents come without the look of the device)
+        return view(subject, name, put(value) if type(value) is torch.Tensor else value)
+
+    monkeypatch.setattr(cuda, "view", seen)
+
+    def there(self: Any, array: Any, *, near: Any = None) -> Any:
+        tensor = constant(self, array)
+        return put(tensor) if isinstance(near, OnDevice) else tensor
+
+    monkeypatch.setattr(module.TorchFramework, "constant", there)
     return put
 
 
@@ -311,14 +351,48 @@ def test_tensors_on_a_device_with_gradients(fake: FakeCuda, on_gpu: Any) -> None
     assert len(fake.launches) == launched + 2
 
 
+def test_the_sign_that_a_tensor_has_yet_to_apply_and_gradients_that_would_be_lost(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    q = states(4, count=1)[0]
+    function = ARM.kernel("gravity_torque").cuda()
+    turned = torch.complex(torch.zeros(4, 2).double(), torch.from_numpy(-q)).conj().imag
+    assert turned.is_neg()
+    assert np.array_equal(function(on_gpu(turned)).numpy(), ARM.gravity_torque(q))
+    with pytest.raises(ArgumentError, match=r"q requires a gradient, .* expected kernel\.torch\(\) in place"):
+        function(on_gpu(torch.from_numpy(q)).requires_grad_())
+
+
 def test_tensors_of_two_devices_are_refused(fake: FakeCuda, on_gpu: Any) -> None:
     import torch
 
     q, qd, qdd = (torch.from_numpy(x) for x in states(4))
     with pytest.raises(ArgumentError, match="q is on the device cuda:0 and qd on cpu; expected one device"):
         ARM.inverse_dynamics(on_gpu(q), qd, on_gpu(qdd))
-    with pytest.raises(ArgumentError, match="no derivatives on a GPU"):
-        ARM.inverse_kinematics(on_gpu(torch.eye(4).double()).requires_grad_())
+
+
+def test_inverse_kinematics_of_tensors_has_the_derivatives_of_the_processor(fake: FakeCuda, on_gpu: Any) -> None:
+    import torch
+
+    q = np.array([[0.3, 0.9], [0.5, 1.4], [0.2, 1.0]])
+    T = torch.from_numpy(ARM.forward_kinematics(q))
+    T[2, 0, 3] = 9.0  # (out of reach)
+    options: dict[str, Any] = {"mask": [1, 1, 0, 0, 0, 0], "tol": 1e-12, "q0": torch.from_numpy(q + 0.05)}
+    slopes = []
+    for poses, start in ((T.clone(), options.pop("q0")), (on_gpu(T.clone()), on_gpu(torch.from_numpy(q + 0.05)))):
+        solution = ARM.inverse_kinematics(poses.requires_grad_(), start, method="numeric", **options)
+        solution.q.sum().backward()
+        slopes.append(poses.grad.numpy())
+    assert np.array_equal(solution.position_error.detach().numpy() <= 1e-12, solution.success.numpy())
+    assert len(fake.launches) > 5
+    # (a step of the processor's solver and of the device's differ in nothing; the inverse is that of another library)
+    assert np.allclose(slopes[1], slopes[0], rtol=1e-9, atol=0.0, equal_nan=True)
+    assert np.isfinite(slopes[1][:2]).all()
+    assert np.isnan(slopes[1][2]).any()
+    poses.grad = None
+    free = ARM.inverse_kinematics(poses, mask=[1, 0, 0, 0, 0, 0]).q  # (a joint is left over)
+    free.sum().backward()
+    assert np.isnan(poses.grad.numpy()).any(axis=(-2, -1)).all()
 
 
 # ── inverse kinematics and rollouts ───────────────────────────────────────────────────────────────
@@ -383,6 +457,41 @@ def test_inverse_kinematics_in_a_batch(fake: FakeCuda, cupy: Cupy) -> None:
     assert np.allclose(again.q.array, q[:3], rtol=0.0, atol=1e-8)  # (the tolerance, over slopes of a tenth)
 
 
+def test_arrays_of_jax_are_solved_and_simulated(fake: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAX's own arrays, on the CPU, which the driver that is none takes for its memory."""
+    jax = pytest.importorskip("jax")
+    adapter, view = import_module("linkwise.arrays.jax"), cuda.view
+
+    def seen(subject: str, name: str, value: Any) -> Any:
+        if not isinstance(value, jax.Array):
+            return view(subject, name, value)
+        strides = np.asarray(value).strides
+        return cuda.View(value, value.shape, strides, str(value.dtype), value.unsafe_buffer_pointer(), device=0)
+
+    monkeypatch.setattr(cuda, "view", seen)
+    monkeypatch.setattr(cuda.JaxArrays, "_place", lambda self: jax.devices()[0])
+    monkeypatch.setattr(adapter, "_platforms", lambda value: {"gpu"} if isinstance(value, jax.Array) else set())
+    q = np.random.default_rng(3).uniform(0.2, 2.0, (4, 2))
+    with jax.enable_x64(True):
+        T = jax.numpy.asarray(ARM.forward_kinematics(q))
+        options: dict[str, Any] = {"mask": [1, 1, 0, 0, 0, 0], "tol": 1e-10}
+        solution, expected = ARM.inverse_kinematics(T, **options), ARM.inverse_kinematics(np.asarray(T), **options)
+        assert isinstance(solution.q, jax.Array)
+        assert solution.success.all()
+        assert np.abs(ARM.forward_kinematics(np.asarray(solution.q)) - T)[..., :2, 3].max() <= 1e-10
+        assert float(solution.position_error.max()) <= 1e-10 >= expected.position_error.max()
+        motion, known = (simulate(ARM, x, t=(0.1, 0.01)) for x in (jax.numpy.asarray(q), q))
+        assert np.array_equal(motion.q, known.q)
+        assert isinstance(motion.qdd, jax.Array)
+    with jax.enable_x64(False):  # (there the other numbers would be float32 too, and the code reads float64)
+        with pytest.raises(ArgumentError, match="T holds float32"):
+            ARM.inverse_kinematics(jax.numpy.eye(4))
+        with pytest.raises(ArgumentError, match="q0 holds float32"):
+            simulate(ARM, jax.numpy.zeros(2), t=(0.1, 0.01))
+    assert {stream for _, _, stream, _ in fake.launches} == {0}
+    assert fake.waited
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -393,3 +502,5 @@ def test_inverse_kinematics_in_a_batch(fake: FakeCuda, cupy: Cupy) -> None:
 def test_inverse_kinematics_that_is_refused(fake: FakeCuda, cupy: Cupy, options: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         ARM.inverse_kinematics(cupy.asarray(np.eye(4)), **options)
+    with pytest.raises(ArgumentError, match="T holds float32; expected float64 on a GPU"):
+        ARM.inverse_kinematics(cupy.asarray(np.eye(4, dtype=np.float32)))

@@ -135,10 +135,67 @@ def test_a_compiled_function_holds_the_kernel_whole(torch: Any) -> None:
     assert (slopes[0] - slopes[1]).abs().max() < 1e-14
 
 
+def test_methods_within_a_compiled_function(torch: Any) -> None:
+    """Of mechanisms whose methods were called before and were not, and of others in their place; with any batch."""
+    from linkwise import Mechanism
+
+    arm, other = robots.planar_2r().replace(), Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 2, 0)], convention="standard")
+    arm.forward_kinematics(np.zeros(2))
+
+    def loss(arm: Any, q: Any, qd: Any, qdd: Any, wrench: Any) -> Any:
+        torques = arm.inverse_dynamics(q, qd, qdd=qdd, external=wrench)
+        position = arm.forward_kinematics(arm.integrate(q, qd, 0.1), "tool")[..., :3, 3]
+        return (torques**2).sum() + position.sum() + (arm.jacobian(q, frame="body") ** 2).sum()
+
+    graph = torch.compile(loss, fullgraph=True, dynamic=True, backend="aot_eager")
+    wrench = torch.randn(6, dtype=torch.float64)
+    for mechanism, rows in ((arm, 3), (other, 3), (arm, 5)):
+        state = [x.requires_grad_() for x in states(torch, rows)]
+        value, wanted = (f(mechanism, *state, wrench) for f in (graph, loss))
+        assert (value - wanted).abs() < 1e-12
+        slopes = [torch.autograd.grad(x, state) for x in (value, wanted)]
+        assert max((a - b).abs().max() for a, b in zip(*slopes, strict=True)) < 1e-12
+
+
+def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
+    arm, (q, _, _) = robots.planar_2r(), states(torch)
+    for call, message in (
+        (lambda q: arm.inverse_kinematics(arm.forward_kinematics(q)).q, "inverse_kinematics is no part of a graph"),
+        (lambda q: arm.linearize(q).A, "linearize is no part of a graph"),
+        (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
+        (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
+        (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),
+        (lambda q: arm.gravity_torque(q.long()), "gravity_torque: q holds int64; expected float32 or float64"),
+        (lambda q: arm.gravity_torque(q[..., :1]), r"gravity_torque: q has the shape \(5, 1\); expected \(\.\.\., 2\)"),
+    ):
+        with pytest.raises(Exception, match=message):  # (the compiler wraps an ArgumentError in one of its own)
+            torch.compile(call, fullgraph=True, backend="eager")(q)
+
+
+def test_linearisation_and_modes(torch: Any) -> None:
+    arm, floating = robots.planar_2r(), craft()
+    at = torch.tensor([[-1.57, 0.1], [0.3, 0.2]], dtype=torch.float64)
+    q = torch.as_tensor(floating.random_configuration(1))
+    qd = torch.linspace(0.0, 1.0, floating.nv, dtype=torch.float64)
+    for mechanism, state in ((arm, [at]), (floating, [q, qd])):
+        pair = mechanism.linearize(*state), mechanism.linearize(*[x.numpy() for x in state])
+        for name in ("A", "B", "tau", "qdd"):
+            assert np.array_equal(getattr(pair[0], name).numpy(), getattr(pair[1], name)), name
+    assert arm.linearize(at.float()).A.dtype == torch.float32
+    modes = arm.modes(at), arm.modes(at.numpy())
+    assert np.allclose(modes[0].frequencies.numpy(), modes[1].frequencies, rtol=1e-12, equal_nan=True)
+    assert np.isnan(modes[1].frequencies).any()  # (upright it falls)
+    args = [at[0].clone().requires_grad_()]
+    assert torch.autograd.gradcheck(lambda q: arm.linearize(q).A, args)
+    assert torch.autograd.gradcheck(lambda q: arm.modes(q).frequencies, args)
+    with pytest.raises(ArgumentError, match="reduced_mass_matrix: q is an array of torch; expected an array of NumPy"):
+        robots.four_bar().reduced_mass_matrix(torch.zeros(3), ["crank"])
+
+
 def test_kernels_of_one_tape_and_two_back_ends_are_two(torch: Any) -> None:
     from linkwise.arrays.torch import KERNELS, kernel_of, key_of
 
-    tape = robots.planar_2r().kernel("gravity_torque").tape
+    tape = robots.planar_2r().kernel("bias_torque").tape
     kernels = [Kernel(tape, name) for name in ("llvm", "numpy")] + [Kernel(tape, "llvm", lanes=2)]
     keys = [key_of(kernel) for kernel in kernels]
     assert [kernel_of(key) for key in keys] == kernels

@@ -461,7 +461,7 @@ routes = st.fixed_dictionaries(
 )
 
 
-@given(st.lists(st.integers(0, 1), max_size=3).flatmap(lambda k: st.tuples(*(rows(f"c.{i} \\") for i in range(len(k))))),
+@given(st.lists(st.integers(0, 1), max_size=3).flatmap(lambda k: st.tuples(*(rows(f"c-{i} \\") for i in range(len(k))))),
        values, routes, st.sampled_from(["xyz", "zyx"]), st.sampled_from("xyz"), st.none() | st.floats(1e-6, 1),
        st.sampled_from(["crane", 'a "quoted" one']))  # fmt: skip
 @settings(max_examples=40)
@@ -888,6 +888,7 @@ BAD_CLEAR: list[tuple[str, list[str]]] = [
     ("[clear]\nmargin = -1\n", ["line 24: clear: margin is -1.0; expected a number >= 0"]),
     ("[clear]\nmargin = nan\n", ["line 25: clear: margin is nan; expected a finite number"]),
     (CLEAR + "name = 'link1'\n", ["line 26: clear: name is 'link1'; expected a name that no constraint..."]),
+    (CLEAR + "name = 'a.b'\n", ["line 24: clear: constraint 'a.b': name is 'a.b'; expected a name without a dot"]),
     (CLEAR + "margins = 1\n", ["line 26: clear has no key 'margins'..."]),
     (CLEAR + "disabled = [['link1']]\n", ["line 26: clear: disabled is [['link1']]; expected a list of pairs of names..."]),
     (CLEAR + "disabled = [['link1', 'lnk2']]\n", ["line 24: disabled: there is no link 'lnk2'..."]),

@@ -10,6 +10,7 @@ import linkwise as lw
 from linkwise import control
 from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import levers
+from linkwise.control.keep_clear import KeepClear
 from linkwise.errors import ArgumentError
 
 MARGIN, START = 0.05, [1.9, -0.6, -0.5]
@@ -163,12 +164,37 @@ def test_a_pair_that_is_near_holds_back_only_the_joints_between(arm: lw.Mechanis
     assert (toward[:n] > q).all()
 
 
-def test_limits_of_ports_do_not_let_a_slide_out_farther_than_the_levers_hold() -> None:
-    """Out at 5 m a turn moves its end five times as far as at the 1 m that its own limits allow."""
+def polar_arm() -> lw.Mechanism:
+    """A joint that turns and one that slides: out at 5 m its end moves five times as far as at the limit of 1 m."""
     across = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     slide = lw.Link(joint="prismatic", name="slide", parent="turn", limits=(0.0, 1.0), before=across)
     arm = lw.Mechanism([lw.Link(joint="revolute", name="turn"), slide])
-    arm = arm.with_shapes([lw.Shape.rod("slide", (0, 0, 0), (0, 0, 0.05), 0.02)])
+    return arm.with_shapes([lw.Shape.rod("slide", (0, 0, 0), (0, 0, 0.05), 0.02)])
+
+
+@pytest.mark.parametrize("angle", [0.2, 0.5])
+def test_a_slide_that_is_outside_when_clear_is_switched_on_comes_back_clear(angle: float) -> None:
+    arm, away = polar_arm(), 4.8 * np.array([np.cos(angle), np.sin(angle), 0.0])
+    ball = lw.Shape("world", "sphere", 0.1, origin=away, name="ball")
+    drives = [control.DrivenJoint("turned", "turn"), control.DrivenJoint("slid", "slide")]
+    chain = control.Chain(arm, [*drives, lw.Clear(MARGIN, [ball], disabled=())], q0=[0.0, 0.5])
+    chain["clear.enabled"], chain["slide.limits.max"], chain["slid.value"] = False, 10.0, 5.0
+    for _ in range(3):
+        chain.step(1.0)
+    assert chain.solved_q[1] == pytest.approx(5.0)
+    chain["clear.enabled"], chain["turned.value"] = True, 3.0
+    outputs = [chain.solved_q]
+    for _ in range(80):
+        chain.step(1.0)
+        outputs.append(chain.solved_q)
+    path = np.array(outputs)
+    between = path[:-1, None] + np.linspace(0.0, 1.0, 101)[:, None] * np.diff(path, axis=0)[:, None]
+    assert arm.clearance(between, [ball], disabled=()).least.min() >= MARGIN
+    assert path[-1] == pytest.approx([3.0, 1.0])
+
+
+def test_limits_of_ports_do_not_let_a_slide_out_farther_than_the_levers_hold() -> None:
+    arm = polar_arm()
     balls = [lw.Shape("world", "sphere", 0.3, origin=(0, radius, 0), name=f"ball{radius}") for radius in (1, 5)]
     goal = control.FixedPosition("goal", "slide", [0.5, 0.0, 0.0])
     chain = control.Chain(arm, [goal, lw.Clear(MARGIN, balls, disabled=())], q0=[0.0, 0.5])
@@ -216,12 +242,22 @@ def test_a_reset_into_the_margin_of_the_port_is_refused_and_changes_nothing(arm:
     assert chain["clear.distance"] < 1.0
 
 
+def test_chains_of_one_mechanism_call_what_keeps_clear_by_names_of_their_own(arm: lw.Mechanism) -> None:
+    ends = []
+    for name in ("clear", "apart"):
+        chain = control.Chain(arm, [KeepClear(name, clear=lw.Clear(MARGIN, OBSTACLES))], q0=START)
+        chain.step(0.01)
+        ends.append(chain[f"{name}.distance"])
+    assert ends[0] == ends[1]
+
+
 WRONG = {
-    "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), "the least distance where the chain"),
+    "too near": (lambda arm: control.Chain(arm, lw.Clear(1.0, OBSTACLES), q0=START), r"where the chain .* m, link\d and "),
     "no shapes": (lambda arm: control.Chain(lw.robots.planar_3r(), lw.Clear(0.1, OBSTACLES)), "no collision shapes"),
     "no pairs": (lambda arm: control.Chain(arm.with_shapes(arm.shapes[:1]), lw.Clear(0.1)), "no pair of shapes"),
     "twice": (lambda arm: control.Chain(arm, [lw.Clear(0.01), lw.Clear(0.01)], q0=START), "'clear' would name two things"),
     "reset": (lambda arm: chain_of(arm).reset([0.0, 0.0, 3.0]), "the least distance where the chain"),
+    "a dot": (lambda arm: control.Chain(arm, KeepClear("a.b", clear=lw.Clear(0.01)), q0=START), "without a dot"),
     "margin of the port": (lambda arm: chain_of(arm, **{"clear.margin": 1.0}), "more than the margin of 1 m"),
     "margin": (lambda arm: chain_of(arm).ports.write("clear.margin", -0.1), "clear.margin"),
 }

@@ -32,7 +32,9 @@ PRINTED = {
     "...back: True\nwritten: out/two_link.tex\n",
     "28_cassie_leg.py": "<Mobility: 8 degrees...rests: achilles_rod_wx\nconverged: ...; the tarsus turns by -0.992 rad "
     "per rad of the knee\nprojection loops open by ...e-16 m; 4.461 J to friction, unaccounted ...e-08 J\nbaumgarte...\n"
-    "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\ndrawn: out/cassie_leg.png\n",
+    "none...\nunder 160 N: shin spring -2.79 deg, heel spring -1.72 deg\n"
+    "land heel at 63.9 ms; land toe at 63.9 ms\nloops open by ...e-1... m, unaccounted ...e-... J\n"
+    "the heel carries 27 N\ndrawn: out/cassie_leg.png\n",
     "29_vibrating_chain.py": "at rest: [0.1 0.2 0.3 0.4] m; stable: True\nrad/s: [12.3607 23.5114 32.3607 38.0423]\n"
     "off by ...e-16, shapes by ...\nafter three periods of 0.2672 s back to ...\nwithout walls: [ 0. 15.3073 28.2843 "
     "36.9552] rad/s, off by ...e-1...\nneutral: True\n",
@@ -40,8 +42,8 @@ PRINTED = {
     "into the ground\nenergy 72.31 J at first, 66.78 J at last; unaccounted ...e-0... J\n",
     "31_humanoid_stance.py": "24 freedoms, 70.0 kg\nstanding: weight less forces ... N, 37.8 N within the cones\ncentre "
     "of pressure less centre of mass ... m\nknees -32.6 N m each\nswaying at -0.13 m/s, ... m/s2: 57 % on the left foot, "
-    "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats\nleaning 8.1 "
-    "degrees: forces right to ... N, 75.7 N within the cones\n",
+    "27.1 N within the cones\non the left foot alone: no forces within the friction cones hold what floats or is "
+    "not driven\nleaning 8.1 degrees: forces right to ... N, 75.7 N within the cones\n",
     "33_whole_body.py": "30 freedoms, 58.6 kg\n0.2 m ahead: converged, hands miss by 0 mm, ...x = 0.140 m\n"
     "0.5 m ahead: converged, "
     "hands miss by 0 mm, ...\n0.9 m ahead: converged, hands miss by 307 mm, ...\n  Posture...\ndrawn: out/whole_body.png\n",

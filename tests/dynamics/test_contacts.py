@@ -374,7 +374,6 @@ def test_with_no_contact_on_nothing_is_held() -> None:
         (lambda m: Contacts(m, [Contact("a", "tail")]), "no link 'tail'"),
         (lambda m: Contacts(m, [Contact("a", "trunk", to="tail")]), "no link 'tail'"),
         (lambda m: Contacts(m, [Contact("a", "trunk", to="trunk")]), "to is 'trunk'; expected another link"),
-        (lambda m: Contacts(robots.four_bar(), [Contact("a", "crank")]), "closed loops"),
         (lambda m: Contacts(m, feet()).delassus([np.nan] * m.nq), "q is nan at"),
         (lambda m: Contacts(m, feet()).impact(m.neutral, [np.inf] * m.nv), "qd is inf at"),
         (lambda m: Contacts(m, feet()).forward_dynamics(m.neutral, [0.0] * m.nv, [0.0]), "tau is|tau has"),

@@ -11,7 +11,7 @@ from linkwise.identification import ExcitingTrajectory, exciting_trajectory, ide
 from linkwise.identification.closed_motions import ClosedMotions
 from linkwise.identification.optimal_excitation import Excitation, FourierFamily
 from linkwise.loops import Linkage
-from support.random_linkages import parallelogram
+from support.random_linkages import parallelogram, random_loop
 from support.random_mechanisms import relative
 
 
@@ -132,6 +132,9 @@ def test_malformed_excitation_of_loops() -> None:
     mech = robots.five_bar()
     with pytest.raises(ArgumentError, match="2 degrees of freedom"):
         exciting_trajectory(mech, 8.0, driven=["left_crank"])
+    spatial, q = random_loop(23, "point", ["revolute"] * 4, floating=True)
+    with pytest.raises(ArgumentError, match="driven has 'base_wx', of joints with quaternions"):
+        exciting_trajectory(spatial, 8.0, driven=["base_wx"], q0=q)
     with pytest.raises(ArgumentError, match="no loops"):
         exciting_trajectory(robots.planar_2r(), 8.0, driven=[0])
     with pytest.raises(ArgumentError, match="q0"):

@@ -14,6 +14,7 @@ from linkwise.kernel import Kernel, Tape, gufunc, trace
 from linkwise.kernel.backends.llvm import body, loop
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import ANGLES, LARGE, LARGE_PART, PART, Plan
+from linkwise.kernel.backends.llvm.rows import CLEARED
 
 pytest.importorskip("llvmlite", reason="what is tested is machine code")
 
@@ -87,7 +88,8 @@ def test_every_operation_is_in_one_part_and_no_part_is_long() -> None:
         plan = Plan(tape, has_fma=True)
         made = [slot for part in plan.parts for step in part for slot in plan.makes(step)]
         assert sorted([*made, *plan.absorbed]) == list(range(tape.first_result, tape.first_result + len(tape.code)))
-        limit = LARGE_PART if len(tape.code) > LARGE else PART
+        total = sum(plan._length(step) for part in plan.parts for step in part)
+        limit = LARGE_PART if len(tape.code) > LARGE else PART if total > body.WHOLE else body.WHOLE
         assert max(len(part) for part in plan.parts) <= limit
         angles = [len(step) for part in plan.parts for step in part if isinstance(step, tuple)]
         assert sum(angles) == len(plan.circular) > ANGLES
@@ -259,6 +261,48 @@ def test_constants_and_copies_of_any_number(size: int) -> None:
     wanted = np.stack([values.get(k, np.full(37, k)) for k in kinds], axis=1)
     assert np.array_equal(kernel(x), wanted)
     assert np.array_equal([kernel(row) for row in x], wanted)
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+@pytest.mark.parametrize("stream", [1 << 25, 1])
+def test_rows_that_are_mostly_zeros(vector_bytes: int, stream: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are cleared first: in any number of rows, side by side, apart and across, past the caches, and one alone."""
+    real = llvm.host()
+    if vector_bytes > real.vector_bytes:
+        pytest.skip("this machine's vectors are shorter")
+    pretended = dataclasses.replace(real, vector_bytes=vector_bytes)
+    monkeypatch.setattr(llvm, "host", lambda: pretended)
+    monkeypatch.setattr(loop, "STREAM", stream)
+    monkeypatch.setenv("LINKWISE_CACHE_DIR", "")
+    size = CLEARED + 3
+    places = np.random.default_rng(vector_bytes).choice(size, 120, replace=False)
+    constants = dict(zip(places[:40].tolist(), [1.5, -2.0] * 20, strict=True))
+    computed = sorted({*places[40:].tolist(), 0, size - 1} - set(constants))
+
+    def compute(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = [x[0] * float(k) + x[1] if k in computed else constants.get(k, 0.0) for k in range(size)]
+        return np.array(values, dtype=object), np.zeros(size, dtype=object)
+
+    kernel = Kernel(trace(compute, "sparse", {"x": (2,)}, {"y": (size,), "nothing": (size,)}), "llvm")
+    for dtype in (np.float64, np.float32):
+        x = np.random.default_rng(1).integers(-99, 99, (37, 2)).astype(dtype)  # (products and sums of these are exact)
+        wanted = np.zeros((37, size), dtype)
+        wanted[:, list(constants)] = list(constants.values())
+        wanted[:, computed] = x[:, :1] * np.array(computed, dtype) + x[:, 1:]
+        for rows in (1, 2, 7, 16, 37):
+            room = [np.full((2, 74, size + 5), -7.0, dtype) for _ in range(3)]
+            outs = [[part[:rows, :size] for part in room[0]], [part[: 2 * rows : 2, 5:] for part in room[1]]]
+            outs.append([part.reshape(-1)[: rows * size].reshape(rows, size) for part in room[2]])
+            outs.append([np.full((size, rows), -7.0, dtype).T for _ in range(2)])
+            for out in outs:
+                kernel.ufunc(x[:rows], out=tuple(out))
+                assert np.array_equal(out[0], wanted[:rows])
+                assert np.array_equal(out[1], np.zeros_like(out[1]))
+            filled = sum(np.count_nonzero(part != -7.0) for part in room)
+            assert filled == 6 * rows * size - 3 * np.count_nonzero(wanted[:rows] == -7.0), "nothing around is touched"
+        if dtype is np.float64:
+            alone = [np.stack(kernel(row)) for row in x]
+            assert np.array_equal(alone, np.stack([wanted, np.zeros_like(wanted)], axis=1))
 
 
 def test_teeth(monkeypatch: pytest.MonkeyPatch) -> None:

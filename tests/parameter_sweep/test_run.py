@@ -69,6 +69,8 @@ def test_results_are_read_as_they_were_computed_and_runs_are_continued(
     assert seen == [3, 4, 5]
     assert not list(tmp_path.glob(".part*"))
     assert run(sweep, tmp_path, format=format) == 0
+    if format == "parquet":  # (the folder as one table, whatever else is in it)
+        assert pytest.importorskip("pyarrow.parquet").read_table(tmp_path).num_rows == 90
     for k in range(sweep.chunks):
         wanted, arrays = sweep.compute(k), read(tmp_path, k, format, sweep)
         assert list(arrays) == list(wanted)
@@ -77,14 +79,14 @@ def test_results_are_read_as_they_were_computed_and_runs_are_continued(
 
 def test_a_folder_is_for_one_sweep(sweep: Sweep, tmp_path: Path) -> None:
     run(sweep, tmp_path, format="npz", processes=1)
-    settings = json.loads((tmp_path / "sweep.json").read_text())
+    settings = json.loads((tmp_path / "_sweep.json").read_text())
     assert (settings["mechanism"], settings["over"], settings["samples"]) == ("planar_2r", {"mass:link2": [1.0, 5.0]}, 90)
     other = Sweep.of(robots.planar_2r(), "gravity_torque", OVER, samples=90, chunk=20, seed=1)
     with pytest.raises(ArgumentError, match="holds results of another 'seed'"):
         run(other, tmp_path, format="npz", processes=1)
     with pytest.raises(ArgumentError, match="format is 'csv'; expected 'parquet', 'npz' or 'zarr'"):
         run(sweep, tmp_path, format="csv")
-    (tmp_path / "sweep.json").write_text("{")
+    (tmp_path / "_sweep.json").write_text("{")
     with pytest.raises(FileError, match="cannot be read"):
         run(sweep, tmp_path, format="npz")
 
@@ -92,13 +94,13 @@ def test_a_folder_is_for_one_sweep(sweep: Sweep, tmp_path: Path) -> None:
 def test_sweeps_that_start_at_once_do_not_mix(sweep: Sweep, tmp_path: Path) -> None:
     """Of several that find an empty folder one claims it; while it runs, no other process has it, not even for the same."""
     settings = [{"mechanism": "a", "digest": "0", "seed": seed} for seed in range(8)]
-    path = tmp_path / "sweep.json"
+    path = tmp_path / "_sweep.json"
     with ThreadPoolExecutor(8) as pool:
         errors = [future.exception() for future in [pool.submit(claim, path, some) for some in settings]]
     assert sum(error is None for error in errors) == 1
     assert all("holds results of another 'seed'" in str(error) for error in errors if error)
     assert json.loads(path.read_text()) == settings[errors.index(None)]
-    assert [item.name for item in tmp_path.iterdir()] == ["sweep.json"]
+    assert [item.name for item in tmp_path.iterdir()] == ["_sweep.json"]
     path.unlink()
     tried: list[str] = []
 

@@ -23,6 +23,17 @@ def test_least_distances_and_points() -> None:
     assert tuple(result.nearest[2, 7]) == result.pairs[int(result.distance[2, 7].argmin())]
 
 
+def test_a_picture_among_obstacles_joins_the_nearest_points() -> None:
+    pytest.importorskip("matplotlib")
+    q = [0.2, -0.6, 0.3]
+    result = ARM.clearance(q, WALL)
+    axes = ARM.draw(q, obstacles=WALL).axes[0]
+    drawn = [line.get_xydata() for line in axes.lines if line.get_color() == "#d62728"]
+    assert np.array_equal(drawn, result.points[np.argsort(result.distance)[:3]])
+    assert any(f"{result.least:.3g} m" in text.get_text() for text in axes.texts)
+    assert result.q.tolist() == q
+
+
 def test_one_configuration_and_no_pairs() -> None:
     assert ARM.clearance([0.0, 0.0, 0.0]).distance.shape == (1,)
     assert np.isinf(planar.Mechanism([planar.Link(BAR)]).clearance([0.0]).least)

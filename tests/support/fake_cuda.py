@@ -1,13 +1,15 @@
 """A driver of GPUs that is none: its devices' memory is that of the process, and kernels run on the processor.
 
-A module is not PTX but the LLVM text that PTX is made from (`load_text` has it so), compiled for the processor by the same
-passes. A launch runs it as a few threads, one after the other, whatever the grid is.
+Arguments go through ctypes, as to a library in C. A module is not PTX but the LLVM text that PTX is made from (`install` has
+it so), compiled for the processor by the same passes. A launch runs it as a few threads, one after the other, whatever the
+grid is.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,13 @@ import pytest
 
 from linkwise.arrays import cuda_driver as driver
 from linkwise.kernel.backends.llvm import lowering as llvm
-from linkwise.kernel.backends.nvptx import launch, lowering
+from linkwise.kernel.backends.nvptx import launch, lowering, xla_handler
 
 THREADS = 3
 
 #: What was loaded, by the numbers of modules from 1: kernels keep these, whichever fake comes next.
 KERNELS: list[OnProcessor] = []
-NOT_FOUND, NO_DEVICE, INVALID_VALUE, INVALID_PTX = 500, 100, 1, 218
+NOT_FOUND, NO_DEVICE, INVALID_VALUE, INVALID_PTX, UNKNOWN = 500, 100, 1, 218, 999
 
 
 class OnProcessor:
@@ -32,6 +34,7 @@ class OnProcessor:
         assert names is not None
         self.name, takes = names.groups()
         self.count = takes.count(",") + 1 - 2
+        self.parameters = {"rows": self.count, "rollout": 1, "loop_double": 3}[self.name]
         host, target = llvm.host(), llvm.binding().Target.from_default_triple()
         machine = target.create_target_machine(cpu=host.cpu, features=host.features, opt=2, jit=True)  # (the engine owns it)
         self.engine = llvm.binding().create_mcjit_compiler(lowering.optimized(text, machine, self.name), machine)
@@ -44,6 +47,18 @@ class OnProcessor:
         words += [0] * (self.count - len(words))
         for thread in range(THREADS):
             self.function(*words, thread, THREADS)
+
+
+def rows_of(tape: Any, *arrays: Any, dtype: str = "float64") -> Any:
+    """What threads compute of one array of rows for each input."""
+    arrays = tuple(np.ascontiguousarray(array, dtype) for array in arrays)
+    results = [np.full((len(arrays[0]), *shape), np.nan, dtype) for shape in tape.outputs.values()]
+    words = [len(arrays[0])]
+    for array in (*arrays, *results):
+        words += [array.ctypes.data, array.strides[0]]
+    memory = np.array(words)
+    OnProcessor(lowering.assembly(tape, dtype))([memory.ctypes.data + 8 * k for k in range(len(words))])
+    return results if len(results) > 1 else results[0]
 
 
 class FakeCuda:
@@ -67,10 +82,12 @@ class FakeCuda:
         method = object.__getattribute__(self, name)
 
         def call(*arguments: Any) -> int:
-            assert len(arguments) == len(driver.FUNCTIONS[name]), name
-            return method(*arguments) or 0
+            try:
+                return method(*arguments) or 0
+            except (AssertionError, LookupError):
+                return UNKNOWN
 
-        return call
+        return ctypes.CFUNCTYPE(ctypes.c_int, *driver.FUNCTIONS[name])(call)
 
     def place(self, array: Any, device: int = 0) -> int:
         """Have an array of NumPy stand for memory of a device; its address."""
@@ -81,70 +98,69 @@ class FakeCuda:
         return 0 if self.devices else NO_DEVICE
 
     def cuDriverGetVersion(self, version: Any) -> None:
-        version._obj.value = self.version
+        version[0] = self.version
 
     def cuGetErrorName(self, code: int, text: Any) -> None:
-        text._obj.value = {NO_DEVICE: b"CUDA_ERROR_NO_DEVICE", INVALID_PTX: b"CUDA_ERROR_INVALID_PTX"}.get(
-            code, b"CUDA_ERROR"
-        )
+        text[0] = {NO_DEVICE: b"CUDA_ERROR_NO_DEVICE", INVALID_PTX: b"CUDA_ERROR_INVALID_PTX"}.get(code, b"CUDA_ERROR")
 
     def cuDeviceGetCount(self, count: Any) -> None:
-        count._obj.value = self.devices
+        count[0] = self.devices
 
     def cuDeviceGet(self, handle: Any, number: int) -> None:
-        handle._obj.value = 40 + number
+        handle[0] = 40 + number
 
     def cuDeviceGetAttribute(self, value: Any, attribute: int, handle: int) -> None:
         assert handle >= 40
-        value._obj.value = {16: 132, 75: self.capability // 10, 76: self.capability % 10}[attribute]
+        value[0] = {16: 132, 75: self.capability // 10, 76: self.capability % 10}[attribute]
 
     def cuDevicePrimaryCtxRetain(self, context: Any, handle: int) -> None:
-        context._obj.value = 1000 + handle
+        context[0] = 1000 + handle
 
     def cuCtxPushCurrent_v2(self, context: Any) -> None:
-        self.contexts.append(context.value)
+        self.contexts.append(context)
 
     def cuCtxPopCurrent_v2(self, context: Any) -> None:
-        context._obj.value = self.contexts.pop()
+        context[0] = self.contexts.pop()
 
     def cuPointerGetAttribute(self, value: Any, attribute: int, address: int) -> int:
         for start, (array, device) in self.memory.items():
             if start <= address < start + max(1, array.nbytes):
-                ctypes.c_int.from_address(value.value).value = device
+                ctypes.c_int.from_address(value).value = device
                 return 0
         return INVALID_VALUE
 
     def cuMemAlloc_v2(self, address: Any, size: int) -> None:
         assert self.contexts
-        address._obj.value = self.place(np.empty(size // 8 + 2, dtype=np.float64), self.contexts[-1] - 1040)
+        address[0] = self.place(np.empty(size // 8 + 2, dtype=np.float64), self.contexts[-1] - 1040)
 
     def cuMemFree_v2(self, address: int) -> int:
         return 0 if self.memory.pop(address, None) else INVALID_VALUE
 
     def cuModuleLoadDataEx(self, module: Any, text: bytes, count: int, names: Any, values: Any) -> int:
-        assert list(names) == [driver.ERROR_LOG, driver.ERROR_LOG_SIZE]
+        assert names[:count] == [driver.ERROR_LOG, driver.ERROR_LOG_SIZE]
         assert self.contexts
         if b"define" not in text:
             ctypes.memmove(values[0], b"ptxas: line 1\nerror\0", 20)
             return INVALID_PTX
         KERNELS.append(OnProcessor(text.decode()))
-        module._obj.value = len(KERNELS)
+        module[0] = len(KERNELS)
         return 0
 
     def cuModuleGetFunction(self, function: Any, module: Any, name: bytes) -> int:
-        function._obj.value = module.value
+        function[0] = module
         return 0 if name == b"kernel" else NOT_FOUND
 
-    def cuLaunchKernel(self, function: Any, *arguments: Any) -> int:
+    def cuLaunchKernel(self, function: int, *arguments: Any) -> int:
         *grid, shared, stream, parameters, extra = arguments
-        if grid[1:3] != [1, 1] or grid[4:] != [1, 1] or not 0 < grid[3] <= 1024 or shared or extra is not None:
+        if grid[1:3] != [1, 1] or grid[4:] != [1, 1] or not 0 < grid[3] <= 1024 or shared or extra:
             return INVALID_VALUE
-        self.launches.append((grid[0], grid[3], stream.value or 0, self.contexts[-1] - 1040))
-        KERNELS[function.value - 1](list(parameters))
+        self.launches.append((grid[0], grid[3], stream or 0, self.contexts[-1] - 1040))
+        kernel = KERNELS[function - 1]
+        kernel(parameters[: kernel.parameters])
         return 0
 
     def cuStreamSynchronize(self, stream: Any) -> None:
-        self.waited.append(stream.value or 0)
+        self.waited.append(stream or 0)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, **options: Any) -> FakeCuda:
@@ -152,6 +168,7 @@ def install(monkeypatch: pytest.MonkeyPatch, **options: Any) -> FakeCuda:
     fake = FakeCuda(**options)
     one = driver.Driver(fake)
     monkeypatch.setattr("linkwise.arrays.cuda.driver", lambda: one)
+    monkeypatch.setattr(xla_handler, "driver", lambda: one)
     monkeypatch.setattr(launch, "ptx", lambda program, dtype, capability: lowering.assembly(program, dtype).encode())
     return fake
 
@@ -175,6 +192,7 @@ class Cupy:
                 return {**interface, "version": 3, "stream": outer.stream}
 
             shape = property(lambda self: self.array.shape)
+            device = property(lambda self: SimpleNamespace(id=self.place))
 
             def __getitem__(self, key: Any) -> Any:
                 return ndarray(self.array[key], self.place)

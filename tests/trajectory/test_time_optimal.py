@@ -260,7 +260,7 @@ def test_one_compiled_call_equals_interval_by_interval(monkeypatch: pytest.Monke
     options = {"limits": MotionLimits(qd_max=2.0, qdd_max=10.0), "rests": [2.0], "sd0": 0.05, "intervals": 100}
     one = time_optimal(path, **options)
     assert isinstance(one.profile.pieces, PathPieces) == loaders.usable()
-    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_, **__: None)
     other = time_optimal(path, **options)
     assert type(other.profile.pieces) is Pieces
     t = one.t[:-1]  # (both end within rounding of the last one)
@@ -300,7 +300,7 @@ def test_compiled_efforts_hold_at_any_instant_and_equal_interval_by_interval(
         print(f"{excess.max():.1e}")
         assert excess.max() < 1e-9
         assert np.array_equal(many.member(place).profile.x, one.profile.x)  # paths of a batch do not know of each other
-    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_, **__: None)
     other = time_optimal(points[:2], arm, limits, intervals=intervals)
     change = many.durations[:2] / other.durations - 1.0
     print(change)
@@ -355,7 +355,7 @@ def test_efforts_between_the_points_of_a_check() -> None:
     [
         (lw.Spring("link1", stiffness=20.0, rest=0.3), True),
         (lw.Spring({"link1": 1.0, "link2": -1.0}, stiffness=5.0, inertia=0.5), False),
-        (lw.Spring("link2", stiffness=5.0, damping=2.0), False),
+        (lw.Spring("link2", stiffness=5.0, damping=2.0), True),
     ],
 )
 def test_springs_count(monkeypatch: pytest.MonkeyPatch, spring: lw.Spring, compiled: bool) -> None:
@@ -365,9 +365,31 @@ def test_springs_count(monkeypatch: pytest.MonkeyPatch, spring: lw.Spring, compi
     move = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
     assert isinstance(move.profile.pieces, PathPieces) == (compiled and loaders.usable())
     assert (np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts).max() < 1.0 + 1e-9
-    monkeypatch.setattr(compiled_path, "speeds", lambda *_: None)
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_, **__: None)
     other = time_optimal(points, arm, MotionLimits(qd_max=4.0, tau_max=efforts), intervals=120)
     assert abs(move.duration / other.duration - 1.0) < 1e-7  # limits are tightened by 2e-10 to 1e-7
+
+
+def test_friction_and_dampers_in_one_compiled_call_equal_interval_by_interval(
+    monkeypatch: pytest.MonkeyPatch, arm: lw.Mechanism
+) -> None:
+    arm = arm.replace(springs=[lw.Spring({"link1": 1.0, "link2": -0.5}, stiffness=4.0, damping=1.5)])
+    efforts, points = np.array([70.0, 25.0]), np.random.default_rng(4).uniform(-1.5, 1.5, (3, 5, 2))
+    limits = MotionLimits(qd_max=4.0, tau_max=efforts)
+    many = time_optimal(points, arm, limits)
+    assert isinstance(many.profile.pieces, PathPieces) == loaders.usable()
+    for place in range(3):
+        one = time_optimal(points[place], arm, limits)
+        assert np.array_equal(many.member(place).profile.x, one.profile.x)
+        q, qd, qdd = one.at(dense(one))
+        efforts_taken = np.abs(arm.inverse_dynamics(q, qd, qdd)) / efforts
+        # in an interval in which a joint turns back nothing is checked between the 17 points
+        print(f"excess {efforts_taken.max() - 1.0:.1e}, friction at most {np.abs(arm.friction_torque(qd)).max():.2f}")
+        assert efforts_taken.max() < 1.0 + 1e-9
+    monkeypatch.setattr(compiled_path, "speeds", lambda *_, **__: None)
+    change = many.durations / time_optimal(points, arm, limits).durations - 1.0
+    print(change)
+    assert np.abs(change).max() < 1e-7  # both have settled within 1e-8
 
 
 def test_effort_terms_are_those_of_inverse_dynamics() -> None:
@@ -456,8 +478,26 @@ def test_least_clearance() -> None:
     assert abs(near.time - 0.5 * move.duration) < 1e-3 * move.duration
     with pytest.raises(ArgumentError, match="has no mechanism"):
         move.clearance([ball])
-    with pytest.raises(ArgumentError, match="take a member"):
-        time_optimal([[[0.0, 0.0], [1.0, 0.0]]] * 2, arm, limits).clearance([ball])
+
+
+def test_each_motion_of_a_batch_has_its_least_clearance() -> None:
+    rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
+    arm = lw.robots.planar_2r().with_shapes(rods)
+    ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+    limits, points = MotionLimits(qd_max=1.0, qdd_max=4.0), np.array([[[-1.0, 0.0], [1.0, 0.0]], [[2.0, 0.0], [0.5, 0.4]]])
+    batch = time_optimal(points, arm, limits, obstacles=[ball])
+    assert batch.least_clearance is not None
+    for k, part in enumerate(points):
+        alone, member = time_optimal(part, arm, limits, obstacles=[ball]).least_clearance, batch.member(k).least_clearance
+        assert alone is not None
+        assert member is not None
+        assert member.distance == pytest.approx(alone.distance, abs=1e-5)  # (it rests, so other instants are measured)
+        assert member.pair == alone.pair == tuple(batch.least_clearance.pair[k])
+        assert member.time == pytest.approx(alone.time, abs=2e-3)
+    blocked = np.stack([points[1], points[0] + [[0.0, 0.0], [0.0, 0.3]]])
+    wall = lw.Shape("world", "sphere", 0.1, origin=(2.1, 0.0, 0.0), name="wall")
+    with pytest.raises(ArgumentError, match=r"'link2' and 'wall' overlap by .* of path \(1,\)"):
+        time_optimal(blocked, arm, limits, obstacles=[wall])
 
 
 def test_a_grid_on_which_limits_leave_no_speed_is_refused() -> None:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwise.arrays.cuda_driver import Device, driver, row_alignment
-from linkwise.arrays.framework import Framework, Shape, Signature
+from linkwise.arrays.framework import Framework, Shape, Signature, library_name
 from linkwise.errors import ArgumentError
 
 #: The address of an array, and the bytes from row to row.
@@ -30,7 +30,10 @@ _WANTED = "expected an array on a GPU, of CuPy, PyTorch or JAX"
 
 @dataclass(frozen=True)
 class View:
-    """An array in the memory of a device: its strides in bytes; `keep` must live until it has been read."""
+    """An array in the memory of a device: its strides in bytes; `keep` must live until it has been read.
+
+    The device is a number, or None where only the driver knows it.
+    """
 
     value: Any
     shape: Shape
@@ -39,6 +42,7 @@ class View:
     address: int
     stream: int | None = None
     keep: Any = None
+    device: int | None = None
 
     def rows(self, batch: Shape, core: Shape) -> Rows | None:
         """Where rows of the shape `core` are, over a batch; None where they are not evenly spaced, or not as read."""
@@ -113,7 +117,8 @@ class CupyArrays(Library):
 
     def copied(self, array: Any, shape: Shape) -> Any:
         """See `Library`."""
-        return self.module.array(self.module.broadcast_to(array, shape), order="C")
+        with self.module.cuda.Device(self.device.number):
+            return self.module.array(self.module.broadcast_to(array, shape), order="C")
 
     def asarray(self, array: Any) -> Any:
         """See `Library`."""
@@ -159,14 +164,27 @@ class JaxArrays(Library):
     def empty(self, shape: Shape, dtype: str) -> Any:
         """See `Library`."""
         module = sys.modules["jax"]
-        device = module.devices("cuda")[self.device.number]
-        array = module.device_put(module.numpy.zeros(shape, dtype, device=device), device).block_until_ready()
+        array = module.numpy.zeros(shape, dtype, device=self._place()).block_until_ready()
         if array.dtype != dtype:
             raise ArgumentError("JAX holds no float64 unless jax_enable_x64 is set")
         return array
 
+    def copied(self, array: Any, shape: Shape) -> Any:
+        """See `Library`."""
+        module = sys.modules["jax"]
+        return module.numpy.array(module.numpy.broadcast_to(array, shape), copy=True)
 
-LIBRARIES: dict[str, type[Library]] = {"cupy": CupyArrays, "torch": TorchArrays, "jax": JaxArrays, "jaxlib": JaxArrays}
+    def asarray(self, array: Any) -> Any:
+        """See `Library`."""
+        return sys.modules["jax"].device_put(np.array(array), self._place())
+
+    def _place(self) -> Any:
+        devices = sys.modules["jax"].local_devices(backend="cuda")
+        return next(device for device in devices if device.local_hardware_id == self.device.number)
+
+
+#: By the names of `linkwise.arrays.framework.LIBRARIES`.
+LIBRARIES: dict[str | None, type[Library]] = {"cuda": CupyArrays, "torch": TorchArrays, "jax": JaxArrays}
 
 
 class DeviceArray:
@@ -186,11 +204,6 @@ class DeviceArray:
             self.device.free(self.address)
 
 
-def root(value: Any) -> str:
-    """The library that an object comes from."""
-    return type(value).__module__.partition(".")[0]
-
-
 # ── where arrays are ──────────────────────────────────────────────────────────────────────────────
 
 
@@ -202,12 +215,12 @@ def view(subject: str, name: str, value: Any) -> View:
     ArgumentError
         For what is on no device, or holds no float32 or float64.
     """
-    if root(value) == "torch":
-        place = value.device.type == "cuda"
-        dtype, item = str(value.dtype).removeprefix("torch."), value.element_size()
-        strides = tuple(item * stride for stride in value.stride())
-        result = View(value, tuple(value.shape), strides, dtype, value.data_ptr()) if place else None
+    library = library_name(value)
+    if library == "torch":
+        result = _of_torch(subject, name, value) if value.device.type == "cuda" else None
     else:
+        if library == "jax":  # (what XLA still writes: its streams are not seen)
+            value.block_until_ready()
         interface = getattr(value, "__cuda_array_interface__", None)
         result = _by_dlpack(value) if interface is None else _by_interface(value, interface)
     if result is None:
@@ -218,6 +231,16 @@ def view(subject: str, name: str, value: Any) -> View:
     return result
 
 
+def _of_torch(subject: str, name: str, tensor: Any) -> View:
+    if tensor.requires_grad and sys.modules["torch"].is_grad_enabled():
+        advice = "expected kernel.torch() in place of kernel.cuda(), or .detach()"
+        raise ArgumentError(f"{subject}: {name} requires a gradient, and there is none here; {advice}")
+    plain = tensor.resolve_neg()  # (memory may hold the numbers with the other sign)
+    item, dtype = plain.element_size(), str(plain.dtype).removeprefix("torch.")
+    strides = tuple(item * stride for stride in plain.stride())
+    return View(plain, tuple(plain.shape), strides, dtype, plain.data_ptr(), device=plain.device.index)
+
+
 def _packed(shape: Shape, item: int) -> Shape:
     return tuple(item * prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
@@ -225,7 +248,11 @@ def _packed(shape: Shape, item: int) -> Shape:
 def _by_interface(value: Any, interface: dict[str, Any]) -> View:
     dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
     strides = interface.get("strides") or _packed(shape, dtype.itemsize)
-    return View(value, shape, tuple(strides), dtype.name, int(interface["data"][0]), interface.get("stream"))
+    name = dtype.name if dtype.isnative else f"{dtype.name} in the other order of bytes"
+    if interface.get("mask") is not None:
+        name = f"{name} with a mask"
+    place = value.device.id if library_name(value) == "cuda" else None
+    return View(value, shape, tuple(strides), name, int(interface["data"][0]), interface.get("stream"), device=place)
 
 
 class _DLTensor(ctypes.Structure):
@@ -252,7 +279,10 @@ _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 
 
 def _by_dlpack(value: Any) -> View | None:
-    if not hasattr(value, "__dlpack__") or value.__dlpack_device__()[0] not in _ON_DEVICE:
+    if not hasattr(value, "__dlpack__"):
+        return None
+    kind, device = value.__dlpack_device__()
+    if kind not in _ON_DEVICE:
         return None
     capsule = value.__dlpack__(stream=_DEFAULT_STREAM)
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -262,7 +292,7 @@ def _by_dlpack(value: Any) -> View | None:
     item = tensor.bits // 8
     strides = tuple(item * tensor.strides[k] for k in range(tensor.ndim)) if tensor.strides else _packed(shape, item)
     dtype = f"{_KINDS.get(tensor.code, 'opaque')}{tensor.bits}{'' if tensor.lanes == 1 else f'x{tensor.lanes}'}"
-    return View(value, shape, strides, dtype, (tensor.data or 0) + tensor.byte_offset, keep=capsule)
+    return View(value, shape, strides, dtype, (tensor.data or 0) + tensor.byte_offset, keep=capsule, device=device)
 
 
 @dataclass(frozen=True)
@@ -313,8 +343,8 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
         For arguments of different libraries, devices or types: which.
     """
     views = {name: view(subject, name, value) for name, value in arguments.items()}
-    libraries = {name: LIBRARIES.get(root(value), Library) for name, value in arguments.items()}
-    devices = {name: driver().device_of(here.address) if here.address else None for name, here in views.items()}
+    libraries = {name: LIBRARIES.get(library_name(value), Library) for name, value in arguments.items()}
+    devices = {name: driver().device_of(here.address, here.device) for name, here in views.items()}
     first = next((device for device in devices.values() if device is not None), driver().devices[0])
     (one, library), *_ = libraries.items()
     for name, here in views.items():
@@ -324,7 +354,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
             )
         if here.dtype != views[one].dtype:
             raise ArgumentError(f"{subject}: {one} holds {views[one].dtype} and {name} {here.dtype}; expected one type")
-        if here.address and devices[name] is not first:
+        if devices[name] is not first and (here.address or devices[name] is not None):
             where = "no device" if (other := devices[name]) is None else f"device {other.number}"
             raise ArgumentError(f"{subject}: {name} is on {where}; expected it on device {first.number}, with the others")
     result = library(first, tuple(views.values()))
@@ -350,8 +380,9 @@ class CudaFramework(Framework):
     def on_device(self, arguments: Sequence[Any]) -> bool:
         """Whether one is an array of a library that is known here, on a GPU."""
         return any(
-            value.device.type == "cuda" if root(value) == "torch" else root(value) in LIBRARIES and self.owns(value)
+            value.device.type == "cuda" if library == "torch" else library in LIBRARIES and self.owns(value)
             for value in arguments
+            for library in [library_name(value)]
         )
 
     def function(self, kernel: Any) -> Callable[..., Any]:

@@ -95,12 +95,14 @@ class Driver:
             self.library.cuGetErrorName(code, ctypes.byref(text))
             raise KernelError(f"NVIDIA's driver: {name} failed with {(text.value or b'').decode()} ({code})")
 
-    def device_of(self, address: int) -> Device | None:
-        """The device that has an address; None for one that is on none."""
-        number = c_int()
-        where = ctypes.cast(ctypes.byref(number), c_void_p)
-        code = self.library.cuPointerGetAttribute(where, ORDINAL, address)
-        return self.devices[number.value] if code == 0 and 0 <= number.value < len(self.devices) else None
+    def device_of(self, address: int, number: int | None = None) -> Device | None:
+        """The device of a number, or else that which has an address; None for one that is on none."""
+        if number is None and address:
+            ordinal = c_int(-1)
+            where = ctypes.cast(ctypes.byref(ordinal), c_void_p)
+            failed = self.library.cuPointerGetAttribute(where, ORDINAL, address)
+            number = None if failed else ordinal.value
+        return self.devices[number] if number is not None and 0 <= number < len(self.devices) else None
 
 
 class Device:

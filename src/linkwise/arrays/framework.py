@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -121,6 +122,10 @@ class DifferentiableFramework(Framework):
     def without_derivatives(self, subject: str, array: Any) -> Any:
         """The array; whoever differentiates by it gets an `ArgumentError` that says so, and no zeros."""
 
+    def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """Call a function of arrays of this library, which broadcasts over batches; the results carry no derivatives."""
+        return tuple(function(*map(self.constant, arguments)))
+
     @abstractmethod
     def constant(self, array: Any, *, near: Any = None) -> Any:
         """The array as one that nothing is differentiated by, on the device of another one."""
@@ -154,6 +159,12 @@ def no_derivatives(subject: str, library: str) -> ArgumentError:
     return ArgumentError(f"{subject} has no derivatives by {library}; expected arrays that nothing is differentiated by")
 
 
+def is_traced() -> bool:
+    """Whether `torch.compile` traces the function that asks; it sees the answer as constant."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
+
+
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """The library whose arrays are among the arguments; None where there are none but those of NumPy.
 
@@ -179,6 +190,8 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
         name = _library(type(value))  # type: ignore[arg-type]
         if name is None or (result is not None and name in {result.name, *result.contains}):
             continue
+        if is_traced():
+            refuse(no_graph(subject))
         other = by_name(name)
         if not other.owns(value):
             continue
@@ -188,6 +201,19 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
             )
         result = other
     return result
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
+    raise ArgumentError(message)
+
+
+refuse._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+
+
+def no_graph(subject: str) -> str:
+    """What is said of a function that `torch.compile` cannot trace."""
+    return f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call"
 
 
 def apply(
@@ -212,6 +238,8 @@ def apply(
     >>> apply("sum", lambda module, x: (module.sum(x, axis=-1),), signature, [np.ones((3, 2))])
     (array([2., 2., 2.]),)
     """
+    if is_traced():
+        return function(sys.modules["torch"], *arguments)
     library = of(subject, arguments)
     if library is None:
         return function(np, *arguments)
@@ -222,7 +250,7 @@ def apply(
 
 def numbers(subject: str, value: Any) -> Any:
     """The value, if it is an array of a library; else a NumPy array of float64, or of float32 where it holds those."""
-    if of(subject, [value]) is not None:
+    if is_traced() or of(subject, [value]) is not None:
         return value
     array = np.asarray(value)
     return array.astype(np.result_type(array, np.float32), copy=False)
@@ -233,6 +261,11 @@ def by_name(name: str) -> Framework:
     """The library of a name, imported."""
     result: Framework = import_module(f"linkwise.arrays.{name}").FRAMEWORK
     return result
+
+
+def library_name(value: Any) -> str | None:
+    """The file of this package for an array; None for those of NumPy and of libraries that are not known."""
+    return _library(type(value))  # type: ignore[arg-type]
 
 
 @cache

@@ -24,7 +24,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from linkwise.arrays.framework import DifferentiableFramework, Signature, no_derivatives
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, KernelError
 
 #: What the structures of XLA's interface must have, in this order, for its offsets to be those that the handler reads.
 STRUCTURES = {
@@ -40,15 +40,26 @@ STRUCTURES = {
         "XLA_FFI_ExecutionStage stage", "XLA_FFI_Args args", "XLA_FFI_Rets rets",
     ),
     "XLA_FFI_Metadata": ("size_t struct_size", "XLA_FFI_Api_Version api_version"),
+    "XLA_FFI_Api": (
+        "size_t struct_size", "*extension_start", "XLA_FFI_Api_Version api_version",
+        "const XLA_FFI_InternalApi* internal_api",
+        *(f"_XLA_FFI_API_STRUCT_FIELD(XLA_FFI_{name})" for name in (
+            "Error_Create", "Error_GetMessage", "Error_Destroy", "Handler_Register", "Stream_Get",
+        )),
+    ),
+    "XLA_FFI_Error_Create_Args": (
+        "size_t struct_size", "*extension_start", "const char* message", "XLA_FFI_Error_Code errc",
+    ),
+    "XLA_FFI_Stream_Get_Args": ("size_t struct_size", "*extension_start", "XLA_FFI_ExecutionContext* ctx", "void* stream"),
     "XLA_FFI_Metadata_Extension": ("XLA_FFI_Extension_Base extension_base", "XLA_FFI_Metadata* metadata"),
 }  # fmt: skip
 
 #: Constants that the handler knows.
-CONSTANTS = {"XLA_FFI_ExecutionStage_EXECUTE": 3, "XLA_FFI_Extension_Metadata": 1}
+CONSTANTS = {"XLA_FFI_ExecutionStage_EXECUTE": 3, "XLA_FFI_Extension_Metadata": 1, "XLA_FFI_Error_Code_INTERNAL": 13}
 
 
 class JaxFramework(DifferentiableFramework):
-    """Arrays of JAX on the CPU, and what JAX traces functions with."""
+    """Arrays of JAX on the CPU or on a GPU of NVIDIA, and what JAX traces functions with."""
 
     name = "jax"
     functions: ClassVar[Any] = jnp
@@ -56,6 +67,10 @@ class JaxFramework(DifferentiableFramework):
     def owns(self, value: Any) -> bool:
         """Whether it is an array, or stands for one."""
         return isinstance(value, jax.Array)
+
+    def on_device(self, arguments: Sequence[Any]) -> bool:
+        """Whether one is an array on a GPU; what JAX traces with is on none yet."""
+        return any(platform == "gpu" for x in arguments for platform in _platforms(x))
 
     def function(self, kernel: Any) -> Callable[..., Any]:
         """A kernel as a function of arrays; see `linkwise.kernel.Kernel.jax`."""
@@ -77,8 +92,8 @@ class JaxFramework(DifferentiableFramework):
             results = function(*[x if x.dtype.kind in "bc" else x.astype(np.float64) for x in map(np.asarray, numbers)])
             return tuple(np.asarray(result, kind) for result, kind in zip(results, kinds, strict=True))
 
-        for x in arguments:
-            _check_device("an array", x)
+        if self.on_device(arguments):
+            raise ArgumentError("there is no code for a GPU for this; expected arrays on the CPU: jax.device_put(...)")
         if not self.differentiates(arguments):
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
         pairs = list(zip(arguments, signature.inputs, strict=True))
@@ -151,11 +166,14 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
 
 
 def _check_device(subject: str, array: Any) -> None:
-    """Raise `ArgumentError` for an array that is not in the memory of the CPU."""
-    known = isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
-    if known and any(device.platform != "cpu" for device in array.devices()):
-        where = ", ".join(sorted(map(str, array.devices())))
-        raise ArgumentError(f"{subject} is on {where}; expected one on the CPU, or kernel.cuda()")
+    """Raise `ArgumentError` for an array that is neither in the memory of the CPU nor on a GPU."""
+    if wrong := _platforms(array) - {"cpu", "gpu"}:
+        raise ArgumentError(f"{subject} is on {', '.join(sorted(wrong))}; expected one on the CPU or on a GPU of NVIDIA")
+
+
+def _platforms(value: Any) -> set[str]:
+    known = isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer)
+    return {device.platform for device in value.devices()} if known else set()
 
 
 def _broadcast(cores: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[Any]:
@@ -260,12 +278,14 @@ def _batched(arrays: Any, axes: Any, *, kernel: Any, source: Any, by: tuple[str,
     return results, [0] * len(results)
 
 
-def _lowered(*arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> list[Any]:
+def _lowered(platform: str, *arrays: Any, kernel: Any, source: Any, by: tuple[str, ...]) -> list[Any]:
     dtype = arrays[0].dtype
     kinds = [jax.ShapeDtypeStruct(shape, dtype) for shape in _result_shapes(kernel, arrays)]
-    target = _target(kernel, dtype.name)
+    target = _target(kernel, dtype.name, platform)
     if target is not None:
         return list(jax.ffi.ffi_call(target, kinds)(*arrays))
+    if platform != "cpu":
+        raise KernelError(f"{kernel.name}: XLA cannot call it on a GPU (the warning says why); expected arrays on the CPU")
 
     def run(*numbers: Any) -> Any:
         results = kernel(*[np.asarray(number) for number in numbers])
@@ -279,25 +299,28 @@ call_p.def_abstract_eval(_shapes)
 ad.primitive_jvps[call_p] = _jvp
 ad.primitive_transposes[call_p] = _transpose
 batching.primitive_batchers[call_p] = _batched
-mlir.register_lowering(call_p, mlir.lower_fun(_lowered, multiple_results=True), platform="cpu")
+for _platform in ("cpu", "cuda"):
+    mlir.register_lowering(call_p, mlir.lower_fun(partial(_lowered, _platform), multiple_results=True), platform=_platform)
 
 
 # ── XLA's interface ───────────────────────────────────────────────────────────────────────────────
 
-_targets: dict[tuple[str, str], tuple[str, Any] | None] = {}
+_targets: dict[tuple[str, str, str], tuple[str, Any] | None] = {}
 
 
-def _target(kernel: Any, dtype: str) -> str | None:
+def _target(kernel: Any, dtype: str, platform: str) -> str | None:
     """The name under which XLA knows the machine code of a kernel; None where it cannot call it."""
-    key = (kernel.identity, dtype)
+    key = (kernel.identity, dtype, platform)
     if key not in _targets:
         version = interface_version()
-        made = None if version is None else kernel.xla_handler(dtype, version)
-        if made is not None:
+        code = None
+        if version is not None:
+            code = (kernel if platform == "cpu" else kernel.launcher()).xla_handler(dtype, version)
+        if code is not None:
             name = f"linkwise_{kernel.name}_{dtype}_{kernel.identity}"
-            address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(made[0])
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform="cpu")
-            _targets[key] = name, (made, address, kernel)
+            address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(code[0])
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform=platform.replace("cuda", "CUDA"))
+            _targets[key] = name, (code, address, kernel)
         else:
             _targets[key] = None
     entry = _targets[key]

@@ -16,7 +16,7 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives, refuse
 from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
@@ -58,8 +58,18 @@ class TorchFramework(DifferentiableFramework):
         if not _transformed():
             return _mapped(function, signature, tensors)
         numeric = tuple(np.dtype(dtype).kind != "U" for dtype in signature.dtypes)
-        results = iter(_opaque_function(function, signature, numeric).apply(*tensors))
+
+        def run(*tensors: Any) -> tuple[Any, ...]:
+            results = _mapped(function, signature, tensors)
+            return tuple(result for result, flag in zip(results, numeric, strict=True) if flag)
+
+        results = iter(_opaque_function(run, signature).apply(*tensors))
         return tuple(next(results) if flag else None for flag in numeric)
+
+    def opaque(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
+        """See the protocol."""
+        run = _opaque_function(function, signature).apply if _transformed() else function
+        return tuple(run(*map(self.constant, arguments)))
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
@@ -115,12 +125,12 @@ def _function(kernel: Any) -> Callable[..., Any]:
     ranks = [(len(core), core) for core in inputs.values()]
 
     def call(*args: Any) -> Any:
-        compiling = torch.compiler.is_compiling()
-        if not compiling:
-            arrays = _plain_arrays(args)
-            if arrays is not None:
-                return _as_tensors(kernel(*arrays))
-        tensors = args if not compiling and _alike(ranks, args) else _fitting(kernel, inputs, args)
+        if torch.compiler.is_compiling():
+            return in_graph(key, args)
+        arrays = _plain_arrays(args)
+        if arrays is not None:
+            return _as_tensors(kernel(*arrays))
+        tensors = args if _alike(ranks, args) else _fitting(kernel, inputs, args)
         results = _applied(kernel, key, tensors)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -207,21 +217,23 @@ def _tensor(value: Any) -> Any:
 
 def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> list[Any]:
     """The arguments as tensors of one type: float64, or float32 where all tensors and arrays are."""
-    held, place = set(), _device(kernel.name, names, args)
+    held, place, compiling = set(), _device(kernel.name, names, args), torch.compiler.is_compiling()
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
             if arg.dtype not in NUMBERS:
                 kind = str(arg.dtype).removeprefix("torch.")
-                raise ArgumentError(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
+                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
             if arg.layout != torch.strided:
                 kind = str(arg.layout).removeprefix("torch.")
-                raise ArgumentError(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
+                refuse(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
             held.add(arg.dtype)
         else:
-            FRAMEWORK.check_other(kernel, name, arg)
+            kernel.check_other(name, arg) if compiling else FRAMEWORK.check_other(kernel, name, arg)
             if isinstance(arg, np.ndarray) and arg.dtype != np.float32:
                 held.add(torch.float64)
     number = torch.float32 if held == {torch.float32} else torch.float64
+    if compiling:
+        return [torch.as_tensor(arg, dtype=number, device=place) for arg in args]
     array = np.float32 if held == {torch.float32} else np.float64
     tensors = [arg if isinstance(arg, torch.Tensor) else _tensor(np.asarray(arg, array)) for arg in args]
     return [
@@ -240,10 +252,10 @@ def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
     first = next(iter(places.values()), torch.device("cpu"))
     for name, place in places.items():
         if place.type not in {"cpu", "cuda"}:
-            raise ArgumentError(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
+            refuse(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
         if place != first:
             one = next(iter(places))
-            raise ArgumentError(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+            refuse(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
     return first
 
 
@@ -388,6 +400,39 @@ torch.library.register_fake("linkwise::kernel", _shapes, lib=_LIBRARY)
 torch.library.register_vmap("linkwise::kernel", _map, lib=_LIBRARY)
 
 
+class _InGraph:
+    """What stands for a kernel while `torch.compile` traces: its name, and the errors of its arguments."""
+
+    def __init__(self, key: str) -> None:
+        self.key, self.name = key, key.partition("-")[0]
+
+    def check_other(self, name: str, value: Any) -> None:
+        """Raise `ArgumentError` for what is neither a tensor nor numbers."""
+        if not isinstance(value, (int, float, list, tuple)):
+            refuse(f"{self.name}: {name} is a {type(value).__name__}; expected a tensor or numbers within torch.compile")
+
+    def __call__(self, *arrays: Any) -> None:
+        """Raise what the kernel raises of arrays of these shapes."""
+        _refuse_shapes(self.key, tuple([tuple(array.shape) for array in arrays]))
+
+
+def in_graph(key: str, args: Sequence[Any]) -> Any:
+    """The results of a kernel where `torch.compile` traces."""
+    tensors = [torch.as_tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    results = torch.ops.linkwise.kernel(_fitting(_InGraph(key), dict(_inputs(key)), tensors), key)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@torch.compiler.assume_constant_result
+def _inputs(key: str) -> tuple[tuple[str, Shape], ...]:
+    return tuple(kernel_of(key).tape.inputs.items())
+
+
+@torch.compiler.assume_constant_result
+def _refuse_shapes(key: str, shapes: Sequence[Shape]) -> None:
+    kernel_of(key)(*[np.broadcast_to(0.0, shape) for shape in shapes])
+
+
 # ── functions of NumPy arrays ─────────────────────────────────────────────────────────────────────
 
 
@@ -400,21 +445,21 @@ def _numbers(tensor: Any) -> Any:
     return tensor.numpy(force=True)
 
 
-def _opaque_function(function: Callable[..., Any], signature: Signature, numeric: Sequence[bool]) -> Any:
-    """A function of NumPy arrays without derivatives, which the transformations of `torch.func` pass through."""
+def _opaque_function(function: Callable[..., tuple[Any, ...]], signature: Signature) -> Any:
+    """A function of tensors without derivatives, which the transformations of `torch.func` pass through."""
 
     def forward(*tensors: Any) -> Any:
-        results = zip(_mapped(function, signature, tensors), numeric, strict=True)
-        return tuple(result for result, flag in results if flag)
+        return function(*tensors)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.count = len(output)
         ctx.mark_non_differentiable(*output)
 
     def backward(ctx: Any, *bars: Any) -> Any:
         return tuple(None for _ in signature.inputs)
 
     def jvp(ctx: Any, *dots: Any) -> Any:
-        return tuple(None for flag in numeric if flag)
+        return (None,) * ctx.count
 
     def vmap(info: Any, in_dims: Any, *tensors: Any) -> Any:
         ranks = [
@@ -424,7 +469,7 @@ def _opaque_function(function: Callable[..., Any], signature: Signature, numeric
             x if dim is None else x.movedim(dim, 0)[(slice(None), *(None,) * (max(ranks) - rank))]
             for x, dim, rank in zip(tensors, in_dims, ranks, strict=True)
         ]
-        results = _opaque_function(function, signature, numeric).apply(*first)
+        results = _opaque_function(function, signature).apply(*first)
         return results, tuple(0 for _ in results)
 
     methods = (forward, setup_context, backward, jvp, vmap)

@@ -54,6 +54,30 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     return _finite(shapes.tree, shapes.tree.memo("clearance", key, make))
 
 
+def lever_growth(shapes: CollisionShapes, obstacles: bool) -> tuple[FloatArray, FloatArray]:
+    """For each group of pairs what the joints between them turn and slide, rad and m for a unit of each coordinate (G, n).
+
+    Where slides are outside their limits by excesses e (n,), the levers of a group are greater than `pair_levers` by no more
+    than its row of the first times the scalar product of its row of the second with e.
+    """
+
+    def crossed(shape: int, other: int) -> FloatArray:
+        rates = np.zeros((2, shapes.tree.n))
+        up, down = _between(shapes.tree, shapes.links[shape], other)
+        for k in (*up, *down):
+            follower = shapes.tree.followers[k]
+            for i, part in enumerate(shapes.tree.links[k].joint_model.turns_and_slides, follower.coordinate):
+                slide, turn = _rates(part)
+                rates[:, i] += abs(follower.ratio) * np.array([turn, slide])
+        return rates
+
+    rows = [crossed(i, shapes.links[j]) for i, j in shapes.pairs]
+    rows += [crossed(i, -1) for i in shapes.moving if obstacles]
+    groups = [np.max([rows[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
+    turns, slides = np.reshape(groups, (-1, 2, shapes.tree.n)).swapaxes(0, 1)
+    return turns, slides
+
+
 def sliding_limits(tree: Tree) -> tuple[FloatArray, FloatArray]:
     """Of coordinates (n,) that slide something the least and greatest values for which levers hold; infinite of others."""
     slides = np.zeros(tree.n, dtype=bool)

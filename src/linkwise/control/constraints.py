@@ -116,8 +116,8 @@ class ChainConstraint:
         """What is wrong with the fields that are no numbers."""
         named = isinstance(self.name, str) and bool(self.name)
         item = f"constraint {self.name!r}" if named else f"{self.kind} constraint"
-        if not named:
-            yield f"{item}: name is {shown(self.name)}; expected a name"
+        if not named or "." in self.name:
+            yield f"{item}: name is {shown(self.name)}; expected a name without a dot"
         if not isinstance(self.link, str):
             yield f"{item}: link is {shown(self.link)}; expected the name of a link, or 'tool'"
         for flag in (item.name for item in fields(self) if item.type == "bool"):

@@ -91,6 +91,8 @@ class ConstraintRow:
         for said in ("name", "link"):
             if not is_word(value := getattr(self, said)):
                 check.report(said, value, "a name")
+            elif said == "name" and "." in value:
+                check.report(said, value, "a name without a dot")
         for said in ("rotation", "enabled"):
             object.__setattr__(self, said, check.flag(said, getattr(self, said)))
         for said in VECTORS:

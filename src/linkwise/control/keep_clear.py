@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from linkwise.clearance.clearance import distances_at
+from linkwise.clearance.clearance import measured
 from linkwise.clearance.kernels import distance_kernel
 from linkwise.clearance.pairs import collision_shapes
-from linkwise.clearance.reach import pair_levers, sliding_limits
+from linkwise.clearance.reach import lever_growth, pair_levers, sliding_limits
 from linkwise.clearance.segments import smallest
 from linkwise.control.constraints import ChainConstraint
 from linkwise.errors import ArgumentError, shown
@@ -55,8 +55,8 @@ class KeepClear(ChainConstraint):
     at its speed where the pairs that it moves are far apart, whatever holds the others back. What remains beyond the margin
     is 1e-3 of the mechanism's size, so that a step away from contact is possible; it is taken only where the least distance
     that is measured at its end is greater. Each step is checked once more when it is computed, and not taken where it is
-    longer: then the chain stands. The levers hold within the mechanism's own limits of coordinates that slide, which ports
-    widen only where it is switched off.
+    longer: then the chain stands. Coordinates that slide stay within the mechanism's own limits, which ports widen only
+    where it is switched off; switched on while one is outside, levers are longer by what it is outside until it is back.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class ClearLimits:
     Attributes
     ----------
     levers : ndarray (G, n)
-        Of each group of pairs by how much its distance changes at most with each coordinate.
+        Of each group of pairs by how much its distance changes at most with each coordinate, slides being within limits.
     distance, least : Kernel
         The distances of all groups (G,), and the least of them (), at q (nq,), with obstacles (8 M,) where there are any.
     bounding : Kernel
@@ -136,7 +136,7 @@ class ClearLimits:
     def __init__(self, tree: Tree, clear: Clear) -> None:
         shapes, kinds = collision_shapes(tree, clear.disabled, clear.seed), clear.obstacles.kinds
         self.levers, self.reserve = pair_levers(shapes, bool(kinds)), RESERVE * size_of(tree)
-        self.sliding = sliding_limits(tree)
+        self.sliding, self._growth = sliding_limits(tree), lever_growth(shapes, bool(kinds))
         self.distance, self.least = (distance_kernel(shapes, kinds, least=one, grouped=not one) for one in (False, True))
         self.groups, n = len(self.levers), tree.nq
         row = dict.fromkeys(("q", "goal", "low", "high"), (n,)) | {"distance": (self.groups,), "switch": (2,)}
@@ -156,7 +156,8 @@ class ClearLimits:
         return f"{self.distance.tape.digest} {self.bounding.tape.digest} {self.checking.tape.digest}"
 
     def _bound(self, q: Array, goal: Array, low: Array, high: Array, distance: Array, switch: Array) -> tuple[Array, ...]:
-        left, ways = distance - switch[0], self._ways(q, goal)
+        left, levers = distance - switch[0], self._levers(q)
+        ways = self._ways(q, goal, levers)
         free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
         binds = select(-smallest([0.5 * most - way for most, way in zip(free, ways, strict=True)]), switch[1], 0.0)
         alone, (least_slides, most_slides) = np.concatenate([goal, low, high]), self.sliding
@@ -164,32 +165,44 @@ class ClearLimits:
             [greatest(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(low, least_slides, strict=True)]
         )
         high = np.array([least(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(high, most_slides, strict=True)])
-        toward = self._within(q, goal, low, high, free, ways)
-        away = self._within(q, goal, low, high, self._reserved(left), ways)
+        toward = self._within(q, goal, low, high, free, ways, levers)
+        away = self._within(q, goal, low, high, self._reserved(left), ways, levers)
         toward = np.array([select(switch[1], *pair) for pair in zip(toward, alone, strict=True)], dtype=object)
         return toward, away, np.array([binds], dtype=object)
 
     def _check(self, q: Array, output: Array, distance: Array, switch: Array) -> Array:
-        left = self._reserved(distance - switch[0]) - self._ways(q, output)
+        left = self._reserved(distance - switch[0]) - self._ways(q, output, self._levers(q, output))
         return np.array([select(-smallest([*left]), switch[1], 0.0)], dtype=object)
 
     def _reserved(self, left: Array) -> Array:
         return np.array([greatest(part, self.reserve) for part in left], dtype=object)
 
-    def _ways(self, q: Array, there: Array) -> Array:
-        """How much the distance of each group (G,) changes at most between two configurations."""
-        return np.asarray(self.levers.astype(object) @ np.array([abs(part) for part in there - q], dtype=object))
+    def _levers(self, *at: Array) -> Array:
+        """Levers (G, n) that hold on the straight line between configurations, with slides outside their limits too."""
+        excess = np.zeros(len(at[0]), dtype=object)
+        for k, (low, high) in enumerate(zip(*self.sliding, strict=True)):
+            for q in at if np.isfinite(high) else ():
+                excess[k] = greatest(greatest(excess[k], low - q[k]), q[k] - high)
+        turns, slides = (part.astype(object) for part in self._growth)
+        return np.asarray(self.levers + turns * (slides @ excess)[:, None])
 
-    def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array) -> Array:
+    def _ways(self, q: Array, there: Array, levers: Array) -> Array:
+        """How much the distance of each group (G,) changes at most between two configurations."""
+        return np.asarray(levers @ np.array([abs(part) for part in there - q], dtype=object))
+
+    def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array) -> Array:
         """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
         shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
-        counts = (self.levers > 0.0).sum(axis=1)
+        turns, slides = self._growth
+        moving = np.asarray((self.levers > 0.0) | ((turns > 0.0) & np.any(slides > 0.0, axis=1, keepdims=True)))
+        counts = moving.sum(axis=1)
         goals, lows, highs = [], [], []
-        for here, there, least_value, most, column in zip(q, goal, low, high, self.levers.T, strict=True):
-            moved = [int(k) for k in np.flatnonzero(column)]
+        for i, (here, there, least_value, most) in enumerate(zip(q, goal, low, high, strict=True)):
+            moved = [int(k) for k in np.flatnonzero(moving[:, i])]
             share = smallest([shares[k] for k in moved]) if moved else 1.0
-            aside = smallest([halves[k] / (int(counts[k]) * float(column[k])) for k in moved]) if moved else ANYWHERE
+            asides = [halves[k] / greatest(int(counts[k]) * levers[k, i], TINY) for k in moved]
+            aside = least(smallest(asides), ANYWHERE) if moved else ANYWHERE
             radius = abs(there - here) * share + aside
             first, last = here - radius, here + radius
             lows.append(least(greatest(least_value, first), last))
@@ -205,15 +218,16 @@ def require_clear(constraint: KeepClear, tree: Tree, q: FloatArray, margin: floa
     Raises
     ------
     ArgumentError
-        Naming the distance and what is kept; where the mechanism has no levers, or no pair of shapes.
+        Naming the distance, its pair and what is kept; where the mechanism has no levers, or no pair of shapes.
     """
     clear = constraint.clear
     clear.check(tree)
     shapes = collision_shapes(tree, clear.disabled, clear.seed)
     pair_levers(shapes, bool(clear.obstacles.names))
-    distance, reserve = float(distances_at(shapes, clear.obstacles, q, least=True)), RESERVE * size_of(tree)
-    if not distance > margin + reserve:
+    result, reserve = measured(shapes, clear.obstacles, q), RESERVE * size_of(tree)
+    if not result.least > margin + reserve:
         raise ArgumentError(
-            f"constraint {constraint.name!r}: the least distance where the chain begins is {distance:.4g} m; expected more"
-            f" than the margin of {margin:g} m and {reserve:.4g} m for moving away"
+            f"constraint {constraint.name!r}: the least distance where the chain begins is {result.least:.4g} m,"
+            f" {' and '.join(result.nearest)}; expected more than the margin of {margin:g} m and {reserve:.4g} m for moving"
+            " away"
         )

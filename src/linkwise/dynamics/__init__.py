@@ -60,6 +60,7 @@ from linkwise.dynamics.operational_space import dynamic_manipulability as dynami
 from linkwise.dynamics.operational_space import inverse_operational_space_inertia as inverse_operational_space_inertia
 from linkwise.dynamics.operational_space import operational_space_dynamics as operational_space_dynamics
 from linkwise.dynamics.operational_space import operational_space_inertia as operational_space_inertia
+from linkwise.dynamics.path_dynamics import path_drag as path_drag
 from linkwise.dynamics.path_dynamics import path_dynamics as path_dynamics
 from linkwise.dynamics.path_dynamics import path_effort_shares as path_effort_shares
 from linkwise.dynamics.regressor import energy_regressor as energy_regressor

@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, efforts_at
+from linkwise.dynamics.closed_loops.kkt import independent_closure
+from linkwise.dynamics.closed_loops.nullspace import SINGULAR, cut_open, driven_speeds, free_motions, freedom_at
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, choices, members, shown
 from linkwise.extras import quadratic_programs
@@ -138,7 +141,7 @@ class Contacts:
     Parameters
     ----------
     tree : Mechanism
-        Without closed loops.
+        Its closed loops stay closed, and share the forces with the contacts.
     contacts : iterable of Contact
         With names of their own.
 
@@ -147,7 +150,7 @@ class Contacts:
     ArgumentError
         For two contacts of one name, or a link that there is not.
     ModelError
-        Where a joint moves no inertia.
+        Where a joint moves no inertia, or where loops cannot be closed.
 
     Examples
     --------
@@ -174,8 +177,9 @@ class Contacts:
             if contact.to is not None and tree.link_index(contact.to) == tree.link_index(contact.link):
                 raise ArgumentError(f"contact {shown(contact.name)}: to is {shown(contact.to)}; expected another link")
         if tree.loops:
-            raise ArgumentError(f"{tree.name!r} has closed loops; expected a tree for contacts")
-        check_inertia(tree)
+            independent_closure(tree)
+        else:
+            check_inertia(tree)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -217,11 +221,24 @@ class Contacts:
     def delassus(self, q: npt.ArrayLike, active: Sequence[str] | None = None) -> FloatArray:
         """Return the Delassus matrix J inverse(M) J' (..., k, k): accelerations at the contacts by the forces there.
 
+        Loops stay closed, see `response`.
+
         E. Delassus, "Mémoire sur la théorie des liaisons finies unilatérales", Annales scientifiques de l'École normale
         supérieure 34, 1917.
         """
         jac = self.jacobian(q, active)
-        return np.asarray(jac @ self._response(q, jac))
+        return np.asarray(jac @ self.response(q, jac))
+
+    def response(self, q: npt.ArrayLike, rows: npt.ArrayLike) -> FloatArray:
+        """Return inverse(M) J' (..., nv, k): accelerations by forces along rows J (..., k, nv), loops kept closed.
+
+        Where there are loops N inverse(N' M N) N' takes the place of inverse(M), with N the motions that they allow.
+        """
+        right, mass, free = np.swapaxes(rows, -1, -2), self.mass_matrix(q), free_motions(self.tree, q)
+        if not self.tree.loops:
+            return np.asarray(np.linalg.solve(mass, right))
+        onto = np.swapaxes(free, -1, -2)
+        return np.asarray(free @ np.linalg.solve(onto @ mass @ free, onto @ right))
 
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
         """Return the mass matrix (..., nv, nv) of the mechanism."""
@@ -241,7 +258,8 @@ class Contacts:
 
         Where equations depend on others (a foot on four points) the forces are those of least squares, a moment counted as
         a force at 1 m; the accelerations are the same for all forces that hold. NaN where they contradict each other, as
-        with points of one foot that move differently.
+        with points of one foot that move differently, and where q and qd do not close loops or these are singular. The
+        forces that close loops are the mechanism's `constraint_forces` under the efforts tau + J' f.
 
         Parameters
         ----------
@@ -257,8 +275,8 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
-        weight = kernel_of(self.tree, "inverse_dynamics")(q, qd, np.zeros(self.tree.nv))
-        return self.constrained(q, qd, self._solved(q, vectors("tau", tau, self.tree.nv) - weight), active, damping)
+        free = kernel_of(self.tree, "forward_dynamics")(q, qd, vectors("tau", tau, self.tree.nv))
+        return self.constrained(q, qd, np.asarray(free), active, damping)
 
     def constrained(
         self,
@@ -270,12 +288,12 @@ class Contacts:
     ) -> tuple[FloatArray, FloatArray]:
         """Return qdd (..., nv) and the contact forces (..., k), from the accelerations (..., nv) that it would have without.
 
-        What acts beside the contacts is in those accelerations; all else is as in `forward_dynamics`.
+        What acts beside the contacts, loops included, is in those accelerations; all else is as in `forward_dynamics`.
         """
         number_within("damping", damping, 0.0, np.inf, "a rate >= 0, 1/s")
         jac, free = self.jacobian(q, active), vectors("free", free, self.tree.nv)
         bias, open_part = self.bias(q, qd, active), _product(jac, free + damping * np.asarray(qd, dtype=float))
-        response = self._response(q, jac)
+        response = self.response(q, jac)
         forces = _least_squares(jac @ response, -bias - open_part, np.abs(bias) + np.abs(open_part))
         return free + _product(response, forces), forces
 
@@ -289,8 +307,8 @@ class Contacts:
     ) -> ContactDerivatives:
         """Derivatives of what `forward_dynamics` returns, by q, qd and tau, exact.
 
-        With the forces held, the efforts of the inverse dynamics and of J' f and the accelerations at the contacts change;
-        M dqdd - J' df = dtau - d(inverse dynamics - J' f), J dqdd = -d(J qdd + dJ/dt qd) (J. Carpentier, N. Mansard,
+        With the forces held, the accelerations change as those of the mechanism under the efforts tau + J' f do, with its
+        loops closed, by d(J') f and by J' df, of which J dqdd = -d(J qdd + dJ/dt qd) decides (J. Carpentier, N. Mansard,
         "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section V). dq is a small motion, as
         `integrate` takes it.
 
@@ -310,24 +328,24 @@ class Contacts:
         qdd, forces = self.forward_dynamics(q, qd, tau, active, damping)
         q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
         jac = self.jacobian(q, active)
-        by_q, by_qd, mass = kernel_of(self.tree, "inverse_dynamics_derivatives")(q, qd, qdd)
-        held, at_q, at_qd = by_q.copy(), np.zeros(jac.shape), np.zeros(jac.shape)
+        pushed = np.asarray(tau, dtype=float) + _product(np.swapaxes(jac, -1, -2), forces)
+        by_q, by_qd, by_tau = kernel_of(self.tree, "forward_dynamics_derivatives")(q, qd, pushed)
+        held, at_q, at_qd = np.zeros(by_q.shape), np.zeros(jac.shape), np.zeros(jac.shape)
         for contact, rows in self._rows(active):
             pulled, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, forces[..., rows], damping)
-            held -= pulled
-        response = self._response(q, jac)
+            held += pulled
+        response = by_tau @ np.swapaxes(jac, -1, -2)
         delassus = (jac @ response)[..., None, :, :]
 
-        def solved(efforts: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
-            """The changes (..., nv, m) and (..., k, m) for efforts (..., nv, m) and accelerations (..., k, m)."""
-            free = np.linalg.solve(mass, efforts)
+        def solved(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
+            """The changes (..., nv, m) and (..., k, m), from those without and the accelerations (..., k, m)."""
             right = -change - jac @ free
             terms = np.abs(change) + np.abs(jac) @ np.abs(free)
             df = np.swapaxes(_least_squares(delassus, *(np.swapaxes(part, -1, -2) for part in (right, terms))), -1, -2)
             return free + response @ df, df
 
-        of_q, of_qd = solved(-held, at_q), solved(-by_qd, at_qd)
-        of_tau = solved(np.broadcast_to(np.eye(self.tree.nv), mass.shape), np.zeros(jac.shape))
+        of_q, of_qd = solved(by_q + by_tau @ held, at_q), solved(by_qd, at_qd)
+        of_tau = solved(by_tau, np.zeros(jac.shape))
         return ContactDerivatives(of_q[0], of_qd[0], of_tau[0], of_q[1], of_qd[1], of_tau[1])
 
     def _changes(
@@ -387,15 +405,18 @@ class Contacts:
         """Return the velocities qd (..., nv) after an impact, and the impulses (..., k) at the contacts, N s.
 
         M (qd+ - qd) = J' p; the points stick, and leave along their normals with the ``restitution`` (0 to 1) of the
-        speed at which they came (I. Newton's law). NaN where equations that depend on others contradict each other.
+        speed at which they came (I. Newton's law). Loops stay closed, by impulses of their own. NaN where equations that
+        depend on others contradict each other.
 
         Raises
         ------
         ArgumentError
-            Naming a contact that there is not, or a restitution outside 0 to 1.
+            Naming a contact that there is not, or a restitution outside 0 to 1; where q or qd does not close loops.
         """
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
         jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
+        if self.tree.loops:
+            check_motion(self.tree, freedom_at(self.tree, q, "impact"), q, "impact", qd=before)
         arriving = _product(jac, before)
         rebound = np.zeros_like(arriving)
         for contact, rows in self._rows(active):
@@ -404,7 +425,7 @@ class Contacts:
             else:
                 axis = np.concatenate([np.asarray(contact.normal), np.zeros(contact.rows - 3)])
                 rebound[..., rows] = (arriving[..., rows] @ axis)[..., None] * axis
-        matrix = jac @ self._response(q, jac)
+        matrix = jac @ self.response(q, jac)
         impulses = _least_squares(matrix, -arriving - restitution * rebound, np.abs(arriving))
         return self.after(q, before, impulses, active), impulses
 
@@ -412,7 +433,7 @@ class Contacts:
         self, q: npt.ArrayLike, qd: npt.ArrayLike, impulses: npt.ArrayLike, active: Sequence[str] | None = None
     ) -> FloatArray:
         """Return the velocities qd + inverse(M) J' p (..., nv) after impulses p (..., k) at the contacts, N s."""
-        response = self._response(q, self.jacobian(q, active))
+        response = self.response(q, self.jacobian(q, active))
         return np.asarray(qd, dtype=float) + _product(response, np.asarray(impulses, dtype=float))
 
     def inverse_dynamics(
@@ -422,36 +443,43 @@ class Contacts:
         qdd: npt.ArrayLike,
         active: Sequence[str] | None = None,
         cones: bool = False,
+        driven: Sequence[int | str] | int | str | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the efforts tau (..., nv) of a motion and the contact forces (..., k) that share the load.
 
-        A floating base has no efforts, nor has a free body: the contacts must hold them. Of the forces that do, these are
-        the least, in the sum of squares, a moment counted as a force at 1 m. Where nothing floats they are zero.
+        A floating base has no efforts, nor has a free body, nor what is not driven: the contacts must hold it. Of the forces
+        that do, these are the least, in the sum of squares, a moment counted as a force at 1 m. They are zero where all that
+        can move is driven. Of efforts that do the same with loops closed, these are the least for these forces.
 
         Parameters
         ----------
         q, qd, qdd : (..., nq), (..., nv), (..., nv) array_like
-            Motion, in which the contacts do not move.
+            Motion, in which the contacts do not move, and loops stay closed.
         active : sequence of str, optional
             The contacts that are switched on; all by default.
         cones : bool
             Whether forces stay in the friction cones of their contacts, each as the pyramid of 8 faces within it: the
             least of these, by a quadratic program (the extra ``qp``).
+        driven : sequence of int or str, optional
+            The coordinates that have an effort, by name or by the index of their speed; by default all but those of what
+            floats, and with loops those with motors.
 
         Raises
         ------
         ArgumentError
-            With cones, naming a contact that has no coefficient of friction, or is a frame.
+            With cones, naming a contact that has no coefficient of friction, or is a frame; for a coordinate that there is
+            not; and where the motion does not close loops.
         LinkwiseError
-            Where no such forces hold what floats.
+            Where no such forces hold what is not driven.
         MissingExtraError
             With cones, where the library daqp is not installed.
         """
-        jac, nv = self.jacobian(q, active), self.tree.nv
-        efforts = kernel_of(self.tree, "inverse_dynamics")(q, vectors("qd", qd, nv), vectors("qdd", qdd, nv))
-        afloat = [k for at in self.tree.manifold_joints for k in range(nv)[at.v] if at.v.stop - at.v.start == FREE]
+        tree, jac, at = self.tree, self.jacobian(q, active), self._driven(driven)
+        motion = vectors("qd", qd, tree.nv), vectors("qdd", qdd, tree.nv)
+        efforts = kernel_of(cut_open(tree), "inverse_dynamics")(q, *motion)
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
-        carried, load = np.swapaxes(jac, -1, -2)[..., afloat, :], efforts[..., afloat]
+        idle = np.swapaxes(self._idle(q, at), -1, -2)
+        carried, load = idle @ np.swapaxes(jac, -1, -2), _product(idle, efforts)
         faces = self._faces(active) if cones else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
@@ -461,11 +489,34 @@ class Contacts:
                 forces[index] = _in_cones(carried[index], load[index], faces)
         left = np.abs(_product(carried, forces) - load).max(axis=-1, initial=0.0)
         if (left > BALANCED * (1.0 + np.abs(load).max(axis=-1, initial=0.0))).any():
-            problem = f"the contacts {members(self._named(active))} cannot hold what floats"
+            problem = f"the contacts {members(self._named(active))} cannot hold what floats or is not driven"
             raise LinkwiseError(f"{problem}: {float(left.max()):.3g} N or N m are left")
-        tau = efforts - _product(np.swapaxes(jac, -1, -2), forces)
-        tau[..., afloat] = 0.0
+        held = _product(np.swapaxes(jac, -1, -2), forces)
+        if tree.loops:
+            return efforts_at(tree, at, q, *motion, None, "inverse_dynamics", held)[0], forces
+        tau = np.zeros_like(efforts)
+        tau[..., at] = (efforts - held)[..., at]
         return tau, forces
+
+    def _driven(self, driven: Sequence[int | str] | int | str | None) -> list[int]:
+        """Indices of the speeds that have an effort."""
+        tree = self.tree
+        if driven is None and not tree.loops:
+            afloat = [k for at in tree.manifold_joints for k in range(tree.nv)[at.v] if at.v.stop - at.v.start == FREE]
+            return [k for k in range(tree.nv) if k not in afloat]
+        return driven_speeds(tree, driven, "inverse_dynamics")
+
+    def _idle(self, q: npt.ArrayLike, at: list[int]) -> FloatArray:
+        """Motions (..., nv, m) against which no drive works, the loops closed; some may be none at all."""
+        if not self.tree.loops:
+            return np.delete(np.eye(self.tree.nv), at, axis=1)
+        free = freedom_at(self.tree, q, "inverse_dynamics")
+        _, values, directions = np.linalg.svd(free.basis[..., at, :])
+        none = np.zeros(directions.shape[:-1], dtype=bool)
+        none[..., : values.shape[-1]] = values > SINGULAR
+        return np.asarray(
+            (free.basis * free.units[:, None]) @ np.swapaxes(np.where(none[..., None], 0.0, directions), -1, -2)
+        )
 
     def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
         """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
@@ -537,14 +588,6 @@ class Contacts:
             return np.asarray(rate[..., :3] @ np.asarray(contact.normal))[..., None]
         return rate[..., : contact.rows]
 
-    def _solved(self, q: npt.ArrayLike, right: FloatArray) -> FloatArray:
-        """M^-1 times vectors (..., nv)."""
-        return np.asarray(np.linalg.solve(self.mass_matrix(q), right[..., None])[..., 0])
-
-    def _response(self, q: npt.ArrayLike, jac: FloatArray) -> FloatArray:
-        """M^-1 J' (..., nv, k)."""
-        return np.asarray(np.linalg.solve(self.mass_matrix(q), np.swapaxes(jac, -1, -2)))
-
     def _faces(self, active: Sequence[str] | None) -> FloatArray:
         """The rows a (faces, k) of a f >= 0, in the pyramids within all friction cones."""
         rows = self._rows(active)
@@ -615,6 +658,6 @@ def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> Float
         np.eye(size), np.zeros(size), np.concatenate([rows, faces]), upper, lower, sense, primal_tol=1e-12
     )
     if flag != 1:
-        raise LinkwiseError("no forces within the friction cones hold what floats")
+        raise LinkwiseError("no forces within the friction cones hold what floats or is not driven")
     point = np.asarray(solution, dtype=float)
     return np.asarray((point + rows.T @ (right - rows @ point)) * unit)

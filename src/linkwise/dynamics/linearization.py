@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import Signature
 from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, closed_inverse_dynamics, efforts_at
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
@@ -93,6 +96,8 @@ def linearize(
     [[0.0, 1.0], [-9.81, 0.0]]
     """
     refuse_driven(tree, driven, "linearize")
+    if not tree.loops and arrays.of("linearize", (q, qd, tau)) is not None:
+        return _linearized(tree, q, qd, tau, external)
     at = vectors("linearize: q", q, tree.nq)
     motions = driven_motions(tree, at, driven, "linearize") if tree.loops else None
     moving = np.zeros((*at.shape[:-1], tree.nv)) if qd is None else vectors("linearize: qd", qd, tree.nv)
@@ -108,12 +113,7 @@ def linearize(
     by_q, by_qd, by_tau = loaded_kernel(tree, "forward_dynamics", external, "_derivatives")(at, moving, effort)
     qdd = loaded_kernel(tree, "forward_dynamics", external)(at, moving, effort)
     batch = by_q.shape[:-2]
-    turning = np.zeros(by_q.shape)
-    velocities = np.broadcast_to(moving, (*batch, tree.nv))
-    for joint in tree.manifold_joints:
-        twist = np.zeros((*batch, 6))
-        twist[..., 6 - joint.joint.nv :] = velocities[..., joint.v]
-        turning[..., joint.v, joint.v] = -_motion_cross(twist)[..., 6 - joint.joint.nv :, 6 - joint.joint.nv :]
+    turning = np.broadcast_to(_turning(tree, np.broadcast_to(moving, (*batch, tree.nv))), by_q.shape)
     if motions is not None:
         led = motions.map
         rates = kernel_of(tree, "closure_derivatives")(
@@ -124,6 +124,37 @@ def linearize(
     unit = np.broadcast_to(np.eye(by_q.shape[-1]), by_q.shape)
     A = np.concatenate([np.concatenate([turning, unit], axis=-1), np.concatenate([by_q, by_qd], axis=-1)], axis=-2)
     return Linearization(A, np.concatenate([np.zeros(by_tau.shape), by_tau], axis=-2), effort, qdd)
+
+
+def _turning(tree: Tree, velocities: FloatArray) -> FloatArray:
+    """The derivative (..., nv, nv) of a deviation's rate by the deviation: the axes of bodies turn with them."""
+    turning = np.zeros((*velocities.shape, tree.nv))
+    for joint in tree.manifold_joints:
+        twist = np.zeros((*velocities.shape[:-1], 6))
+        twist[..., 6 - joint.joint.nv :] = velocities[..., joint.v]
+        turning[..., joint.v, joint.v] = -_motion_cross(twist)[..., 6 - joint.joint.nv :, 6 - joint.joint.nv :]
+    return turning
+
+
+def _linearized(tree: Tree, q: Any, qd: Any, tau: Any, external: External | None) -> Linearization:
+    """The same of arrays of another library, with its derivatives; `_turning` is linear in the velocities."""
+    nq, nv, still = tree.nq, tree.nv, np.zeros(tree.nv, np.float32)  # (float32 leaves the others their type)
+    moving = still if qd is None else qd
+    effort = loaded_kernel(tree, "inverse_dynamics", external)(q, moving, still) if tau is None else tau
+    turning = _turning(tree, np.eye(nv)).transpose(1, 2, 0)
+
+    def compute(module: Any, at: Any, speeds: Any, efforts: Any) -> tuple[Any, ...]:
+        by_q, by_qd, by_tau = loaded_kernel(tree, "forward_dynamics", external, "_derivatives")(at, speeds, efforts)
+        qdd = loaded_kernel(tree, "forward_dynamics", external)(at, speeds, efforts)
+        linear, unit, velocities = (module.asarray(x, dtype=by_q.dtype) for x in (turning, np.eye(nv), speeds))
+        turned = (linear @ velocities[..., None, :, None])[..., 0]
+        zeros = module.zeros_like(by_q)
+        upper = module.concatenate([turned + zeros, unit + zeros], axis=-1)
+        A = module.concatenate([upper, module.concatenate([by_q, by_qd], axis=-1)], axis=-2)
+        return A, module.concatenate([zeros, by_tau], axis=-2), efforts, qdd
+
+    signature = Signature(((nq,), (nv,), (nv,)), ((2 * nv, 2 * nv), (2 * nv, nv), (nv,), (nv,)), ("float64",) * 4)
+    return Linearization(*arrays.apply("linearize", compute, signature, (q, moving, effort)))
 
 
 @dataclass(frozen=True)
@@ -151,9 +182,15 @@ class Modes:
     @property
     def frequencies(self) -> FloatArray:
         """Angular frequencies (..., nv), rad/s; 0 where the square is that to rounding; NaN where the deviation grows."""
-        rounding = NEUTRAL * np.abs(self.squares).max(axis=-1, keepdims=True)
-        squares = np.where(np.abs(self.squares) <= rounding, 0.0, self.squares)
-        return np.sqrt(np.where(squares >= 0.0, squares, np.nan))
+
+        def compute(module: Any, squares: Any) -> tuple[Any, ...]:
+            sizes = module.abs(squares)
+            neutral = sizes <= NEUTRAL * module.amax(sizes, axis=-1, keepdims=True)
+            roots = module.sqrt(module.where(neutral | (squares < 0.0), 1.0, squares))
+            return (module.where(neutral, 0.0, module.where(squares < 0.0, np.nan, roots)),)
+
+        shape = tuple(self.squares.shape[-1:])
+        return arrays.apply("modes", compute, Signature((shape,), (shape,), ("float64",)), [self.squares])[0]  # type: ignore[no-any-return]
 
 
 def modes(
@@ -192,6 +229,12 @@ def modes(
     [9.81]
     """
     refuse_driven(tree, driven, "modes")
+    if not tree.loops and arrays.of("modes", [q]) is not None:
+        still = np.zeros(tree.nv, np.float32)  # (float32 leaves q its type)
+        stiffness, _, mass = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives")(q, still, still)
+        table = (tree.nv, tree.nv)
+        signature = Signature((table, table), ((tree.nv,), table), ("float64",) * 2)
+        return Modes(*arrays.apply("modes", _vibrations, signature, (stiffness, mass)))
     at, still = vectors("modes: q", q, tree.nq), np.zeros(tree.nv)
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
     stiffness, _, mass = derivatives(at, still, still)
@@ -203,11 +246,17 @@ def modes(
         forces = efforts_at(tree, holding, at, still, still, external, "modes")[1]
         turned = kernel_of(tree, "closure_derivatives")(at, still, still, forces)[0]
         stiffness, mass = (np.swapaxes(free, -1, -2) @ table @ free for table in (stiffness - turned, mass))
-    lower = np.linalg.cholesky(mass)
-    half = np.linalg.solve(lower, 0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
-    whole = np.linalg.solve(lower, np.swapaxes(half, -1, -2))
-    squares, shapes = np.linalg.eigh(0.5 * (whole + np.swapaxes(whole, -1, -2)))
-    return Modes(squares, free @ np.linalg.solve(np.swapaxes(lower, -1, -2), shapes))
+    squares, shapes = _vibrations(np, stiffness, mass)
+    return Modes(squares, free @ shapes)
+
+
+def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, Any]:
+    """Squares of the frequencies and shapes of K shape = square M shape."""
+    solve, lower = module.linalg.solve, module.linalg.cholesky(mass)
+    half = solve(lower, 0.5 * (stiffness + module.swapaxes(stiffness, -1, -2)))
+    whole = solve(lower, module.swapaxes(half, -1, -2))
+    squares, shapes = module.linalg.eigh(0.5 * (whole + module.swapaxes(whole, -1, -2)))
+    return squares, solve(module.swapaxes(lower, -1, -2), shapes)
 
 
 def _motion_cross(v: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.inverse_dynamics import inverse_dynamics
+from linkwise.dynamics.inverse_dynamics import friction_torque, inverse_dynamics, spring_torque
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, blank
 
@@ -36,6 +36,38 @@ def path_dynamics(tree: Tree, q: Array, dq: Array, ddq: Array) -> tuple[Array, A
     bodies = free.replace(gravity=(0.0, 0.0, 0.0), springs=())
     inertial, velocity = inverse_dynamics(bodies, q, still, dq), inverse_dynamics(bodies, q, dq, ddq)
     return np.asarray(inertial), np.asarray(velocity), np.asarray(inverse_dynamics(free, q, still, still))
+
+
+@algorithm(
+    inputs={"q": "nq", "dq": "nv", "speed": ""},
+    outputs={"constant": "nv", "growing": "nv"},
+    open_only=True,
+)
+def path_drag(tree: Tree, q: Array, dq: Array, speed: Array) -> tuple[Array, Array]:
+    """Return k and g (nv,): friction and dampers take k + g (ds/dt)^2 along a path q(s), near a speed ds/dt > 0.
+
+    Their sum is right at that speed, and its tangent where friction is viscous and dry: half of what grows with the speed is
+    in either.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> q, dq = np.zeros(6), np.array([1.0, -0.5, 0.3, 2.0, 1.0, -1.0])
+    >>> k, g = arm.kernel("path_drag")(q, dq, 0.7)
+    >>> bool(np.abs(k + g * 0.7**2 - arm.friction_torque(0.7 * dq)).max() < 1e-14)
+    True
+    """
+    rate = speed.item()
+    damped = any(spring.dissipates for spring in tree.springs)
+
+    def drag(qd: Array) -> Array:
+        total = np.asarray(friction_torque(tree, qd))
+        return total + spring_torque(tree, q, qd) - spring_torque(tree, q, blank(tree.nv)) if damped else total
+
+    once, twice = drag(dq * rate), drag(dq * (2.0 * rate))
+    half = 0.5 * (twice - once)
+    return once - half, half / (rate * rate)
 
 
 @algorithm(

@@ -71,14 +71,15 @@ def reflected_inertias(tree: Tree) -> list[float]:
     return felt
 
 
-def rotor_bias(tree: Tree, qd: Array) -> Array:
+def rotor_bias(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
     """What turns the momenta of rotors at joints with quaternions (nv,): see `rotor_coriolis`; zeros without any."""
-    return np.asarray(rotor_coriolis(tree, qd) @ qd) if turning_rotors(tree) else blank(tree.nv)
+    turns = turning_rotors(tree, reflected)
+    return np.asarray(rotor_coriolis(tree, qd, reflected) @ qd) if turns else blank(tree.nv)
 
 
-def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
+def turning_rotors(tree: Tree, reflected: Sequence[Any] | None = None) -> list[ManifoldJoint]:
     """The joints with quaternions whose motors have momenta that turn: not where three turns alone have one number."""
-    reflected = reflected_inertias(tree)
+    reflected = reflected_inertias(tree) if reflected is None else reflected
     results = []
     for at in tree.manifold_joints:
         values = reflected[at.v]
@@ -88,14 +89,15 @@ def turning_rotors(tree: Tree) -> list[ManifoldJoint]:
     return results
 
 
-def rotor_coriolis(tree: Tree, qd: Array) -> Array:
+def rotor_coriolis(tree: Tree, qd: Array, reflected: Sequence[Any] | None = None) -> Array:
     """C (nv, nv), skew-symmetric, of the motors of joints with quaternions.
 
     The kinetic energy qd' A qd / 2 has the momentum A qd in axes that move with qd; its rate is A qdd + C qd (H. Poincaré,
-    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901).
+    "Sur une forme nouvelle des équations de la mécanique", C. R. Acad. Sci. 132, 1901). A is that of the motors, or
+    ``reflected`` (nv,).
     """
-    reflected, matrix = reflected_inertias(tree), blank(tree.nv, tree.nv)
-    for at in turning_rotors(tree):
+    reflected, matrix = reflected_inertias(tree) if reflected is None else reflected, blank(tree.nv, tree.nv)
+    for at in turning_rotors(tree, reflected):
         momentum = np.array(reflected[at.v], dtype=object) * qd[at.v]
         matrix[at.v, at.v] = np.stack([at.joint.coadjoint(unit, momentum) for unit in np.eye(at.joint.nv)], axis=1)
     return matrix

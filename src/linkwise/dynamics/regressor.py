@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.algorithm import algorithm
-from linkwise.dynamics.recursions import joint_friction, pairs
-from linkwise.kinematics.body_motion import BodyMotion, motions, velocities
+from linkwise.dynamics.recursions import joint_friction
+from linkwise.kinematics.body_motion import motions, velocities
 from linkwise.kinematics.forward_kinematics import body_poses
-from linkwise.model.body import moving_bodies
-from linkwise.model.body_transform import joint_transforms
-from linkwise.model.parameters import LINK, MOTOR, to_body
+from linkwise.model.body import Bodies, moving_bodies
+from linkwise.model.body_transform import JointTransform, joint_transforms
+from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.transmission import Drive
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
@@ -41,20 +42,35 @@ def regressor(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     bodies = moving_bodies(tree)
     joints = joint_transforms(bodies, q)
     moved = motions(bodies, joints, qd, qdd, tree.gravity)
-    of_bodies = [blank(tree.nv, len(LINK)) for _ in bodies.bodies]
-    for k, table in enumerate(of_bodies):
-        for _, freedom, forces in pairs(bodies, joints, k, list(_forces(moved[k]).T)):
-            table[freedom.speed] = [freedom.screw @ force for force in forces]
-    columns = [blank(tree.nv, len(LINK)) if b < 0 else of_bodies[b] @ to_body(t) for b, t in bodies.frames]
-    motors = [_motor(tree, drive, qd, qdd) for drive in tree.drives]
+    felt = _carried_screws(bodies, joints)
+    first = len(LINK) * len(tree.links)
+    result = blank(tree.nv, first + len(MOTOR) * len(tree.drives))
+    for k, (body, t) in enumerate(bodies.frames):
+        if body < 0:
+            continue
+        turn, arm = t[:3, :3], t[:3, 3]
+        forces = _forces(*(_seen(turn, arm, motion) for motion in (moved[body].velocity, moved[body].acceleration)))
+        for speed, screw in felt[body]:
+            result[speed, len(LINK) * k : len(LINK) * (k + 1)] = _seen(turn, arm, screw) @ forces
+    for k, drive in enumerate(tree.drives):
+        result[:, first + len(MOTOR) * k : first + len(MOTOR) * (k + 1)] = _motor(tree, drive, qd, qdd)
     for rotor in bodies.rotors:
-        i, state = rotor.speed, moved[rotor.body]
-        motors[rotor.drive][i, 0] = motors[rotor.drive][i, 0] + rotor.turning @ state.acceleration[3:]
+        i, state, column = rotor.speed, moved[rotor.body], first + len(MOTOR) * rotor.drive
+        result[i, column] = result[i, column] + rotor.turning @ state.acceleration[3:]
         couple = rotor.turning * qdd[i] + cross(state.velocity[3:], rotor.turning) * qd[i]
-        for _, freedom, (there,) in pairs(bodies, joints, rotor.body, [couple]):
-            j = freedom.speed
-            motors[rotor.drive][j, 0] = motors[rotor.drive][j, 0] + freedom.angular @ there
-    return np.concatenate([*columns, *motors], axis=1)
+        for speed, screw in felt[rotor.body]:
+            result[speed, column] = result[speed, column] + screw[3:] @ couple
+    return result
+
+
+def _carried_screws(bodies: Bodies, joints: Sequence[JointTransform]) -> list[list[tuple[int, Array]]]:
+    """For each body, the freedoms that move it: the index of the speed, and the motion (6,) in the body's own frame."""
+    results: list[list[tuple[int, Array]]] = []
+    for body, joint in zip(bodies.bodies, joints, strict=True):
+        carrier = results[body.parent] if body.parent >= 0 else []
+        results.append([(speed, joint.motion_from_parent(screw)) for speed, screw in carrier])
+        results[-1] += [(freedom.speed, freedom.screw) for freedom in joint.freedoms]
+    return results
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"Y": "nv P"}, open_only=True)
@@ -68,7 +84,19 @@ def gravity_regressor(tree: Tree, q: Array) -> Array:
     >>> (arm.gravity_regressor([0.0, 0.5]) @ arm.parameters - arm.gravity_torque([0.0, 0.5])).round(9) + 0.0
     array([0., 0.])
     """
-    return np.asarray(regressor(tree, q, blank(tree.nv), blank(tree.nv)))
+    bodies, first = moving_bodies(tree), len(LINK) * len(tree.links)
+    lifted: list[tuple[Array, list[tuple[int, Any, Array]]]] = [(-np.asarray(tree.gravity), [])]
+    for body, joint in zip(bodies.bodies, joint_transforms(bodies, q), strict=True):
+        up, carrier = lifted[body.parent + 1]
+        up = joint.vector_from_parent(up)
+        felt = [(k, lift + slope @ joint.origin, joint.vector_from_parent(slope)) for k, lift, slope in carrier]
+        felt += [(one.speed, up @ one.linear, cross(up, one.angular)) for one in joint.freedoms]
+        lifted.append((up, felt))
+    result = blank(tree.nv, first + len(MOTOR) * len(tree.drives))
+    for k, (b, t) in enumerate(bodies.frames):
+        for speed, lift, slope in lifted[b + 1][1]:
+            result[speed, len(LINK) * k : len(LINK) * k + 4] = [lift + slope @ t[:3, 3], *(t[:3, :3].T @ slope)]
+    return result
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv"}, outputs={"Y": "nv P"}, open_only=True)
@@ -119,11 +147,10 @@ def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     return kinetic, potential
 
 
-def _forces(moved: BodyMotion) -> Array:
-    """Force and moment (6, 10) on a body per unit of each of its parameters."""
-    linear, angular = moved.velocity[:3], moved.velocity[3:]
-    acceleration = moved.acceleration[:3] + cross(angular, linear)
-    turning, spin = moved.acceleration[3:], skew(angular)
+def _forces(velocity: Array, falling: Array) -> Array:
+    """Force and moment (6, 10) on a link per unit of each of its parameters, by its motion (6,) and its acceleration."""
+    angular, turning = velocity[3:], falling[3:]
+    acceleration, spin = falling[:3] + cross(angular, velocity[:3]), skew(angular)
     result = blank(6, len(LINK))
     result[:3, 0] = acceleration
     result[:3, 1:4] = skew(turning) + spin @ spin
@@ -171,7 +198,7 @@ def regressor_in_steps(sweeps: Sweeps) -> None:
         axes = link.body["axes"]
         turn, arm = axes @ pose[:3, :3], axes @ pose[:3, 3]
         velocity, falling = (_seen(turn, arm, link.body[name]) for name in ("velocity", "falling"))
-        forces = _forces(BodyMotion(velocity, falling, velocity, falling))
+        forces = _forces(velocity, falling)
         return [np.concatenate([_passed(turn, arm, force) for force in forces.T])]
 
     def visit(body: Row, state: Array, same: bool) -> Array:

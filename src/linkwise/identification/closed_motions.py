@@ -13,7 +13,7 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_speeds
 from linkwise.dynamics.closed_loops.regressor import closed_regressor
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, members
 from linkwise.loops.linkage import Linkage
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
@@ -58,10 +58,13 @@ class ClosedMotions:
         Raises
         ------
         ArgumentError
-            Where these coordinates cannot drive, or there are not as many as degrees of freedom.
+            Where these coordinates cannot drive, are of joints with quaternions, or there are not as many as degrees of
+            freedom.
         """
         name = "exciting_trajectory"
         speeds = driven_speeds(mechanism, driven, name)
+        if turning := [mechanism.speed_names[k] for k in speeds if k < mechanism.nv - mechanism.n]:
+            raise ArgumentError(f"{name}: driven has {members(turning)}, of joints with quaternions, which no motion drives")
         linkage = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in speeds], q0)
         still = np.zeros(mechanism.nv)
         closed_regressor(mechanism, linkage.q0, still, still, driven, name=name)

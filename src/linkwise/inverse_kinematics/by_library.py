@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from linkwise.arrays import Framework, Signature
 from linkwise.arrays.framework import DifferentiableFramework
-from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
 from linkwise.solve.solution import ROWS, Solution
@@ -25,18 +24,32 @@ def solve_by(
     """A solution whose rows are arrays of a library; with Dask, none of them is computed yet."""
     starts = () if q0 is None else (q0,)
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
+    differentiated = isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts))
+    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
     if library.on_device((T, *starts)):
-        if isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts)):
-            raise ArgumentError("inverse_kinematics: no derivatives on a GPU; expected tensors that require none: .detach()")
         from linkwise.inverse_kinematics.on_device import solve_on_device
 
-        return solve_on_device(mechanism, T, q0, **options)
-    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
-    results = library.map(partial(_rows, solver, mechanism, options), signature, (T, *starts))
-    rows = dict(zip(ROWS, results, strict=True))
-    if isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts)):
-        rows["q"] = differentiable(library, mechanism, rows["q"], T, rows["success"], **options)
+        if not differentiated:
+            return solve_on_device(mechanism, T, q0, **options)
+        names = tuple(name for name in ROWS if name != "reason")
+        run = partial(_device_rows, solve_on_device, mechanism, options, names)
+        results = cast("DifferentiableFramework", library).opaque(run, signature, (T, *starts))
+        rows = dict(zip(names, results, strict=True)) | {"reason": None}
+    else:
+        results = library.map(partial(_rows, solver, mechanism, options), signature, (T, *starts))
+        rows = dict(zip(ROWS, results, strict=True))
+    if differentiated:
+        rows["q"] = differentiable(
+            cast("DifferentiableFramework", library), mechanism, rows["q"], T, rows["success"], **options
+        )
     return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
+
+
+def _device_rows(
+    solver: Callable[..., Solution], mechanism: Tree, options: dict[str, Any], names: tuple[str, ...], *arrays: Any
+) -> tuple[Any, ...]:
+    solution = solver(mechanism, *arrays, **options)
+    return tuple(getattr(solution, name) for name in names)
 
 
 def _rows(solver: Callable[..., Solution], mechanism: Tree, options: dict[str, Any], T: Any, *q0: Any) -> tuple[Any, ...]:

@@ -50,7 +50,11 @@ def differentiable(
     shapes = ((mechanism.nq,), (4, 4), ())
     signature = Signature(shapes, ((mechanism.nq, len(rows)), ()), ("float64", "bool"))
     q, fixed = library.constant(q), library.constant(T)
-    inverse, exists = library.map(partial(_inverse, mechanism, kernel, rows), signature, (q, fixed, success))
+    arrays = (q, fixed, success)
+    if library.on_device(arrays):
+        inverse, exists = library.opaque(partial(_device_inverse, library, mechanism, kernel, rows), signature, arrays)
+    else:
+        inverse, exists = library.map(partial(_inverse, mechanism, kernel, rows), signature, arrays)
     inverse, exists = library.constant(inverse), exists[..., None]
     function = library.of_kernel(kernel)
     at_solution = library.constant(function(q, fixed))
@@ -87,8 +91,7 @@ def _inverse(
     batch = jacobian.shape[:-2]
     moving = np.flatnonzero(np.any(jacobian != 0.0, axis=tuple(range(jacobian.ndim - 1))))
     inverse, exists = np.zeros((*batch, mechanism.nq, len(rows))), np.zeros(batch, dtype=bool)
-    partial_turn = 0 < sum(row >= 3 for row in rows) < 3
-    if len(moving) != len(rows) or partial_turn or mechanism.loops or mechanism.manifold_joints:
+    if len(moving) != len(rows) or not _determined(mechanism, rows):
         return inverse, exists
     square = jacobian[..., moving]
     finite = np.isfinite(square).all(axis=(-2, -1))
@@ -96,3 +99,25 @@ def _inverse(
     exists = finite & np.asarray(success, dtype=bool) & (values[..., -1] > SINGULAR * values[..., 0])
     inverse[..., moving, :] = np.linalg.inv(np.where(exists[..., None, None], square, np.eye(len(rows))))
     return np.where(exists[..., None, None], inverse, 0.0), exists
+
+
+def _determined(mechanism: Tree, rows: list[int]) -> bool:
+    """Whether the rows of a pose can determine joints: no rotation about single axes, no loops, no quaternions."""
+    partial_turn = 0 < sum(row >= 3 for row in rows) < 3
+    return not (partial_turn or mechanism.loops or mechanism.manifold_joints)
+
+
+def _device_inverse(
+    library: DifferentiableFramework, mechanism: Tree, kernel: Kernel, rows: list[int], q: Any, T: Any, success: Any
+) -> tuple[Any, Any]:
+    """The same by functions of the library, where all joints move the frame."""
+    module, count = library.functions, len(rows)
+    if mechanism.nq != count or not _determined(mechanism, rows):
+        still = library.constant(np.zeros((mechanism.nq, count)), near=q)
+        return q[..., None] * 0.0 + still, success & ~success
+    one = library.constant(np.eye(count), near=q)
+    jacobian = library.of_kernel(kernel.derivative("q"))(q, T)
+    finite = module.isfinite(jacobian).all(-1).all(-1)
+    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, one))
+    exists = finite & success & (values[..., -1] > SINGULAR * values[..., 0])
+    return module.linalg.inv(library.where(exists[..., None, None], jacobian, one)), exists

@@ -49,7 +49,10 @@ def solve_on_device(
             f"inverse_kinematics: {mechanism.name!r} has quaternions or joints that do not move {link!r}: not on a GPU"
         )
     nq = mechanism.nq
-    library = placed("inverse_kinematics", {"T": T} if q0 is None else {"T": T, "q0": q0}).library
+    arguments = placed("inverse_kinematics", {"T": T} if q0 is None else {"T": T, "q0": q0})
+    if arguments.dtype != "float64":
+        raise ArgumentError(f"inverse_kinematics: T holds {arguments.dtype}; expected float64 on a GPU")
+    library = arguments.library
     numbers = [library.asarray(x) for x in (system.starts(seed), system.settings(tol))]
     values = {"T": T, "q0": library.asarray(system.start) if q0 is None else q0}
     here = placed("inverse_kinematics", values | dict(zip(("starts", "settings"), numbers, strict=True)))
@@ -66,7 +69,8 @@ def solve_on_device(
     success = (result[..., -1] > 0.0) & (distance <= tol) & (angle <= tol) & (outside == 0.0)
     steps = library.cast(result[..., nq], "int64")
     shared: dict[str, Any] = {"limits": system.bounds, "names": system.names, "tol": tol}
-    return Solution.of(q=q, success=success, reason=None, distance=distance, angle=angle, iterations=steps, **shared)
+    errors = {"position_error": distance, "rotation_error": angle}
+    return Solution.of(q=q, success=success, reason=None, **errors, iterations=steps, **shared)
 
 
 def _batch(poses: tuple[int, ...], start: tuple[int, ...], nq: int) -> tuple[int, ...]:

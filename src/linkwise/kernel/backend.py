@@ -60,10 +60,13 @@ class Backend(ABC):
         """The passes of `linkwise.kernel.reachability` as a gufunc."""
         return None
 
-    def path_speeds(self, rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any] | None:
+    def path_speeds(
+        self, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None
+    ) -> Callable[..., Any] | None:  # fmt: skip
         """The same passes along polynomials, with tapes for the lines and the greatest x of one joint, as a gufunc.
 
-        The tapes are for lines of accelerations, for the greatest x, and for lines of efforts.
+        The tapes are for lines of accelerations, for the greatest x, and for lines of efforts; `drag` is the matrix that
+        gives Bernstein coefficients from values of friction within an interval, where there is any.
         """
         return None
 

@@ -132,7 +132,8 @@ class _HandOver(tuple[Any, ...]):
     """What a function of `make_callable` is bound to.
 
     The fallback, the method definition, what to keep, what to ask for an entry, kernels by the words that they were called
-    with, and what gives the kernel of some words.
+    with, what gives the kernel of some words, and what gives that of a call which `torch.compile` traces. The class has a
+    method under the name of each such function, which `torch.compile` traces in its place.
 
     A tuple, for the garbage collector never empties one before its time, and what is kept stands in an array of objects,
     which it does not look into. Pickling the function leads back to the method.
@@ -141,7 +142,7 @@ class _HandOver(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        fallback, _, _, questions, kernels, kernel_of = self
+        fallback, _, _, questions, kernels, kernel_of, _ = self
         if not kwargs:
             result = fallback(*args)
             for question in questions[:1]:  # (another thread may have had its answer)
@@ -180,6 +181,44 @@ def _itself(owner: Any) -> Any:
     return owner
 
 
+#: What arguments that choose a kernel are; all others are arrays.
+_WORDS = (str, int, type(None))
+
+
+def _traced(name: str) -> Callable[..., Any]:
+    """The method of `_HandOver` that `torch.compile` traces; which kernel it calls is constant in the graph."""
+
+    def call(self: _HandOver, *args: Any, **kwargs: Any) -> Any:
+        return call_in_graph(self, None, args, kwargs)
+
+    call.__name__ = name
+    return call
+
+
+def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `torch.compile` traces in the place of a method: of what is bound to one, or of a method and its owner."""
+    from linkwise.arrays.torch import in_graph
+
+    words = [arg if isinstance(arg, _WORDS) else ... for arg in args]
+    named = {key: value if isinstance(value, _WORDS) else ... for key, value in kwargs.items()}
+    key, places = _traced_kernel(method, owner, words, named)
+    return in_graph(key, [kwargs[place] if isinstance(place, str) else args[place] for place in places])
+
+
+def _traced_kernel(
+    method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[str, tuple[int | str, ...]]:
+    """The key of a kernel for torch, and which arguments go into it; arrays are ... here."""
+    from linkwise.arrays.torch import key_of
+
+    ask = method[6] if owner is None else partial(method.in_graph, owner)
+    kernel, places = ask(args, kwargs)
+    return key_of(kernel), places
+
+
+_traced_kernel._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+
+
 def make_callable(
     fallback: Callable[..., Any],
     name: str,
@@ -187,6 +226,7 @@ def make_callable(
     entry: Entry | None = None,
     later: Callable[[tuple[Any, ...]], Entry | None] | None = None,
     kernel_of: Callable[[tuple[Any, ...], dict[str, Any]], Callable[..., Any] | None] | None = None,
+    in_graph: Callable[[Sequence[Any], Mapping[str, Any]], tuple[Any, tuple[int | str, ...]]] | None = None,
 ) -> Any:
     """Wrap a compiled entry as a Python function; calls that it does not take go to the fallback.
 
@@ -204,12 +244,17 @@ def make_callable(
     kernel_of : callable, optional
         Asked once for each choice of words as keywords: what takes the arguments of such calls from then on, None for the
         fallback.
+    in_graph : callable, optional
+        Asked for each call that `torch.compile` traces, with ... in the place of arrays: the kernel of the call, and the
+        places or names of its arguments.
     """
     address, keep = entry or no_entry()
     kept = np.empty(1, dtype=object)
     kept[0] = keep
     method = _MethodDef(name.encode(), address, _FASTCALL_KEYWORDS, doc.encode())
-    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of))
+    bound = _HandOver((fallback, method, kept, [later] if later else [], {}, kernel_of, in_graph))
+    if in_graph and not hasattr(_HandOver, name):
+        setattr(_HandOver, name, _traced(name))
     return _function_maker()(ctypes.addressof(method), bound, None)
 
 

@@ -285,7 +285,7 @@ class Kernel:
         return arrays.by_name("torch").of_kernel(self)
 
     def jax(self) -> Callable[..., Any]:
-        """The kernel as a function of JAX arrays on the CPU, which JAX differentiates and compiles.
+        """The kernel as a function of JAX arrays, which JAX differentiates and compiles; those on a GPU are computed there.
 
         It goes through ``jit``, ``grad``, ``jacfwd``, ``jacrev``, ``hessian``, ``vmap`` and ``scan``. XLA calls the kernel's
         machine code itself, so the numbers are those of the kernel, bit for bit. It broadcasts as the
@@ -306,9 +306,10 @@ class Kernel:
 
         It takes what has ``__cuda_array_interface__`` or DLPack: arrays of CuPy, PyTorch, JAX, Numba; all of one library and
         device, all float64 or all float32. It broadcasts as the kernel does, runs on the stream that is current in CuPy or
-        PyTorch, and gives arrays of the same library. Rows whose numbers do not lie side by side are copied first. The code
-        is PTX from the kernel's own lowering, which the driver compiles: no toolkit is needed. Tensors of PyTorch carry no
-        derivatives here: `torch` and the methods of a mechanism take tensors on a GPU too, and do.
+        PyTorch (arrays of JAX are waited for), and gives arrays of the same library. Rows whose numbers do not lie side by
+        side are copied first. The code is PTX from the kernel's own lowering, which the driver compiles: no toolkit is
+        needed. There are no derivatives here, and tensors that require them are refused: `torch`, `jax` and the methods of a
+        mechanism have them.
 
         Raises
         ------

@@ -22,8 +22,8 @@ from linkwise.parameter_sweep.sweep import Sweep
 #: Called with how many chunks are written, and how many there are.
 Progress = Callable[[int, int], None]
 
-#: The file that says what the parts in a folder belong to.
-SETTINGS = "sweep.json"
+#: The file that says what the parts in a folder belong to; readers of Parquet pass over names that begin so.
+SETTINGS = "_sweep.json"
 
 #: How often lost processes are replaced without a chunk in between; a chunk that ends its process does so again.
 ATTEMPTS = 3

@@ -20,6 +20,8 @@ class PlanarClearance:
 
     Attributes
     ----------
+    q : ndarray (..., nq)
+        Configurations, rad or m.
     distance : ndarray (..., P)
         Of each pair, m; 0 where they meet.
     pairs : tuple of (str, str)
@@ -36,6 +38,7 @@ class PlanarClearance:
     [0.25, 1.129]
     """
 
+    q: FloatArray
     distance: FloatArray
     pairs: tuple[tuple[str, str], ...]
     points: FloatArray
@@ -95,4 +98,6 @@ def clearance(
         closer = lengths < distance[rows, k]
         distance[rows[closer], k], points[rows[closer], k] = lengths[closer], ends[closer]
     shape = (*batch, len(check.pairs))
-    return PlanarClearance(distance.reshape(shape), tuple(check.pair_names), points.reshape(*shape, 2, 2))
+    return PlanarClearance(
+        q.reshape(*batch, -1), distance.reshape(shape), tuple(check.pair_names), points.reshape(*shape, 2, 2)
+    )

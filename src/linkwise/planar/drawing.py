@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from linkwise.errors import ArgumentError
 from linkwise.model.formatting.table import plain
 from linkwise.planar import drawing_symbols as symbols
+from linkwise.planar.clearance import clearance
 from linkwise.planar.link import WORLD, Link
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons, step
@@ -19,6 +21,8 @@ from linkwise.plot.figure import colour, figure, legend, literal
 from linkwise.spatial.rotation import rotation_z
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
+from linkwise.view.drawing.render import draw_nearest
+from linkwise.view.scene.obstacles import NearestPoints
 from linkwise.view.scene.scene import Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
@@ -50,7 +54,8 @@ def draw(
     configuration : (nq,) array_like
         Coordinates, rad or m.
     obstacles : mapping of str to polygon, or sequence of polygons
-        Simple polygons (m, 2) in world axes, m; drawn dark grey.
+        Simple polygons (m, 2) in world axes, m; drawn dark grey. Where Shapely is installed (extra ``planar``), red lines
+        join the nearest points of the three pairs of `linkwise.planar.clearance` that are nearest to each other.
     frames : bool
         Whether to draw the body frames, with the number of the link, counted from 1.
     names : bool
@@ -88,6 +93,8 @@ def draw(
     for polygon in polygons.values():
         symbols.obstacle(axes, polygon)
     on(axes, mechanism, q, float((high - low).max()), frames=frames)
+    if polygons and importlib.util.find_spec("shapely"):
+        draw_nearest(axes, NearestPoints.of(clearance(mechanism, q, polygons)))
     literal(axes.set_title(" ", fontsize=11), plain(mechanism.name))
     if names:
         name_links(picture, mechanism, polygons)

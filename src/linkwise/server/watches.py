@@ -55,7 +55,6 @@ def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
 
 def _watches(ports: Ports) -> Iterator[WatchedValue]:
     for name, port in ports.items():
-        entity, _, quantity = name.partition(".")
         if port.direction != "out":
             continue
         if name == "chain.unsolved":
@@ -69,11 +68,12 @@ def _watches(ports: Ports) -> Iterator[WatchedValue]:
             )
         elif name == "chain.kept":
             yield WatchedValue(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
-        elif quantity == "limited":
+        elif name.endswith(".limited"):
             yield WatchedValue(
                 name, 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more"
             )
-        elif quantity == "limits.reached":
+        elif name.endswith(".limits.reached"):
+            entity = name.removesuffix(".limits.reached")
             yield WatchedValue(name, 1.0, "limit", 300, f"{entity} is at a limit", f"{entity} is off its limit")
 
 

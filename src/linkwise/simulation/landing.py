@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.dynamics.closed_loops.nullspace import free_motions
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel
 from linkwise.simulation.adaptive import Law
 from linkwise.simulation.coulomb import NONE, Cone, coulomb, on_cones, refined, still_rows
+from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.modal import ModalRollout, UnsolvedError
 from linkwise.simulation.task import Task
 from linkwise.spatial.scalar import FloatArray
@@ -130,13 +132,21 @@ class GroundRollout(ModalRollout):
         normal = self.ground.normal(name)
         return np.asarray(value - (normal @ value) * normal)
 
+    def _closed(self, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state, or the nearest one that closes the loops where that keeps them closed."""
+        return projected(self.plant.tree, q, qd) if self.plant.projects else (q, qd)
+
     def _efforts(self, mode: Any, tau: FloatArray, q: FloatArray, qd: FloatArray) -> FloatArray:
         if not mode.standing:
             return np.zeros(self.nv)
+        q, qd = self._closed(q, qd)
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):  # (the integrator tries a shorter step)
+            return np.full(self.nv, np.nan)
         return np.asarray(self.contacts.jacobian(q, mode.standing).T @ self._held(mode, tau, q, qd))
 
     def _mode_events(self, mode: Any, law: Law, begin: float) -> list[tuple[str, Any, Any]]:
-        event = partial(self._falling, nq=self.nq, begin=begin)
+        def event(value: Any) -> Any:
+            return self._falling(lambda t, q, qd: value(t, *self._closed(q, qd)), nq=self.nq, begin=begin)
 
         def pressure(t: float, q: FloatArray, qd: FloatArray, name: str) -> float:
             return self.ground.along(self._held(mode, law(t, q, qd), q, qd), mode.standing)[name]
@@ -194,6 +204,7 @@ class GroundRollout(ModalRollout):
     def _change(
         self, time: float, q: FloatArray, qd: FloatArray, law: Law, occurred: Any = ()
     ) -> tuple[FloatArray, FloatArray, Any, float | None]:
+        q, qd = self._closed(q, qd)
         before, tau = self.stance, law(time, q, qd)
         landed = [*(name for kind, name in occurred if kind == "land"), *self.touching]
         if landed:  # a foot that comes down flat does so with all its points at once
@@ -233,7 +244,14 @@ class GroundRollout(ModalRollout):
             if np.linalg.norm(self._across(x, speeds[x])) > _slow(occurred, x)
         }
         rows = still_rows(self._cones(stance.standing, moving), len(jac)) @ jac
-        return _without(self.contacts.mass_matrix(q), rows, qd)
+        return self._without(q, rows, qd)
+
+    def _without(self, q: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
+        """The velocities (nv,) nearest to some, measured by the mass matrix, at which rows @ velocities is zero."""
+        if not len(rows):
+            return qd
+        response = self.contacts.response(q, rows)
+        return np.asarray(qd - response @ np.linalg.lstsq(rows @ response, rows @ qd, rcond=DEPENDENT)[0])
 
     def _stance(self, q: FloatArray, qd: FloatArray, tau: FloatArray, standing: list[str], occurred: Any) -> Stance | None:
         """Which of the contacts that touch stand on, and which of these slide; none where no forces are possible."""
@@ -265,7 +283,7 @@ class GroundRollout(ModalRollout):
             elif ("slip", name) in occurred and self.ground.margin(forces, standing, name) <= rounding and push.any():
                 sliding[name] = -push / np.linalg.norm(push)
         held = self.contacts.jacobian(q, stays)
-        held = still_rows(self._cones(stays, sliding), len(held)) @ held
+        held = still_rows(self._cones(stays, sliding), len(held)) @ held @ free_motions(self.plant.tree, q)
         shared = len(stays) > 1 and np.linalg.matrix_rank(held, rtol=DEPENDENT) < len(held)
         return Stance(tuple(stays), sliding, bool(shared))
 
@@ -298,13 +316,13 @@ class GroundRollout(ModalRollout):
             speeds = rebounds(velocities)
             return bool(speeds) and all(v * v <= low * falling[x] for x, v in speeds.items())
 
-        mass, after = self.contacts.mass_matrix(q), self._after(time, q, qd, touching, self.ground.restitution)
+        after = self._after(time, q, qd, touching, self.ground.restitution)
         if too_low(after) and self.ground.restitution:
             after = self._after(time, q, qd, touching, 0.0)
         if too_low(after):  # it rocks no more
             most, speeds = max(rebounds(after).values()), self.contacts.by_name(jac @ after, touching)
             slides = {x: v for x, v in speeds.items() if self.ground.has_cone(x) and np.linalg.norm(v) > 2.0 * most}
-            after = _without(mass, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
+            after = self._without(q, still_rows(self._cones(touching, slides), len(jac)) @ jac, after)
         times = [v / falling[x] for x, v in rebounds(after).items() if falling[x]]
         return after, min(times) if times else None
 
@@ -338,11 +356,3 @@ def _slow(occurred: Any, name: str) -> float:
     if ("stick", name) in occurred:  # (it has turned back, slower than the direction of its friction is known)
         return TURNING
     return ABOUT_SLOW if any(kind == "stick" for kind, _ in occurred) else SLOW
-
-
-def _without(mass: FloatArray, rows: FloatArray, qd: FloatArray) -> FloatArray:
-    """The velocities (nv,) nearest to some, measured by the mass matrix, at which rows @ velocities is zero."""
-    if not len(rows):
-        return qd
-    response = np.linalg.solve(mass, rows.T)
-    return np.asarray(qd - response @ np.linalg.lstsq(rows @ response, rows @ qd, rcond=DEPENDENT)[0])

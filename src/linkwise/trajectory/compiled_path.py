@@ -15,13 +15,15 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import State
 from linkwise.trajectory.motion_limits import JOINT_FIELDS
 from linkwise.trajectory.path import JointPath, in_lanes, scratch
+from linkwise.trajectory.path_drag import DragGrid, drag_settles
 from linkwise.trajectory.path_efforts import EffortGrid, efforts_hold
 from linkwise.trajectory.path_kernels import (
+    COEFFICIENTS,
     DEGREE,
     UNLIMITED,
     controls,
     effort_rows,
-    motion_within,
+    motion_at,
     rate_caps,
     rate_rows,
     slopes,
@@ -51,7 +53,7 @@ class Speeds(NamedTuple):
 
 def speeds(
     path: JointPath, nodes: FloatArray, most: FloatArray, ends: FloatArray, limits: Mapping[str, FloatArray],
-    mechanism: Any = None,
+    mechanism: Any = None, *, drag: bool = False,
 ) -> Speeds | None:  # fmt: skip
     """The fastest motions for limits of joints.
 
@@ -67,6 +69,8 @@ def speeds(
         Of ``qd_max``, ``qdd_max`` and ``tau_max`` those that there are.
     mechanism : Mechanism, optional
         It moves along the path, where there are limits of efforts.
+    drag : bool
+        Whether it has friction or dampers.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def speeds(
         None where the backend has no such program, and where it leaves efforts beyond their limits.
     """
     backend, efforts = default_backend(), "tau_max" in limits
-    program = _speeds(backend, "qdd_max" in limits, efforts)
+    program = _speeds(backend, "qdd_max" in limits, efforts, drag)
     if program is None or (efforts and path.before is not None):
         return None
     grid, lanes = _grid(path.s.tobytes(), nodes.tobytes()), path.in_lanes.reshape(-1, *path.in_lanes.shape[-3:])
@@ -97,7 +101,11 @@ def speeds(
             for column, values in zip(result, out, strict=True):
                 column[part] = values
 
-    if not efforts:
+    if drag:
+        path_grid = DragGrid.of(path.s, nodes)
+        if not drag_settles(path_grid, path.n, lanes, bounds, mechanism, ends == 0.0, result.x, result.times, solve):
+            return None
+    elif not efforts:
         solve(slice(None), bounds)
     elif not efforts_hold(EffortGrid.of(path.s, nodes), path.n, lanes, bounds, mechanism, ends == 0.0, result.x, solve):
         return None
@@ -121,9 +129,9 @@ def motion(path: JointPath, nodes: FloatArray, times: FloatArray, x: FloatArray,
     if program is None:
         return None
     grid = _grid(path.s.tobytes(), nodes.tobytes())
-    q, qd, qdd = (np.empty((*path.batch, time.size, path.n)) for _ in range(3))
+    q, qd, qdd = np.empty((3, *path.batch, time.size, path.n))
     arrays = [np.ascontiguousarray(part) for part in (time, times, x, nodes)]
-    program(*arrays, grid.piece, path.s[:-1], grid.length, path.in_lanes, out=(q, qd, qdd))
+    program(*arrays, grid.rate, grid.piece, path.s[:-1], grid.length, 1.0 / grid.length, path.in_lanes, out=(q, qd, qdd))
     return q, qd, qdd
 
 
@@ -169,7 +177,7 @@ def _grid(knots: bytes, nodes: bytes) -> PathGrid:
 
 
 @cache
-def _speeds(backend: str, rates: bool, efforts: bool) -> Callable[..., Any] | None:
+def _speeds(backend: str, rates: bool, efforts: bool, drag: bool) -> Callable[..., Any] | None:
     inputs = {"d": (ROWS,), "pace": (), "limits": (2,)}
 
     def rows(d: Any, pace: Any, limits: Any) -> Any:
@@ -187,6 +195,7 @@ def _speeds(backend: str, rates: bool, efforts: bool) -> Callable[..., Any] | No
         trace(rows, "rate_rows", inputs, shape) if rates else None,
         trace(caps, "rate_caps", inputs, {"cap": (2,)}),
         trace(lines, "effort_rows", terms, shape) if efforts else None,
+        np.where(np.abs(COEFFICIENTS) > 1e-12, COEFFICIENTS, 0.0) if drag else None,
     )
 
 
@@ -197,7 +206,7 @@ def _motion(backend: str) -> Callable[..., Any] | None:
 
 def _motion_tape() -> Tape:
     def function(*values: Any) -> Any:
-        return motion_within(*(value.item() for value in values))
+        return motion_at(*(value.item() for value in values))
 
-    names = ("q0", "v0", "a0", "q1", "v1", "a1", "step", "share", "u", "x")
-    return trace(function, "motion_within", dict.fromkeys(names, ()), dict.fromkeys(("q", "qd", "qdd"), ()))
+    names = ("q0", "v0", "a0", "q1", "v1", "a1", "step", "pace", "share", "u", "x", "speed")
+    return trace(function, "motion_at", dict.fromkeys(names, ()), dict.fromkeys(("q", "qd", "qdd"), ()))

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise.spatial.scalar import FloatArray
 
 
 class LeastClearance(NamedTuple):
-    """Where a motion comes nearest to an obstacle, or to the mechanism itself.
+    """Where a motion comes nearest to an obstacle, or to the mechanism itself; for a batch of motions each of them.
 
     Attributes
     ----------
-    distance : float
+    distance : float or ndarray (...)
         Signed, m; negative where the two overlap.
-    pair : tuple of (str, str)
+    pair : tuple of (str, str), or ndarray (..., 2)
         Names of the two shapes.
-    time : float
+    time : float or ndarray (...)
         When, s.
 
     Examples
@@ -33,13 +34,28 @@ class LeastClearance(NamedTuple):
     (0.35, ('link2', 'ball'), 0.0)
     """
 
-    distance: float
-    pair: tuple[str, str]
-    time: float
+    distance: Any
+    pair: Any
+    time: Any
+
+    @classmethod
+    def of(cls, distance: FloatArray, pair: npt.NDArray[np.str_], time: FloatArray) -> LeastClearance:
+        """Of numbers () of one motion, or (...) of a batch; names (..., 2)."""
+        if distance.ndim:
+            return cls(distance, pair, time)
+        return cls(float(distance), (str(pair[0]), str(pair[1])), float(time))
+
+    def member(self, index: int | tuple[int, ...]) -> LeastClearance:
+        """That of one motion, or of a smaller batch, of a batch."""
+        return LeastClearance.of(*(np.asarray(part)[index] for part in self))
 
 
 def least_clearance(mechanism: Any, times: FloatArray, q: FloatArray, obstacles: Any, *, exact: bool) -> LeastClearance:
-    """The least distance of a mechanism at configurations (K, nq) and their times (K,)."""
-    result = mechanism.clearance(q, obstacles, exact=exact)
-    nearest, k = result.nearest, int(np.argmin(result.least))
-    return LeastClearance(float(result.least[k]), (str(nearest[k][0]), str(nearest[k][1])), float(times[k]))
+    """The least distances of a mechanism at configurations (..., K, nq) and their times (K,)."""
+    batch = q.shape[:-2]
+    distance, time, pair = np.empty(batch), np.empty(batch), np.empty((*batch, 2), dtype=object)
+    for place in np.ndindex(batch):  # (one after the other: a batch has many pairs and instants)
+        result = mechanism.clearance(q[place], obstacles, exact=exact)
+        k = int(np.argmin(result.least))
+        distance[place], pair[place], time[place] = result.least[k], result.nearest[k], times[k]
+    return LeastClearance.of(distance, pair.astype(str), time)

@@ -111,7 +111,8 @@ class OptimalMotion(Trajectory):
     def member(self, index: int | tuple[int, ...]) -> Self:
         """Return one motion, or a smaller batch, of a batch; its instants are those of the longest of the whole."""
         part = super().member(index)
-        return replace(part, stretch=np.broadcast_to(self.stretch, self.batch)[index])
+        least = None if self.least_clearance is None else self.least_clearance.member(index)
+        return replace(part, stretch=np.broadcast_to(self.stretch, self.batch)[index], least_clearance=least)
 
     @cached_property
     def limit_names(self) -> tuple[str, ...]:

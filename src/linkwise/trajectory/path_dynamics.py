@@ -9,11 +9,17 @@ import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path_kernels import SHARES, kernel, sampled_cap, sampled_limits
-from linkwise.trajectory.peaks import DENSE, peaks
+from linkwise.trajectory.peaks import DENSE, greatest_sizes, peaks
 from linkwise.trajectory.retimed import Pieces, Retimed
 
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
 CHECKED = np.array([0.0, 0.125, 0.375, 0.625, 0.875, 1.0])
+
+#: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
+MOST = 30
+
+#: In the place of a limit of zero.
+LEAST_LIMIT = 1e-300
 
 #: The root of x at which friction at rest has the sign of the motion that ends there.
 CREEPING = 1e-100
@@ -48,7 +54,7 @@ def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> di
     """Of the velocity of the tool and the momenta about the centre of mass those that are limited, each (..., 3)."""
     values = {}
     if "tool_speed" in limits:
-        values["tool_speed"] = (mechanism.jacobian(q)[..., :3, :] @ qd[..., None])[..., 0]
+        values["tool_speed"] = mechanism.frame_velocity(q, qd)[..., :3]
     if "linear_momentum" in limits or "angular_momentum" in limits:
         momentum = mechanism.momentum(q, qd, about="com")
         parts = {"linear_momentum": momentum[..., :3], "angular_momentum": momentum[..., 3:]}
@@ -58,22 +64,36 @@ def speed_like(mechanism: Any, limits: Any, q: FloatArray, qd: FloatArray) -> di
 
 def tool_acceleration(mechanism: Any, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
     """The acceleration (..., 3) of the tool's origin."""
-    turning = mechanism.jacobian_dot(q, qd)[..., :3, :] @ qd[..., None]
-    return np.asarray((turning + mechanism.jacobian(q)[..., :3, :] @ qdd[..., None])[..., 0])
+    return np.asarray(mechanism.frame_acceleration(q, qd, qdd)[..., :3])
 
 
-def has_friction(mechanism: Any) -> bool:
-    """Whether efforts are not linear in u and x."""
+def has_drag(mechanism: Any) -> bool:
+    """Whether efforts are not linear in u and x: for friction and dampers."""
 
     def find() -> bool:
-        return bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
+        damped = any(spring.dissipates for spring in mechanism.springs)
+        return damped or bool(np.any(mechanism.friction_torque(np.ones(mechanism.nv))))
 
-    return bool(mechanism.memo("trajectory", "has friction", find))
+    return bool(mechanism.memo("trajectory", "has drag", find))
 
 
-def _greatest_size(values: FloatArray) -> FloatArray:
-    """The greatest sizes (..., n) of values (..., K, n)."""
-    return np.asarray(np.abs(values).max(axis=-2))
+def drag(mechanism: Any, q: FloatArray, qd: FloatArray) -> FloatArray:
+    """What friction and dampers take (..., n)."""
+    total: FloatArray = mechanism.friction_torque(qd)
+    if any(spring.dissipates for spring in mechanism.springs):
+        total = total + mechanism.spring_torque(q, qd) - mechanism.spring_torque(q, 0.0 * qd)
+    return total
+
+
+def effort_shares(
+    mechanism: Any, path: tuple[FloatArray, ...], u: FloatArray, speed: FloatArray, limit: FloatArray
+) -> FloatArray:  # fmt: skip
+    """Efforts as shares of their limits, with their signs, at places of a path: q, dq and ddq there."""
+    if mechanism.nv <= MOST and not mechanism.has_length_inertias:
+        return mechanism.kernel("path_effort_shares")(*path, u, speed, limit)  # type: ignore[no-any-return]
+    (q, v, a), rate = path, speed[..., None]
+    tau: FloatArray = mechanism.inverse_dynamics(q, v * rate, v * u[..., None] + a * rate**2)
+    return tau / limit
 
 
 @dataclass(eq=False)
@@ -99,16 +119,14 @@ class PathDynamics:
     def __post_init__(self) -> None:
         pieces, mechanism = self.pieces, self.mechanism
         q, v, a = pieces.motion(*spread(SHARES, pieces, 0.0, 1.0))
-        size, self.has_friction = q.shape[:-2], False
+        size, self.has_drag, self._states = q.shape[:-2], False, {SHARES.size: (q, v, a)}
         if "tau_max" in self.limits:
-            self.has_friction = has_friction(mechanism)
-            free: Any = mechanism
-            if self.has_friction:
-                free = mechanism.memo("path dynamics", "without friction", mechanism.without_friction)
-            zero = np.zeros_like(q)
-            standing = free.inverse_dynamics(q, zero, zero)
-            self.effort_u = free.inverse_dynamics(q, zero, v) - standing
-            self.effort_x = free.inverse_dynamics(q, v, a) - standing
+            self.has_drag, zero = has_drag(mechanism), np.zeros_like(q)
+            standing = mechanism.inverse_dynamics(q, zero, zero)
+            self.effort_u = mechanism.inverse_dynamics(q, zero, v) - standing
+            self.effort_x = mechanism.inverse_dynamics(q, v, a) - standing
+            if self.has_drag:
+                self.effort_x -= drag(mechanism, q, v)
             self.standing, self.slope = standing, v
             self.margins["tau_max"] = np.zeros((*size, q.shape[-1]))
             turns = (v.min(axis=-2) <= 0.0) & (v.max(axis=-2) >= 0.0)
@@ -116,10 +134,8 @@ class PathDynamics:
         self.speeds = {name: gauge(value, self.limits[name]) for name, value in self._speeds(q, v).items()}
         self.margins |= {name: np.zeros(size) for name in self.speeds}
         if "tool_acceleration" in self.limits:
-            jacobian = mechanism.jacobian(q)[..., :3, :]
-            self.tool_u = (jacobian @ v[..., None])[..., 0]
-            turning = mechanism.jacobian_dot(q, v)[..., :3, :] @ v[..., None]
-            self.tool_x = (turning + jacobian @ a[..., None])[..., 0]
+            self.tool_u = mechanism.frame_velocity(q, v)[..., :3]
+            self.tool_x = tool_acceleration(mechanism, q, v, a)
             self.margins["tool_acceleration"] = np.zeros(size)
             self.directions = [np.broadcast_to(axis, (*size, 3)) for axis in np.eye(3)]
 
@@ -135,7 +151,7 @@ class PathDynamics:
         if "tau_max" in self.limits:
             a, b, c = self.effort_u, self.effort_x, self.standing
             high = self.limits["tau_max"] * (1.0 - self.margins["tau_max"])
-            if self.has_friction:
+            if self.has_drag:
                 constant, growing, either = self._friction(retimed)
                 b, c = b + growing, c + constant
                 high = high - either
@@ -165,39 +181,43 @@ class PathDynamics:
         return speed_like(self.mechanism, self.limits, q, qd)
 
     def _friction(self, retimed: Retimed | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Friction as constant + growing x at `SHARES`; where a joint turns back, its greatest value either way."""
+        """Friction and dampers as constant + growing x at `SHARES`; where a joint turns back, their greatest value."""
         if retimed is None:
             speed = np.full(self.slope.shape[:-1], 1e-6)
         else:
             x = along(retimed, SHARES)[2]
             speed = np.sqrt(np.maximum(x, 1e-6 * x.max(axis=(-1, -2), keepdims=True) + 1e-60))
-        velocity = self.slope * speed[..., None]
-        constant = self.mechanism.friction_torque(velocity)
-        growing = 0.0 * constant
+        velocity, q = self.slope * speed[..., None], self._states[SHARES.size][0]
+        constant = drag(self.mechanism, q, velocity)
+        growing, most = 0.0 * constant, greatest_sizes(constant)
         if retimed is not None:  # the tangent of what grows with the root of x
-            rise = self.mechanism.friction_torque(2.0 * velocity) - constant
+            rise = drag(self.mechanism, q, 2.0 * velocity) - constant
             growing = 0.5 * rise / np.square(speed)[..., None]
             constant = constant - 0.5 * rise
-        most = np.abs(self.mechanism.friction_torque(velocity)).max(axis=-2)
         turning = self.reverses[..., None, :]
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
         """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others."""
         at, u, x = along(retimed, shares)
-        q, qd, qdd = retimed.pieces.motion(at, u, x)
-        most = peaks if shares is DENSE else _greatest_size
+        if shares.size not in self._states:
+            self._states[shares.size] = self.pieces.motion(*spread(shares, self.pieces, 0.0, 1.0))
+        q, v, a = self._states[shares.size]
+        speed = np.where((at == 1.0) & (x == 0.0), CREEPING, np.sqrt(x))
+        most = peaks if shares is DENSE else greatest_sizes
         result: dict[str, FloatArray] = {}
         if "tau_max" in self.limits:
-            slope = self.slope[..., -1:, :]
-            creeping = np.where((at == 1.0) & (x == 0.0), CREEPING, 0.0)[..., None] * slope
-            tau = self.mechanism.inverse_dynamics(q, qd + creeping, qdd)
-            taken = np.copysign(share_of(tau, self.limits["tau_max"]), tau)
+            limit = np.maximum(self.limits["tau_max"], LEAST_LIMIT)
+            taken = effort_shares(self.mechanism, (q, v, a), u, speed, limit)
             result["tau_max"] = most(taken)
-            if self.has_friction:  # (dry friction jumps where a joint turns back)
-                result["tau_max"] = np.where(self.reverses, _greatest_size(taken), result["tau_max"])
+            if self.has_drag:  # (dry friction jumps where a joint turns back)
+                result["tau_max"] = np.where(self.reverses, greatest_sizes(taken), result["tau_max"])
+        if len(result) == len(self.limits):
+            return result
+        qd = v * speed[..., None]
         vectors = self._speeds(q, qd)
         if "tool_acceleration" in self.limits:
+            qdd = v * u[..., None] + a * x[..., None]
             vectors["tool_acceleration"] = tool_acceleration(self.mechanism, q, qd, qdd)
         return result | {name: most(gauge(value, self.limits[name])[..., None])[..., 0] for name, value in vectors.items()}
 

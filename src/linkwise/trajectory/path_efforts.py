@@ -6,7 +6,7 @@ evenly spaced places of each piece give those within an interval by polynomials 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, Self
 
@@ -55,8 +55,9 @@ class PathSamples(NamedTuple):
         units = kernel(motion_within)(*np.eye(6)[:, None], lengths[piece][:, None], share[:, None], 0.0, 1.0)
         return cls(np.stack(units, axis=1), piece.astype(float))
 
-    def of(self, lanes: FloatArray, space: FloatArray, program: Callable[..., Any]) -> FloatArray:
+    def of(self, lanes: FloatArray, space: FloatArray) -> FloatArray:
         """Q, dq and ddq (B, S, 3, w) of paths (B, p, 6, w), written into a space for B paths or more."""
+        program = _samples(default_backend())
         state: FloatArray = program(self.weights, self.piece, lanes, out=space[: len(lanes)])
         return state
 
@@ -76,6 +77,16 @@ class Checks(NamedTuple):
         lengths, steps = np.diff(s), np.diff(nodes)[interval]
         within = (nodes[interval] - s[piece] + share * steps) / lengths[piece]
         return cls(PathSamples.at(lengths, piece, within), interval, share, 1.0 / steps)
+
+    def state(self, lanes: FloatArray, n: int, name: str) -> tuple[FloatArray, ...]:
+        """Q, dq and ddq (B, C, n) of paths (B, p, 6, w), in a space of that name."""
+        return columns(self.samples.of(lanes, scratch(name, (len(lanes), len(self.share), 3, lanes.shape[-1]))), n)
+
+    def speeds(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """U and ds/dt (B, C) of squared speeds (B, N + 1) at the nodes."""
+        before = x.take(self.interval, axis=1)
+        rise = x[:, 1:].take(self.interval, axis=1) - before
+        return rise * (0.5 * self.pace), np.sqrt(np.maximum(before + rise * self.share, 0.0))
 
 
 class EffortGrid(NamedTuple):
@@ -182,40 +193,43 @@ def efforts_hold(
         Finds speeds of some paths for their limits (b, 3, w), terms, stencils and first places.
     """
     size = min(TOGETHER, len(lanes))
-    width = lanes.shape[-1]
-    places, middles, space = (
-        scratch(name, (size, len(part.piece), 3, width))
-        for name, part in (("places", grid.samples), ("middles", grid.checks.samples), ("terms", grid.samples))
-    )
-    space[..., n:] = 0.0
-    dynamics, shares = mechanism.kernel("path_dynamics"), mechanism.kernel("path_effort_shares")
-    program, most = _samples(default_backend()), bounds[2, :n]
-    for k in range(0, len(lanes), size):
-        members = np.arange(k, min(k + size, len(lanes)))
-        state = grid.samples.of(lanes[k : k + size], places, program)
-        terms = space[: len(state)]
-        dynamics(*_columns(state, n), out=_columns(terms, n))
-        standing = np.abs(terms[:, [0, -1], 2, :n])
-        if (rests[k : k + size] & (standing > most).any(axis=-1)).any():
+    shares, most = mechanism.kernel("path_effort_shares"), bounds[2, :n]
+    for part, terms in effort_terms(grid, n, lanes, most, mechanism, rests, size):
+        if terms is None:
             return False
 
         def share(paths: FloatArray, some: FloatArray, checks: Checks) -> FloatArray:
-            room = middles if checks is grid.checks else np.empty((len(paths), len(checks.share), 3, width))
-            state = _columns(checks.samples.of(paths, room, program), n)
-            before = some.take(checks.interval, axis=1)
-            rise = some[:, 1:].take(checks.interval, axis=1) - before
-            speed = np.sqrt(np.maximum(before + rise * checks.share, 0.0))
-            taken = shares(*state, rise * (0.5 * checks.pace), speed, most)
+            taken = shares(*checks.state(paths, n, "middles"), *checks.speeds(some), most)
             if checks is grid.everywhere:
                 taken = peaks(taken.reshape(len(paths), -1, DENSE.size, n))
             return np.asarray(np.abs(taken).reshape(len(paths), -1).max(axis=1))
 
+        members = np.arange(part.start, part.stop)
         if not _tightened(members, lanes, bounds, terms, grid, x, share, solve):
             return False
     return True
 
 
-def _columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
+def effort_terms(
+    grid: EffortGrid, n: int, lanes: FloatArray, most: FloatArray, mechanism: Any, rests: npt.NDArray[np.bool_], size: int
+) -> Iterator[tuple[slice, FloatArray | None]]:  # fmt: skip
+    """Of so many paths at a time which these are, and a, b and c (b, S, 3, w); None where one cannot stand at its ends."""
+    width = lanes.shape[-1]
+    places, space = (scratch(name, (size, len(grid.samples.piece), 3, width)) for name in ("places", "terms"))
+    space[..., n:] = 0.0
+    dynamics = mechanism.kernel("path_dynamics")
+    for k in range(0, len(lanes), size):
+        part = slice(k, min(k + size, len(lanes)))
+        state = grid.samples.of(lanes[part], places)
+        terms = space[: len(state)]
+        dynamics(*columns(state, n), out=columns(terms, n))
+        standing = np.abs(terms[:, [0, -1], 2, :n])
+        short = (rests[part] & (standing > most).any(axis=-1)).any()
+        yield part, None if short else terms
+
+
+def columns(state: FloatArray, n: int) -> tuple[FloatArray, ...]:
+    """The three parts (..., n) of a state or of terms (..., 3, w)."""
     return tuple(state[..., k, :n] for k in range(3))
 
 

@@ -52,9 +52,8 @@ def _lines(a: list[Any], b: list[Any], c: list[Any], limit: Any, scale: Any) -> 
     floor = LEAST_SHARE * scale + LEAST
     sizes, lines = [select(size - floor, size, floor) for size in sizes], []
     for p, q, r, share in zip(a, b, c, [*_inverses(*sizes[:3]), *_inverses(*sizes[3:])], strict=True):
-        signed, width = select(p, share, -share), limit * share
-        middle = -(r * signed)
-        lines.append([-(q * signed), middle - width, middle + width])
+        minus, width = select(p, -share, share), limit * share
+        lines.append([q * minus, r * minus - width, r * minus + width])
     return lines
 
 
@@ -131,7 +130,7 @@ def slopes(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> l
 
 def controls(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any) -> list[Any]:
     """The six Bernstein coefficients of the piece of degree five between two ends."""
-    h, k = step / 5.0, step * step / 20.0
+    h, k = step * 0.2, step * step * 0.05
     return [q0, q0 + h * v0, q0 + 2.0 * h * v0 + k * a0, q1 - 2.0 * h * v1 + k * a1, q1 - h * v1, q1]
 
 
@@ -173,7 +172,14 @@ def sampled_cap(p: Array, limit: Any) -> Array:
 
 def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, share: Any, u: Any, x: Any) -> Any:
     """Position, velocity and acceleration at a share of an interval, for squared speed x and acceleration u."""
-    c, pace = controls(q0, v0, a0, q1, v1, a1, step), 1.0 / step
+    return motion_at(q0, v0, a0, q1, v1, a1, step, 1.0 / step, share, u, x, root(x))
+
+
+def motion_at(
+    q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: Any, pace: Any, share: Any, u: Any, x: Any, speed: Any
+) -> Any:  # fmt: skip
+    """The same, given 1 / length and speed."""
+    c = controls(q0, v0, a0, q1, v1, a1, step)
     rises = [5.0 * pace * (c[k + 1] - c[k]) for k in range(5)]
     bends = [4.0 * pace * (rises[k + 1] - rises[k]) for k in range(4)]
     powers, others = [1.0, share], [1.0, 1.0 - share]
@@ -187,7 +193,7 @@ def motion_within(q0: Any, v0: Any, a0: Any, q1: Any, v1: Any, a1: Any, step: An
         return sum(terms[1:], terms[0])
 
     slope = value(rises)
-    return value(c), slope * root(x), slope * u + value(bends) * x
+    return value(c), slope * speed, slope * u + value(bends) * x
 
 
 _PIECE = dict.fromkeys(("q0", "v0", "a0", "q1", "v1", "a1", "step"), ())

@@ -11,14 +11,13 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.kernel.reachability import LANES, profiles
 from linkwise.model.spring import Spring
-from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import compiled_path
 from linkwise.trajectory.jerk_along_path import smooth
 from linkwise.trajectory.motion_limits import JERK_FIELDS
 from linkwise.trajectory.path import JointPath
-from linkwise.trajectory.path_dynamics import PathDynamics, has_friction
+from linkwise.trajectory.path_dynamics import MOST, PathDynamics, has_drag
 from linkwise.trajectory.path_kernels import UNLIMITED, joint_limits, kernel
 from linkwise.trajectory.path_refusals import PathRefusals
 from linkwise.trajectory.peaks import DENSE
@@ -35,9 +34,6 @@ SETTLED, NEARLY = 1e-8, 1e-4
 
 #: How often, until limits can be kept, friction is linear about a motion of half the speed.
 HALVINGS = 40
-
-#: Of more joints the dynamics along a path, three recursions as one line of arithmetic, take long to compile.
-MOST = 30
 
 #: Two nodes have no speed that are passed slower than this share of the greatest speed of the path.
 CRAWL = 1e-6
@@ -88,13 +84,14 @@ class PathProblem:
             return motion, np.ones(batch)
         self.refusals.check_rests(nodes, self.stops, ends)
         at, results = self.path.ends(nodes), []
-        for k in range(0, len(ends), CHUNK):
-            begin, end = at(slice(k, k + CHUNK))
+        size = 1 if self.dynamics else CHUNK  # (how often limits are tightened differs from path to path)
+        for k in range(0, len(ends), size):
+            begin, end = at(slice(k, k + size))
             pieces = Pieces(np.broadcast_to(nodes, (len(begin), nodes.size)), begin, end)
             for name in ("qd_max", "qdd_max"):
                 if name in self.limits and not self.limits[name].all():
                     self.refusals.check_zero(name, pieces, k)
-            results.append(self._chunk(pieces, ends[k : k + CHUNK], refinements, k))
+            results.append(self._chunk(pieces, ends[k : k + size], refinements, k))
         parts = [(part.pieces.s, part.pieces.first, part.pieces.last, part.x, stretch) for part, stretch in results]
         columns = parts[0] if len(parts) == 1 else [np.concatenate(rows) for rows in zip(*parts, strict=True)]
         s, first, last, x, stretch = (column.reshape((*batch, *column.shape[1:])) for column in columns)
@@ -121,15 +118,15 @@ class PathProblem:
         return Smoothed(pieces, x, path=self.path, averages=averages)
 
     def _plain_dynamics(self) -> bool:
-        """Whether all limits are of joints, and efforts are linear in u and x and smooth along the path."""
+        """Whether all limits are of joints, and efforts are smooth along the path, but for friction."""
         if not self.dynamics:
             return True
         tree = self.mechanism
         assert tree is not None
         if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
-        elastic = all(isinstance(one, Spring) and not any_nonzero(one.damping) for one in tree.springs)
-        return elastic and not tree.has_length_inertias and not has_friction(tree)
+        elastic = all(isinstance(one, Spring) for one in tree.springs)
+        return elastic and not tree.has_length_inertias
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:
         """The motions of all paths by one call; None where that cannot be, or something is wrong, which the others name."""
@@ -137,7 +134,8 @@ class PathProblem:
         if zero or np.any(self.stops[:-1] & self.stops[1:]) or not self._plain_dynamics():
             return None
         most = np.where(self.stops, 0.0, UNLIMITED if self.ceiling is None else np.minimum(self.ceiling, UNLIMITED))
-        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism)
+        drag = "tau_max" in self.limits and has_drag(self.mechanism)
+        result = compiled_path.speeds(self.path, nodes, most, ends, self.limits, self.mechanism, drag=drag)
         if result is None:
             return None
         low, high, *caps, slowest, fastest = result.edges.T
@@ -162,7 +160,7 @@ class PathProblem:
             retimed = self._profile(pieces, lines, cap, ends, names, start)
             return retimed, np.ones(len(ends))
         motion: Retimed | None = None
-        halvings = HALVINGS if dynamics.has_friction else 0
+        halvings = HALVINGS if dynamics.has_drag else 0
         for _ in range(ROUNDS + halvings):
             blocks, tool, before = np.concatenate((lines, dynamics.lines(motion)), axis=-3), dynamics.cap(), motion
             here = cap if tool is None else _least(cap, tool)
@@ -177,7 +175,7 @@ class PathProblem:
             used = dynamics.used(motion)
             excess = _excess(used)
             change = 1.0 if before is None else float(np.max(np.abs(motion.times[:, -1] / before.times[:, -1] - 1.0)))
-            if not dynamics.has_friction:
+            if not dynamics.has_drag:
                 change = 0.0
             if excess <= TOLERANCE and change <= SETTLED:
                 used = dynamics.used(motion, DENSE)

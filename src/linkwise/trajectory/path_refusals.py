@@ -133,7 +133,7 @@ class PathRefusals:
 
     def slowly(self, pieces: Pieces, dynamics: PathDynamics | None, path: int, start: int) -> str:
         """What is added where gravity and friction at rest need more than there is somewhere on a path."""
-        if dynamics is None or not dynamics.has_friction:
+        if dynamics is None or not dynamics.has_drag:
             return ""
         limit, efforts = self.limits["tau_max"], dynamics.slow_efforts()[path]
         if np.all(efforts <= limit):

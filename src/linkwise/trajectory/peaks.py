@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
@@ -34,9 +36,15 @@ def _weights(shares: FloatArray) -> FloatArray:
 _BETWEEN = _weights(np.linspace(0.0, 1.0, PLACES))
 
 
+def greatest_sizes(values: FloatArray) -> FloatArray:
+    """The greatest sizes (..., n) of values (..., K, n); K is small, and NumPy's own loop would be over n."""
+    sizes: FloatArray = reduce(np.maximum, np.moveaxis(np.abs(values), -2, 0))
+    return sizes
+
+
 def peaks(values: FloatArray) -> FloatArray:
     """The greatest sizes (..., n) of values (..., 17, n) at `DENSE`, and of the polynomial through them where near 1."""
-    sizes = np.asarray(np.abs(values).max(axis=-2))
+    sizes = greatest_sizes(values)
     near = (sizes > NEAR) & (sizes < BEYOND)
     if near.any():
         rows, step = np.moveaxis(values, -2, -1)[near], 1.0 / (PLACES - 1)

@@ -73,7 +73,7 @@ def time_optimal(
     samples, rate : int, float, optional
         Instead: how many instants over the longest duration, 101 by default, or how many a second.
     obstacles : sequence of Shape, optional
-        In the world. One motion past them, or with ``()`` past the mechanism itself, is refused where capsules about the
+        In the world. A motion past them, or with ``()`` past the mechanism itself, is refused where capsules about the
         shapes touch anywhere along the path; else its least clearance, of 1001 instants, is in
         `OptimalMotion.least_clearance`. Sliding joints need limits then.
 
@@ -130,16 +130,19 @@ def time_optimal(
 def _clear(move: OptimalMotion, problem: PathProblem, obstacles: Sequence[Shape]) -> OptimalMotion:
     """The motion with its least clearance; raise where it has none, or may have none between two instants."""
     least = move.clearance(obstacles)
-    if least.distance <= 0.0:
-        profile = move.profile
-        s, distance, pair = float(np.interp(least.time, profile.times, profile.pieces.s)), least.distance, least.pair
-    elif (contact := contact_along(problem.mechanism, problem.path, obstacles)) is not None:
-        s, distance, pair = contact
-    else:
-        return replace(move, least_clearance=least)
-    where = f"{'where the path begins, ' if s == problem.path.s[0] else ''}{problem.refusals.where(s, 0)}"
-    meet = f"overlap by {-distance:.6g} m" if distance <= 0.0 else f"come within {distance:.6g} m, and may touch,"
-    raise ArgumentError(f"{pair[0]!r} and {pair[1]!r} {meet} {where}")
+    for flat, place in enumerate(np.ndindex(move.batch)):
+        there = least.member(place)
+        if there.distance <= 0.0:
+            profile = move.profile.member(place)
+            s, distance, pair = float(np.interp(there.time, profile.times, profile.pieces.s)), there.distance, there.pair
+        elif (contact := contact_along(problem.mechanism, problem.path.member(place), obstacles)) is not None:
+            s, distance, pair = contact
+        else:
+            continue
+        where = f"{'where the path begins, ' if s == problem.path.s[0] else ''}{problem.refusals.where(s, flat)}"
+        meet = f"overlap by {-distance:.6g} m" if distance <= 0.0 else f"come within {distance:.6g} m, and may touch,"
+        raise ArgumentError(f"{pair[0]!r} and {pair[1]!r} {meet} {where}")
+    return replace(move, least_clearance=least)
 
 
 def _nodes(path: JointPath, intervals: int, rests: Sequence[float]) -> FloatArray:

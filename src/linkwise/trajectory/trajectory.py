@@ -409,7 +409,7 @@ class Trajectory(Motion):
     def clearance(
         self, obstacles: Any = (), *, mechanism: Any = None, samples: int = 1001, exact: bool = False
     ) -> LeastClearance:
-        """Return the least of the distances between shapes at evenly spaced instants of the motion.
+        """Return the least of the distances between shapes at evenly spaced instants of the motion, or of each of a batch.
 
         Parameters
         ----------
@@ -425,7 +425,7 @@ class Trajectory(Motion):
         Raises
         ------
         ArgumentError
-            For a batch, without a mechanism, and where no pair of shapes is looked at.
+            Without a mechanism, and where no pair of shapes is looked at.
 
         Examples
         --------
@@ -438,8 +438,6 @@ class Trajectory(Motion):
         (('link2', 'ball'), 0.15, 1.0)
         """
         tree = getattr(self, "mechanism", None) if mechanism is None else mechanism
-        if self.batch:
-            raise ArgumentError(f"clearance is of one motion, not of a batch of shape {self.batch}; take a member(...)")
         if tree is None:
             raise ArgumentError("this motion has no mechanism; clearance(obstacles, mechanism=...) takes one")
         times = np.linspace(self.t[0], self.t[-1], whole("samples", samples, 2, "2 instants or more"))

@@ -5,8 +5,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
+from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.transform import transform
-from linkwise.view.scene.obstacles import collision_primitives, obstacle_primitives, witness_lines
+from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, obstacle_primitives
 
 ARM = lw.robots.planar_2r().with_shapes([lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")])
 BALL = lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="ball")
@@ -25,10 +26,11 @@ def test_obstacles_stand_in_the_world() -> None:
 
 
 def test_the_nearest_pair_comes_first() -> None:
-    points, distances = witness_lines(ARM, [0.0, 0.0], [BALL])
+    points, distances, pairs = NearestPoints.at(ARM, np.zeros(2), lw.Clear(0.0, [BALL]))
+    assert pairs[0] == ("link2", BALL.name)
     assert np.allclose(points[0], [[2.0, 0.05, 0.0], [2.0, 0.4, 0.0]], atol=1e-15)
     assert abs(distances[0] - 0.35) < 1e-15
-    assert len(witness_lines(lw.robots.planar_3r(), [0.0] * 3, [BALL])[0]) == 0
+    assert NearestPoints.at(lw.robots.planar_3r(), np.zeros(3), lw.Clear(0.0, [BALL])).pairs == ()
 
 
 def test_a_picture_has_them() -> None:
@@ -42,10 +44,14 @@ def test_a_page_has_them() -> None:
     with lw.view.browse(ARM, q=[0.0, 0.0], obstacles=[BALL], port=0) as viewer:
         painter = viewer._scene
         painter.show([0.0, 0.0])
-        first = np.array(painter._witnesses.points)
+        line, *ends = painter._witnesses[0]
+        first = np.array([end.position for end in ends])
         painter.show([0.3, 0.0])
-        assert abs(first[0] - [[2.0, 0.05, 0.0], [2.0, 0.4, 0.0]]).max() < 1e-6
-        assert abs(np.array(painter._witnesses.points) - first).max() > 0.01
+        assert abs(first - [[2.0, 0.05, 0.0], [2.0, 0.4, 0.0]]).max() < 1e-6
+        moved = np.array([end.position for end in ends])
+        assert abs(moved - first).max() > 0.01
+        turned = quaternion_rotation(np.array(line.wxyz)) @ [0.0, 0.0, line.scale[2]]
+        assert np.allclose(line.position + turned, moved[1], atol=1e-6)
 
 
 def test_a_floating_base_does_not_carry_obstacles() -> None:

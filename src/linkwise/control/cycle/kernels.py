@@ -379,6 +379,7 @@ class CycleKernels:
         self.pace = Pace(tree, self.report.links, closures=meeting)
         keeping = [constraint for constraint in constraints if isinstance(constraint, KeepClear)]
         self.clear = keeping[0].limits(tree) if keeping else None
+        self.clear_name = keeping[0].name if keeping else ""  # in this layout: another chain may call its own otherwise
         n, nv, parameters, inputs = tree.nq, tree.nv, self.problem.parameters, self.layout.inputs
         flags = 4 + len(self.targets.velocities)
         self.n, self.nv, self.row, self.parameters = n, nv, n + STATUS + 1, parameters

@@ -294,7 +294,7 @@ class Cycle:
         ]
         for place, name in enumerate(("margin", "enabled")):
             fetched.append(
-                Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{keeping.name}.{name}")])
+                Copy(switch[place : place + 1], self.clean[parts.layout.ports.slice_of(f"{parts.clear_name}.{name}")])
             )
         measure = KernelCall(clear.distance, (q, *obstacles), (before,))
         bound = KernelCall(clear.bounding, (q, goal, low, high, before, switch), (toward, away, binds))
@@ -325,7 +325,7 @@ class Cycle:
             KernelCall(clear.checking, (q, output, before, switch), (beyond,)),
             *(If(beyond[k], stand[k]) for k in range(2)),
         ]
-        place = parts.layout.ports.slice_of(f"{keeping.name}.distance").start - parts.layout.inputs
+        place = parts.layout.ports.slice_of(f"{parts.clear_name}.distance").start - parts.layout.inputs
         solved, distance = np.empty(n), np.empty(1)
         reported: list[Step] = [
             Copy(solved, self.pace_out[0, reach["q"]]),

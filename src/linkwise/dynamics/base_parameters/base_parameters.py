@@ -72,10 +72,10 @@ def base_parameters(
 ) -> BaseParameters:
     """Find the base parameters of a mechanism.
 
-    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, where motors act on velocities
-    of joints with quaternions, and with loops, the combinations are found by the rank of the regressor on random motions,
-    with loops on motions that keep them closed: columns are taken from the base to the tips, and one that depends on those
-    before it is grouped with them (M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1990).
+    They come in closed form (see `linkwise.dynamics.base_forms`). Where joints follow others, and with loops, the
+    combinations are found by the rank of the regressor on random motions, with loops on motions that keep them closed:
+    columns are taken from the base to the tips, and one that depends on those before it is grouped with them
+    (M. Gautier, "Numerical calculation of the base inertial parameters of robots", 1990).
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def base_parameters(
         raise ArgumentError(f"{mechanism.name!r} has symbols, {there}; base_forms gives its base parameters")
     if q is not None and not mechanism.loops:
         raise ArgumentError(f"base_parameters: q is {shown(q)}, but {mechanism.name!r} has no loops: expected no q=")
-    if mechanism.coupled or mechanism.loops or any(drive.coordinate < 0 for drive in mechanism.drives):
+    if mechanism.coupled or mechanism.loops:
         return ranked(mechanism, seed, resting, q)
     result = base_forms(mechanism, resting=resting)
     return BaseParameters(result.names, result.values, result.columns, result.matrix, result.unseen)

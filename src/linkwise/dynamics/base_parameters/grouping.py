@@ -126,6 +126,7 @@ def grouped(
         These columns, in ascending order.
     """
     known = Quantities(rotor_speeds(bodies))
+    count = known.count
     here, ground = _gathered(known, bodies, columns)
     blocks = {block.body: block for block in reversed(columns.blocks)}
     result, leading, others = [np.zeros((0, columns.count))], [], []
@@ -138,17 +139,17 @@ def grouped(
         others.append(remaining)
         constant = conditions[k].constant
         if constant is not None:
-            row = load[k] * (constant @ gathered[:-1])
+            row = load[k] * (constant @ gathered[:count])
             loads[body.speed] = row - row[where] @ kept
-        left = gathered[:-1] - gathered[:-1, where] @ kept
+        left = gathered[:count] - gathered[:count, where] @ kept
         left[:, where] = 0.0
         moved = passed_on(known, body) @ left
         if body.parent >= 0:
             there = here[body.parent]
-            here[body.parent] = np.concatenate([tidied(there[:-1] + moved), there[-1:]])
+            here[body.parent] = np.concatenate([tidied(there[:count] + moved), there[count:]])
         else:
             ground = ground + moved
-    others += [known.kept() @ ground, _friction(columns, loads), _several(bodies, columns)]
+    others += [known.kept() @ ground, _friction(columns, loads)]
     more, where, _ = reduced(_nonzero(np.concatenate(others), point), columns.asked, point)
     rows = np.concatenate(result)
     rows = np.concatenate([tidied(rows - rows[:, where] @ more), more]) if where else rows
@@ -184,10 +185,14 @@ def _echelon(conditions: Array, block: Block, point: Point) -> tuple[Array, list
 
 
 def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> tuple[list[Array], Array]:
-    """The coefficients (N + 1, P) that each column brings on each body, and on the ground (N, P)."""
-    here = [blank(known.count + 1, columns.count) for _ in bodies.bodies]
+    """The coefficients (N + f, P) that each column brings on each body with its f freedoms, and on the ground (N, P)."""
+    here = [blank(known.count + len(body.freedoms), columns.count) for body in bodies.bodies]
     ground = blank(known.count, columns.count)
-    single = _single(bodies)
+    places = {
+        freedom.speed: (k, known.count + i)
+        for k, body in enumerate(bodies.bodies)
+        for i, freedom in enumerate(body.freedoms)
+    }
     for block in columns.blocks:
         if block.body >= 0:
             here[block.body][:TEN, block.start : block.start + TEN] = block.matrix
@@ -197,23 +202,10 @@ def _gathered(known: Quantities, bodies: Bodies, columns: ParameterColumns) -> t
             ground[known.of_pair(place, place), drive.start] = drive.square
             if drive.carrier >= 0:
                 here[drive.carrier][known.of_rotor(place), drive.start][3:] = drive.turning
-        elif drive.speed in single:
-            here[single[drive.speed]][-1, drive.start] = drive.square
+        else:
+            body, place = places[drive.speed]
+            here[body][place, drive.start] = drive.square
     return [array(some) for some in here], array(ground)
-
-
-def _single(bodies: Bodies) -> dict[int, int]:
-    """The bodies whose joints have one velocity, by that."""
-    return {body.speed: k for k, body in enumerate(bodies.bodies) if len(body.freedoms) == 1}
-
-
-def _several(bodies: Bodies, columns: ParameterColumns) -> Array:
-    """The rotor inertias (k, P) at joints with several velocities, each by itself, though some go with those of links."""
-    alone = [drive for drive in columns.drives if drive.speed not in _single(bodies) and drive.carrier < 0]
-    rows = blank(len(alone), columns.count)
-    for row, drive in zip(rows, alone, strict=True):
-        row[drive.start] = 1.0
-    return array(rows) if len(rows) else np.zeros((0, columns.count))
 
 
 def _friction(columns: ParameterColumns, loads: Mapping[int, Array]) -> Array:

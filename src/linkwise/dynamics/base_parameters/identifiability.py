@@ -111,8 +111,8 @@ class Felt:
 
     Attributes
     ----------
-    rows : ndarray (r, N + 1)
-        Conditions on the coefficients of its quantities; the last is for the square of the joint's own speed.
+    rows : ndarray (r, N + f)
+        Conditions on the coefficients of its quantities; the last are for the squares of the joint's own speeds.
     constant : ndarray (N,) or None
         What of gravity is a constant load of the joint, where friction could be as well; None where that is not asked.
     """
@@ -153,9 +153,7 @@ def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence
     results: list[Felt] = []
     for body in bodies.bodies:
         parent = reaches[body.parent] if body.parent >= 0 else ground
-        one, reach = (_unconstrained if len(body.freedoms) == 6 else _jointed)(
-            known, body, parent, body.speed in loaded, point
-        )
+        one, reach = _jointed(known, body, parent, body.speed in loaded, point)
         reaches.append(reach)
         results.append(one)
     return results
@@ -168,15 +166,6 @@ def _ground(known: Quantities, gravity: Array) -> _Reach:
     motions = np.concatenate([np.zeros((m, 6)), np.eye(m)], axis=1)
     squares = known.kept()
     return _Reach(motions, squares[squares.any(axis=1)], array(weight), np.zeros((0, known.count)))
-
-
-def _unconstrained(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
-    """A body that moves in every way: all of it is felt."""
-    n, m = known.count, len(known.rotors)
-    rows = np.eye(n, n + 1)[: TEN + 6 * m]
-    changes = np.eye(TEN, n)[:4] if _any(parent.weight, point) else np.zeros((0, n))
-    reach = _Reach(np.eye(6 + m), np.eye(n), np.zeros(n), changes)
-    return Felt(rows, None), reach
 
 
 def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point: Point) -> tuple[Felt, _Reach]:
@@ -194,17 +183,19 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
     held = _closed(parent.quantities @ down.T, rates, point)
     weight, changes = down @ parent.weight, _closed(parent.changes @ down.T, rates, point)
     pull = np.stack([rate @ weight for rate in rates])
-    constant = pull[0] if loaded and _any(pull, point) else None
+    constant = pull[0] if loaded and len(screws) == 1 and _any(pull, point) else None
     pulls = _closed(pull if constant is None else pull @ rates[0].T, rates, point)
     rows = [*(held @ rate.T for rate in rates), *(changes @ rate.T for rate in rates), pulls]
     own_products = np.zeros((0, known.count))  # of the joint's own motion
     if place is None:
         own_products = np.stack([known.product(x, y) for x, y in combinations_with_replacement(screws, 2)])
         rows += [products := np.concatenate([_products(known, screw, motions) for screw in screws])]
-    conditions = np.pad(np.concatenate(rows), ((0, 0), (0, 1)))
+    conditions = np.pad(np.concatenate(rows), ((0, 0), (0, len(screws))))
     if place is None:
-        alone = np.pad(own_products, ((0, 0), (0, 1)), constant_values=1.0 if len(screws) == 1 else 0.0)
-        conditions = np.concatenate([conditions, alone])
+        squares = np.array([i == j for i, j in combinations_with_replacement(range(len(screws)), 2)])
+        alone = np.concatenate([own_products, blank(len(squares), len(screws))], axis=1)
+        alone[squares, known.count :] = np.eye(len(screws))
+        conditions = np.concatenate([conditions, array(alone)])
         motions, own_products = np.concatenate([motions, np.stack(screws)]), np.concatenate([products, own_products])
     reach = _Reach(
         independent(motions, point),
@@ -217,8 +208,6 @@ def _jointed(known: Quantities, body: Body, parent: _Reach, loaded: bool, point:
 
 def passed_on(known: Quantities, body: Body) -> Array:
     """The matrix (N, N) that takes coefficients of a body to those on its parent of what moves with it."""
-    if len(body.freedoms) == 6:
-        return known.kept()
     down = known.moved(to_body(body.placement).T, _seen(body.placement))
     if body.speed in known.rotors:
         down = known.joined(body.freedoms[0].screw, known.rotors.index(body.speed)) @ down

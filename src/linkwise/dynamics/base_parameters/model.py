@@ -17,7 +17,7 @@ from linkwise.dynamics.base_parameters.symbolic import combination, combination_
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_mass_matrix
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
-from linkwise.dynamics.recursions import friction, spring_efforts
+from linkwise.dynamics.recursions import friction, rotor_bias, spring_efforts
 from linkwise.errors import ArgumentError, members, shown
 from linkwise.expr.expand import expanded
 from linkwise.expr.node import Expr, parameter
@@ -122,7 +122,7 @@ class BaseBodies:
 
     def efforts(self, tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
         """Inverse dynamics (nv,) in base parameters, friction included, for q (nq,), qd and qdd (nv,)."""
-        rotors = np.array(self.reflected, dtype=object) * qdd
+        rotors = np.array(self.reflected, dtype=object) * qdd + rotor_bias(tree, qd, self.reflected)
         tau = recursion(tree, self.bodies, q, qd, qdd) + rotors + friction(tree, qd)
         return np.asarray(tau + spring_efforts(tree, q, qd) if tree.springs else tau)
 
@@ -156,11 +156,6 @@ def base_bodies(tree: Tree, *, second_moments: bool = False) -> BaseBodies:
     ('MXR1', 'ZZR1', 'MXR2', 'ZZR2')
     """
     tree.require_no_length_inertias("base_bodies")
-    if several := [str(drive.joint) for drive in tree.drives if drive.coordinate < 0]:
-        known = "base_bodies knows motors of joint coordinates alone"
-        raise ArgumentError(
-            f"{tree.name!r} has motors of velocities of joints with quaternions, {members(several)}; {known}"
-        )
     moving = moving_bodies(tree)
     with of_bounded_length(tree):
         rows, columns = solved(tree, moving, problem_of_bodies(tree, moving, second=second_moments), resting=True)

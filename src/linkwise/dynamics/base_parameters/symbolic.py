@@ -100,11 +100,7 @@ class BaseForms:
         return "\n".join([repr(self), *([f"no effect: {' '.join(self.unseen)}"] if self.unseen else [])])
 
     def __repr__(self) -> str:
-        least = (
-            ""
-            if self.minimal
-            else " (joints follow others, motors of joints with quaternions, or loops: some may not be told apart)"
-        )
+        least = "" if self.minimal else " (joints follow others, or loops: some may not be told apart)"
         return "\n".join([f"{len(self)} base parameters of {len(self.parameters)}{least}", *self.names])
 
 
@@ -171,7 +167,6 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
     with of_bounded_length(tree):
         matrix, columns = solved(free, bodies, problem_of(free, bodies, point), resting)
     names = parameter_names(tree)
-    several = any(drive.coordinate < 0 for drive in tree.drives)
     seen = np.array([any(isinstance(value, Expr) or value != 0 for value in column) for column in matrix.T], dtype=bool)
     return BaseForms(
         matrix,
@@ -179,7 +174,7 @@ def base_forms(tree: Tree, *, resting: bool = True) -> BaseForms:
         tuple(name for name, there in zip(names, seen, strict=True) if not there),
         names,
         parameter_values(tree),
-        not (tree.coupled or tree.loops or several),
+        not (tree.coupled or tree.loops),
     )
 
 

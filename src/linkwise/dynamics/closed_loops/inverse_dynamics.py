@@ -88,12 +88,16 @@ def efforts_at(
     qdd: npt.ArrayLike,
     external: External | None,
     name: str,
+    acting: npt.ArrayLike = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return `closed_inverse_dynamics` with the indices of the driven speeds; none is driven where there are none."""
+    """Return `closed_inverse_dynamics` with the indices of the driven speeds; none is driven where there are none.
+
+    Efforts ``acting`` (..., nv) are there beside those of the drives.
+    """
     free = freedom_at(mechanism, q, name)
     speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
     check_motion(mechanism, free, q, name, qd=speeds, qdd=rises)
-    needed = loaded_kernel(cut_open(mechanism), "inverse_dynamics", external)(q, speeds, rises) * free.units
+    needed = (loaded_kernel(cut_open(mechanism), "inverse_dynamics", external)(q, speeds, rises) - acting) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
     efforts = np.einsum("...ji,...i->...j", np.linalg.pinv(drives, rcond=SINGULAR), work)

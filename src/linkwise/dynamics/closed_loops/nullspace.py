@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.kkt import IndependentRows, independent_closure
 from linkwise.errors import ArgumentError, choices, members, shown
@@ -57,8 +58,13 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
     """
     if not mechanism.loops:
         raise ArgumentError(f"{mechanism.name!r} has no loops; {name} is for mechanisms with them")
+    library = arrays.of(name, [q])
+    if library is not None:
+        raise ArgumentError(
+            f"{name}: q is an array of {library.name}; expected an array of NumPy: loops are closed in no other"
+        )
     at = vectors(f"{name}: q", q, mechanism.nq)
-    task, known = closing(mechanism), independent_closure(mechanism)
+    task = closing(mechanism)
     error = np.asarray(task.error(at))
     if not np.all(error <= NEARLY):
         wrong = ~(error <= NEARLY)
@@ -66,17 +72,32 @@ def freedom_at(mechanism: Tree, q: npt.ArrayLike, name: str) -> LoopFreedom:
             f"{name}: loops of {mechanism.name!r} are open at q{first(wrong)} by {error[wrong][0]:.3g}, in longest offsets"
             f" ({task.size:g} m) and rad; expected at most {NEARLY:g}"
         )
-    units = speed_units(mechanism, task.size)
-    jac = kernel_of(mechanism, "closure_jacobian")(at) / known.sizes[:, None] * units
-    _, values, directions = np.linalg.svd(jac[..., list(known.rows), :])
-    rank = known.rank
-    least = values[..., rank - 1] / values[..., 0] if rank else np.ones(at.shape[:-1])
+    free, least = _freedom(mechanism, at)
     if not np.all(least > SINGULAR):
         raise ArgumentError(
             f"{name}: loops of {mechanism.name!r} are at a singular position at q{first(~(least > SINGULAR))}: closure"
             " equations that are independent elsewhere repeat each other, so their forces are not determined"
         )
-    return LoopFreedom(known, units, jac, np.swapaxes(directions[..., rank:, :], -1, -2))
+    return free
+
+
+def free_motions(mechanism: Tree, q: npt.ArrayLike) -> FloatArray:
+    """Speeds (..., nv, m) at q (..., nq) whose sums are all that loops allow, also a little beside closed positions."""
+    if not mechanism.loops:
+        return np.eye(mechanism.nv)
+    free, _ = _freedom(mechanism, q)
+    return np.asarray(free.basis * free.units[:, None])
+
+
+def _freedom(mechanism: Tree, q: npt.ArrayLike) -> tuple[LoopFreedom, FloatArray]:
+    """The motions that loops allow at q (..., nq), and the least singular value (...,) as a part of the greatest."""
+    known = independent_closure(mechanism)
+    units = speed_units(mechanism, closing(mechanism).size)
+    jac = kernel_of(mechanism, "closure_jacobian")(q) / known.sizes[:, None] * units
+    _, values, directions = np.linalg.svd(jac[..., list(known.rows), :])
+    rank = known.rank
+    least = values[..., rank - 1] / values[..., 0] if rank else np.ones(jac.shape[:-2])
+    return LoopFreedom(known, units, jac, np.swapaxes(directions[..., rank:, :], -1, -2)), least
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from linkwise.errors import ArgumentError, members
+from linkwise.solve.constraints import Clear
 from linkwise.view.browser.server import LOOPBACK
 from linkwise.view.scene.meshes import Visuals
 
@@ -73,7 +74,8 @@ def browse(
     from linkwise.view.browser.viewer import Viewer
 
     given = _given(mechanism, motion, physical, options)
-    visuals = given.pop("visuals", Visuals())._replace(obstacles=obstacles)
+    clear = Clear(0.0, obstacles)
+    visuals = given.pop("visuals", Visuals())._replace(clear=clear if clear.obstacles.names else None)
     return Viewer(**given, visuals=visuals, q=q, host=host, port=port)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.clearance.shapes import obstacle_set
 from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import resting
 from linkwise.loops import assemble
@@ -37,8 +36,8 @@ from linkwise.view.scene import (
 )
 from linkwise.view.scene.camera import FIELD, camera, fitted, grid
 from linkwise.view.scene.meshes import NO_VISUALS, Visuals, visual_primitives
-from linkwise.view.scene.obstacles import obstacle_primitives, witness_lines
-from linkwise.view.scene.scene import MANY, Colour
+from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, obstacle_primitives
+from linkwise.view.scene.scene import MANY, SHORTEST, Colour, least_turns
 from linkwise.view.scene.tessellation import Surface, ball, box, merged, rod
 
 if TYPE_CHECKING:
@@ -49,6 +48,10 @@ ROOT = "/mechanism"
 
 #: Colour of lines between nearest points, and of joints that are marked.
 WITNESS = (214, 39, 40)
+WITNESS_COLOUR = (214 / 255, 39 / 255, 40 / 255)
+
+#: Radius of these lines, a share of the mechanism's size; opacity of collision shapes.
+WITNESS_WIDTH, SHEER = 0.004, 0.35
 
 #: Thickness of a frame's axes, share of their length; distance up to which names share a label, share of the size.
 THIN, NEAR = 0.035, 0.04
@@ -111,6 +114,8 @@ class BrowserPainter:
         A link and a node that stands for it.
     spans, labels : list
         Nodes of the scene's spans; labels with their nodes.
+    nearest : NearestPoints or None
+        What was shown last of the shapes that stay clear; None where none do.
 
     Raises
     ------
@@ -145,11 +150,14 @@ class BrowserPainter:
         layout = lay_out(tree, first)
         reached = _reached(layout, first, along)
         shapes, self.remarks = visual_primitives(tree, *visuals[:3])
-        self._obstacles = obstacle_set(visuals.obstacles)
-        if self._obstacles.names and tree.floating:
-            raise ArgumentError("obstacles are shown with a base that stands; this one floats")
-        shapes = (*shapes, *obstacle_primitives(np.asarray(tree.base, dtype=float), self._obstacles))
-        self._witnesses: Any = None
+        self._clear = visuals.clear
+        self.nearest: NearestPoints | None = None
+        if self._clear is not None:
+            if self._clear.obstacles.names and tree.floating:
+                raise ArgumentError("obstacles are shown with a base that stands; this one floats")
+            bodies = obstacle_primitives(np.asarray(tree.base, dtype=float), self._clear.obstacles)
+            shapes = (*shapes, *bodies, *collision_primitives(tree))
+        self._witnesses: list[list[Any]] = []
         with server.atomic():
             self.grid = _set_stage(server, layout, reached)
             self._q, self._frames_on = first, True
@@ -170,6 +178,8 @@ class BrowserPainter:
         self.clickable: list[tuple[int, Any]] = []
         self.covered: list[Any] = []
         self.shapes = [self._add_shape(number, shape) for number, shape in enumerate(shapes, 1)]
+        for number, shape in enumerate((p for p in scene.primitives if p.role == "collision"), 1 + len(shapes)):
+            self._add_shape(number, replace(shape, opacity=SHEER))
         self._add_surfaces({shape.link for shape in shapes})
         self._add_spans({shape.link for shape in shapes})
         shared, add_label = shared_labels(scene, self._q), self._server.scene.add_label
@@ -239,7 +249,7 @@ class BrowserPainter:
 
     def _add_surfaces(self, covered: set[int]) -> None:
         """Add what moves with its link: all of one colour that stands for one thing as one node."""
-        drawn = [p for p in self._scene.primitives if p.kind != "frame" and p.role != "shape"]
+        drawn = [p for p in self._scene.primitives if p.kind != "frame" and p.role not in {"shape", "collision"}]
         groups = groupby(sorted(drawn, key=_group), key=_group)
         for number, ((link, role, moved, colour), members) in enumerate(groups, 1):
             surface = merged(_surface(primitive) for primitive in members)
@@ -279,17 +289,26 @@ class BrowserPainter:
             poses = poses_at(self._tree, values)
             self.move(poses if world is None else np.asarray(world @ poses))
             self._q = values.copy()
-            if self._obstacles.names:
-                self._show_witnesses(values, np.eye(4) if world is None else world)
+            if self._clear is not None:
+                self.nearest = NearestPoints.at(self._tree, values, self._clear)
+                self._show_witnesses(self.nearest.points, np.eye(4) if world is None else world)
 
-    def _show_witnesses(self, q: FloatArray, world: FloatArray) -> None:
-        """Join the nearest points of the pairs of shapes that are nearest to each other by red lines."""
-        points = witness_lines(self._tree, q, self._obstacles)[0]
-        points = (points @ world[:3, :3].T + world[:3, 3]).astype(np.float32)
-        if self._witnesses is None and len(points):
-            self._witnesses = self._server.scene.add_line_segments(f"{ROOT}/nearest", points, WITNESS, thickness=0.004)
-        elif len(points):
-            self._witnesses.points = points
+    def _show_witnesses(self, points: FloatArray, world: FloatArray) -> None:
+        """Join points (m, 2, 3) by red rods with balls at their ends; lines would be hidden by shapes that are sheer."""
+        width = WITNESS_WIDTH * self._scene.layout.size
+        if not self._witnesses:
+            surfaces = (rod(width), ball(2.0 * width), ball(2.0 * width))
+            self._witnesses = [
+                [self._mesh(f"{ROOT}/nearest {k}/{n}", surface, WITNESS_COLOUR) for n, surface in enumerate(surfaces)]
+                for k in range(len(points))
+            ]
+        ends = points @ world[:3, :3].T + world[:3, 3]
+        along = ends[:, 1] - ends[:, 0]
+        lengths = np.linalg.norm(along, axis=-1)
+        for nodes, pair, turn, length in zip(self._witnesses, ends, least_turns(along, lengths), lengths, strict=True):
+            for node, at in zip(nodes, (pair[0], *pair), strict=True):
+                node.position = at
+            nodes[0].wxyz, nodes[0].scale = turn, (1.0, 1.0, max(float(length), SHORTEST * width))
 
     def mark(self, links: Collection[int]) -> None:
         """Show the joints of some links in red, all others in their own colours."""

@@ -14,6 +14,7 @@ from linkwise.kinematics.configuration import resting
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
+from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import number_within, unmasked
 from linkwise.view.drawing import labels
@@ -21,7 +22,7 @@ from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.motion import MotionLike, trajectory_of
 from linkwise.view.scene import SceneLayout, build, evaluate, lay_out
 from linkwise.view.scene.camera import view_angles
-from linkwise.view.scene.obstacles import collision_primitives, obstacle_primitives, witness_lines
+from linkwise.view.scene.obstacles import NearestPoints, collision_primitives, obstacle_primitives
 from linkwise.view.scene.scene import FREE, GROUND, MANY
 from linkwise.view.scene.tessellation import SIDES
 
@@ -123,7 +124,7 @@ def draw(
     draw_trace(axes, path)
     if bodies:
         last = resting(mechanism) if q is None else np.atleast_2d(np.asarray(q, dtype=float))[-1]
-        _draw_witnesses(axes, *witness_lines(mechanism, last, obstacles))
+        draw_nearest(axes, NearestPoints.at(mechanism, last, Clear(0.0, obstacles)))
     around = [layouts[-1].poses[0] @ np.append(body.frame[:3, 3], 1.0) for body in bodies]
     shares = look_at(axes, layouts, np.concatenate([path, np.array(around).reshape(-1, 4)[:, :3]]))
     if into is None:
@@ -135,12 +136,13 @@ def draw(
     return picture
 
 
-def _draw_witnesses(axes: Any, points: FloatArray, distances: FloatArray) -> None:
-    """Draw lines between nearest points (m, 2, 3), the least distance written beside."""
-    for k, (ends, distance) in enumerate(zip(points, distances, strict=True)):
+def draw_nearest(axes: Any, nearest: NearestPoints) -> None:
+    """Draw lines between nearest points into axes in the plane or in space, the least distance written beside."""
+    paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
+    for k, (ends, distance) in enumerate(zip(nearest.points, nearest.distances, strict=True)):
         axes.plot(*ends.T, zorder=5.0, color=WITNESS, linewidth=1.6 if k == 0 else 0.9, marker="o", markersize=3)
         if k == 0:
-            axes.text(*ends.mean(axis=0), f" {distance:.3g} m", zorder=6.0, color=WITNESS, fontsize=9)
+            axes.text(*ends.mean(axis=0), f"  {distance:.3g} m", zorder=4.9, color=WITNESS, fontsize=9, va="top", bbox=paper)
 
 
 def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[SceneLayout]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from linkwise.server.authentication import User
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.scalar import FloatArray
 from linkwise.view.browser.curves import MOST_CURVES, CurveGroup, add_plot
+from linkwise.view.browser.motion_buffer import SECONDS
 from linkwise.view.browser.viewer import pose_of
 from linkwise.view.live.settings import LiveSettings, Target
 from linkwise.view.live.state import LiveState, Past
+from linkwise.view.scene.obstacles import NearestPoints
 
 if TYPE_CHECKING:
     import viser
@@ -30,8 +32,20 @@ Drag: TypeAlias = Callable[["Page", Target, FloatArray], object]
 
 NONE = "(none)"
 
+#: Decimals beyond which values are noise; and with what power of ten those are enlarged that are less than so much.
+NOISE, ENLARGED = 9, {6: 4e-6, 3: 4e-3}
+
 #: Hides what is typed into the field before it: viser has none for passwords.
 DOTS = "<style>div:has(+ div .hides) input{-webkit-text-security:disc}</style><span class='hides'></span>"
+
+
+class LivePlot(NamedTuple):
+    """Curves of one unit: where their values stand among all, what they are called, and the plot."""
+
+    places: FloatArray
+    title: str
+    unit: str
+    plot: Any
 
 
 class Page:
@@ -75,7 +89,7 @@ class Page:
         self.user: User | None = None
         self._controls: dict[Target, Any] = {}
         self._dragged: set[Target] = set()
-        self._plots: list[tuple[FloatArray, Any]] = []
+        self._plots: list[LivePlot] = []
         tabs = client.gui.add_tab_group()
         with tabs.add_tab("Chain"):
             self._status = client.gui.add_html("")
@@ -170,16 +184,24 @@ class Page:
         """Show how the chain is, a piece of HTML, and the curves up to now."""
         if self._status.content != status:
             self._status.content = status
-        for places, plot in self._plots:
-            plot.data = self._data(places)
+        for shown in self._plots:
+            data, title = self._data(shown.places, shown.title, shown.unit)
+            shown.plot.data = data
+            if shown.plot.title != title:
+                shown.plot.title = title
 
     def tell(self, title: str, text: str) -> None:
         """Show a notice for a few seconds."""
         self._client.add_notification(title, text, auto_close_seconds=6.0, color="red")
 
-    def _data(self, places: FloatArray) -> tuple[FloatArray, ...]:
+    def _data(self, places: FloatArray, title: str, unit: str) -> tuple[tuple[FloatArray, ...], str]:
+        """What a plot shows, and its title; small values are enlarged, for the page writes three decimals at its axes."""
         t, columns = self._past.series(places)
-        return (t - (t[-1] if len(t) else 0.0), *np.ascontiguousarray(columns.T))
+        t, columns = t - (t[-1] if len(t) else 0.0), np.round(columns, NOISE)
+        greatest = np.abs(columns[t >= -SECONDS]).max(initial=0.0)
+        power = next((k for k, least in ENLARGED.items() if 0.0 < greatest < least), 0)
+        words = f"10^-{power} {unit}".strip() if power else unit
+        return (t, *np.ascontiguousarray(columns.T * 10.0**power)), f"{title} [{words}]"
 
     def _make_curves(self) -> None:
         gui, ports = self._client.gui, self._state.ports
@@ -192,19 +214,19 @@ class Page:
 
         @choice.on_update
         async def _(_: Any) -> None:
-            for _, plot in self._plots[usual:]:
-                plot.remove()
+            for shown in self._plots[usual:]:
+                shown.plot.remove()
             chosen = [] if choice.value == NONE else [self._plot(choice.value, [ports[choice.value]])]
             self._plots = [*self._plots[:usual], *chosen]
 
-    def _plot(self, title: str, ports: list[Port]) -> tuple[FloatArray, Any]:
+    def _plot(self, title: str, ports: list[Port]) -> LivePlot:
         named = [(name, place) for port in ports for name, place in _elements(self._state, port)]
         shown = named[:MOST_CURVES]
         places, unit = np.array([place for _, place in shown]), ports[0].unit
-        t, *columns = self._data(places)
+        (t, *columns), _ = self._data(places, title, unit)
         names = tuple(shortened(name) for name, _ in shown)
         group = CurveGroup("live", unit, t, np.stack(columns, axis=-1), names, len(named) - len(shown))
-        return places, add_plot(self._client.gui, title, group, t, None)
+        return LivePlot(places, title, unit, add_plot(self._client.gui, title, group, t, None))
 
 
 def _elements(state: LiveState, port: Port) -> list[tuple[str, int]]:
@@ -216,7 +238,7 @@ def _elements(state: LiveState, port: Port) -> list[tuple[str, int]]:
     return [(f"{label} {axes[k]}", begin + k) for k in range(port.size)]
 
 
-def status_html(state: LiveState, name: str, rate: float, old: float | None) -> str:
+def status_html(state: LiveState, name: str, rate: float, old: float | None, nearest: NearestPoints | None = None) -> str:
     """How a chain is: cycles a second, whether it is solved, what limits bind.
 
     Parameters
@@ -229,6 +251,8 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None) -> 
         Cycles a second.
     old : float or None
         For how many seconds there was no cycle, where that is too long.
+    nearest : NearestPoints, optional
+        Where shapes are nearest to each other or to obstacles.
     """
     read = state.ports.read
     lines = [f"<b>{html.escape(name)}</b>, cycle {read('chain.cycle'):,}, {rate:.0f} a second"]
@@ -237,16 +261,16 @@ def status_html(state: LiveState, name: str, rate: float, old: float | None) -> 
     if read("chain.unsolved"):
         errors = f"{read('chain.distance'):.2g} m, {read('chain.angle'):.2g} rad"
         lines.append(_red(f"unsolved: {read('chain.reason')} ({errors})"))
-    else:
-        lines.append("solved: all constraints hold")
-    limited, near = read("chain.limited"), "clear.limited" in state.ports and read("clear.limited")
+    limited, near = read("chain.limited"), state.held_back()
+    if not read("chain.unsolved"):
+        lines.append("solved: limits hold it back from there" if limited else "solved: all constraints hold")
     if not near:  # (which limits the chain too)
         lines.append("limits of speed or acceleration bind" if limited else "no limit of speed or acceleration binds")
     if limited and not read("chain.kept"):
         lines.append(_red("a limit could not be kept"))
-    if "clear.distance" in state.ports:
-        text = f"nearest shapes {read('clear.distance'):.4g} m apart"
-        lines.append(_red(f"{text}: held back before contact") if near else text)
+    if nearest is not None and nearest.pairs:
+        text = f"{' and '.join(nearest.pairs[0])} {nearest.distances[0]:.4g} m apart"
+        lines.append(_red(f"{text}: held back before contact") if near else html.escape(text))
     lines += [_red(f"{link}: at a limit of its joint") for link in state.at_limits()]
     lines += [html.escape(f"{which}: at its greatest speed, {speed:.4g} {unit}") for which, speed, unit in state.at_speeds()]
     return "<div style='padding:4px 14px;font-size:0.9em;line-height:1.5'>" + "<br>".join(lines) + "</div>"

@@ -94,7 +94,7 @@ class Live:
         self._since = self._drawn = time.monotonic()
         self._cycles = (self._since, float(ports.read("chain.cycle")))
         self._size = lay_out(settings.mechanism, self.state.q).extent
-        visuals = Visuals(obstacles=settings.obstacles or ())
+        visuals = Visuals(clear=None if settings.keeping is None else settings.keeping.clear)
         self._painter = BrowserPainter(server, settings.mechanism, visuals, q=self.state.q)
         self._links = {name: k for k, name in enumerate(settings.mechanism.link_names)}
         keep_fitted(server)
@@ -156,7 +156,7 @@ class Live:
         if now - before >= 1.0:
             self._rate, self._cycles = (cycle - count) / (now - before), (now, cycle)
         old = now - self._since if self.stale else None
-        status = status_html(self.state, self._settings.name, max(self._rate, 0.0), old)
+        status = status_html(self.state, self._settings.name, max(self._rate, 0.0), old, self._painter.nearest)
         for page in tuple(self._pages.values()):
             page.show(status)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from linkwise.clearance.shapes import CapsuleSet
 from linkwise.control.chain import Chain
 from linkwise.control.keep_clear import KeepClear
 from linkwise.model.tree import Tree
@@ -50,7 +49,7 @@ class LiveSettings(ServerSettings):
         What three angles mean.
     targets : tuple of Target
         What can be dragged.
-    obstacles : CapsuleSet or None
+    keeping : KeepClear or None
         What the chain keeps clear of, in the frame of its start.
     """
 
@@ -60,7 +59,7 @@ class LiveSettings(ServerSettings):
     ends: tuple[str, ...]
     angles: str
     targets: tuple[Target, ...]
-    obstacles: CapsuleSet | None
+    keeping: KeepClear | None
 
 
 def targets_of(chain: Chain) -> tuple[Target, ...]:
@@ -85,7 +84,6 @@ def targets_of(chain: Chain) -> tuple[Target, ...]:
 def live_settings(chain: Chain) -> dict[str, object]:
     """The settings that are of the chain."""
     variables = chain.layout.variables
-    keeping = next((one for one in chain.constraints if isinstance(one, KeepClear)), None)
     return {
         "mechanism": chain.mechanism,
         "solved": tuple(at.solved for at in variables),
@@ -93,5 +91,5 @@ def live_settings(chain: Chain) -> dict[str, object]:
         "ends": chain.layout.ends,
         "angles": chain.angles,
         "targets": targets_of(chain),
-        "obstacles": None if keeping is None else keeping.clear.obstacles,
+        "keeping": next((one for one in chain.constraints if isinstance(one, KeepClear)), None),
     }

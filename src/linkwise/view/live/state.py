@@ -65,6 +65,11 @@ class LiveState:
         names = (link for link, _, _ in self._settings.joints)
         return [link for link in dict.fromkeys(names) if self._reached(f"{link}.limits.reached")]
 
+    def held_back(self) -> bool:
+        """Whether the chain keeps clear, and contact holds it back."""
+        keeping = self._settings.keeping
+        return keeping is not None and bool(self.ports.read(f"{keeping.name}.limited"))
+
     def _reached(self, name: str) -> bool:
         return name in self.ports and bool(self.ports.read(name))
 

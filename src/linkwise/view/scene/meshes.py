@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.clearance.shapes import Obstacles
 from linkwise.errors import FileError
 from linkwise.files.mesh_file import FORMATS, LARGEST, MeshError, load_mesh
 from linkwise.files.packages import Folders, Manifests, resolve
 from linkwise.model.formatting.table import plain
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints import Clear
 from linkwise.view.scene.scene import Colour, Primitive, rgb
 from linkwise.view.scene.tessellation import Surface
 
@@ -25,12 +25,12 @@ PLAIN = "#c9ccd1"
 
 
 class Visuals(NamedTuple):
-    """Shapes of a description; its file or folder and folders of packages, where meshes are looked up; obstacles."""
+    """Shapes of a description; its file or folder and folders of packages, where meshes are looked up; what stays clear."""
 
     shapes: Sequence[Shape] = ()
     folder: str | Path | None = None
     package_dirs: Folders = ()
-    obstacles: Obstacles = ()
+    clear: Clear | None = None
 
 
 NO_VISUALS = Visuals()

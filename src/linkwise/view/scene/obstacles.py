@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from linkwise.clearance.clearance import Clearance, clearance
+from linkwise.clearance.clearance import clearance
 from linkwise.clearance.fitting import hull_vertices
 from linkwise.clearance.shapes import Obstacles, obstacle_set
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
+from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
 from linkwise.view.scene.scene import Colour, Primitive, link_colour, rgb
@@ -31,10 +32,10 @@ def obstacle_primitives(base: FloatArray, obstacles: Obstacles) -> tuple[Primiti
 def collision_primitives(tree: Tree) -> tuple[Primitive, ...]:
     """Primitives of the collision shapes of a mechanism; of a mesh the box about it."""
     links = [(-1 if s.link == "base" else tree.link_index(s.link), s) for s in tree.shapes if s.role == "collision"]
-    return tuple(_primitive(shape, link, np.eye(4), link_colour(link)) for link, shape in links)
+    return tuple(_primitive(shape, link, np.eye(4), link_colour(link), "collision") for link, shape in links)
 
 
-def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: str = "shape") -> Primitive:
+def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: str) -> Primitive:
     kind, size, frame = shape.kind, shape.size, np.asarray(pose @ shape.origin)
     if kind == "mesh":
         points = hull_vertices(shape)
@@ -45,10 +46,48 @@ def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: s
     return Primitive(link, kind, role, size, frame, (red, green, blue), link, None, opacity)
 
 
-def witness_lines(tree: Tree, q: Any, obstacles: Obstacles) -> tuple[FloatArray, FloatArray]:
-    """The nearest points (m, 2, 3) of the pairs with the least distances, and these (m,), m; none without shapes."""
-    if not any(shape.role == "collision" for shape in tree.shapes):
-        return np.empty((0, 2, 3)), np.empty(0)
-    result: Clearance = clearance(tree, q, obstacles)
-    order = np.argsort(result.distance)[:NEAREST]
-    return result.points[order], result.distance[order]
+class Distances(Protocol):
+    """Those of pairs at one configuration, in the plane or in space."""
+
+    @property
+    def distance(self) -> FloatArray:
+        """Of each pair (P,), m."""
+
+    @property
+    def points(self) -> FloatArray:
+        """Where they are nearest to each other (P, 2, 2) or (P, 2, 3), world axes, m."""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Their names (P)."""
+
+
+class NearestPoints(NamedTuple):
+    """What painters show of the pairs that are nearest to each other, the nearest first.
+
+    Attributes
+    ----------
+    points : ndarray (m, 2, 2) or (m, 2, 3)
+        World axes, m.
+    distances : ndarray (m,)
+        m.
+    pairs : tuple of (str, str)
+        Names (m).
+    """
+
+    points: FloatArray
+    distances: FloatArray
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, result: Distances) -> NearestPoints:
+        """Those of distances that were measured."""
+        order = np.argsort(result.distance)[:NEAREST]
+        return cls(result.points[order], result.distance[order], tuple(result.pairs[k] for k in order))
+
+    @classmethod
+    def at(cls, tree: Tree, q: FloatArray, clear: Clear) -> NearestPoints:
+        """Those of the pairs that a constraint looks at, at q (nq,); none without collision shapes."""
+        if not any(shape.role == "collision" for shape in tree.shapes):
+            return cls(np.empty((0, 2, 3)), np.empty(0), ())
+        return cls.of(clearance(tree, q, clear.obstacles, disabled=clear.disabled, seed=clear.seed))

@@ -106,7 +106,7 @@ class Primitive:
     kind : str
         A kind of `SURFACES` with its size; ``"mesh"``, a `surface`; ``"frame"``, axes of a length; ``"ground"``, a square of
         half a side; ``"point"``, a mark of a radius.
-    role : {"rod", "joint", "closure", "rotor", "ground", "tool", "base", "link", "shape", "obstacle"}
+    role : {"rod", "joint", "closure", "rotor", "ground", "tool", "base", "link", "shape", "obstacle", "collision"}
         What it stands for.
     size : tuple of float
         m.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sysconfig
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,14 @@ from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.nvptx import lowering
 from linkwise.spatial.scalar import cos_sin
-from support.fake_cuda import OnProcessor
+from support.fake_cuda import rows_of
 
 pytestmark = pytest.mark.skipif(not llvm.host().has_fma, reason="the processor rounds products, a GPU does not")
 
 
-def rows_of(kernel: Any, *arrays: Any, dtype: str = "float64") -> Any:
-    """What threads compute of one array for each input."""
-    arrays = tuple(np.ascontiguousarray(array, dtype) for array in arrays)
-    results = [np.full((len(arrays[0]), *shape), np.nan, dtype) for shape in kernel.tape.outputs.values()]
-    words = [len(arrays[0])]
-    for array in (*arrays, *results):
-        words += [array.ctypes.data, array.strides[0]]
-    memory = np.array(words)
-    OnProcessor(lowering.assembly(kernel.tape, dtype))([memory.ctypes.data + 8 * k for k in range(len(words))])
-    return results if len(results) > 1 else results[0]
+sys.path.insert(0, str(Path(__file__).parents[4] / "tools"))
+BUDGETS = import_module("ptx_budgets")
+sys.path.pop(0)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +41,7 @@ def test_threads_give_the_bits_of_the_gufunc(name: str, dtype: str) -> None:
     kernel = robots.puma560().kernel(name)
     rng = np.random.default_rng(0)
     arrays = [rng.uniform(-4.0, 4.0, (10, *shape)).astype(dtype) for shape in kernel.tape.inputs.values()]
-    assert np.array_equal(rows_of(kernel, *arrays, dtype=dtype), kernel(*arrays))
+    assert np.array_equal(rows_of(kernel.tape, *arrays, dtype=dtype), kernel(*arrays))
 
 
 def test_what_is_constant_and_what_goes_through_is_written() -> None:
@@ -58,18 +50,18 @@ def test_what_is_constant_and_what_goes_through_is_written() -> None:
 
     kernel = Kernel(trace(function, "several", {"x": (2,), "y": ()}, {"a": (2, 2), "b": ()}))
     x, y = np.arange(14.0).reshape(7, 2), np.arange(7.0)
-    for result, expected in zip(rows_of(kernel, x, y), kernel(x, y), strict=True):
+    for result, expected in zip(rows_of(kernel.tape, x, y), kernel(x, y), strict=True):
         assert np.array_equal(result, expected)
 
 
 def test_sines_of_large_and_odd_arguments() -> None:
     kernel = Kernel(trace(lambda x: np.array(cos_sin(x[0])), "circle", {"x": (1,)}, {"y": (2,)}))
     x = np.array([1e5, 123456.789, -1e6, 1e22, 6381956970095103.0 * 2.0**797, 0.0, 1e300])[:, None]
-    result, expected = rows_of(kernel, x), kernel(x)
+    result, expected = rows_of(kernel.tape, x), kernel(x)
     # (the C library and the polynomials each lie within a unit of the correctly rounded value)
     assert np.all(np.abs(result - expected) <= 2.0 * np.spacing(np.abs(expected)))
     with np.errstate(invalid="ignore"):
-        assert np.isnan(rows_of(kernel, np.array([[np.inf], [np.nan]]))).all()
+        assert np.isnan(rows_of(kernel.tape, np.array([[np.inf], [np.nan]]))).all()
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -95,18 +87,11 @@ def test_older_devices_get_code_of_their_own() -> None:
     assert b".target sm_75" in lowering.ptx(tape, capability=75)
 
 
-def ptxas() -> str | None:
-    """The assembler: on the path, or of the package nvidia-cuda-nvcc."""
-    found = sorted(Path(sysconfig.get_path("purelib")).glob("nvidia/*/bin/ptxas"))
-    return shutil.which("ptxas") or (str(found[-1]) if found else None)
-
-
-@pytest.mark.skipif(ptxas() is None, reason="ptxas is not here: pip install nvidia-cuda-nvcc")
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_100"])
-def test_the_assembler_takes_it_without_spilling(architecture: str, tmp_path: Path) -> None:
-    source = tmp_path / "kernel.ptx"
-    source.write_bytes(lowering.ptx(robots.puma560().kernel("inverse_dynamics").tape))
-    command = [ptxas() or "", f"-arch={architecture}", "-v", str(source), "-o", str(tmp_path / "kernel.cubin")]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    assert max(map(int, re.findall(r"Used (\d+) registers", said))) <= 128
-    assert set(re.findall(r"(\d+) bytes spill", said)) == {"0"}
+@pytest.mark.skipif(BUDGETS.ptxas() is None, reason="ptxas is not here: pip install nvidia-cuda-nvcc")
+@pytest.mark.parametrize("architecture", BUDGETS.ARCHITECTURES)
+def test_the_assembler_takes_it_within_budgets(architecture: str) -> None:
+    """Some of what ``python tools/ptx_budgets.py`` assembles, one that spills among them."""
+    arm = robots.puma560()
+    for name in ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "rollout", "inverse kinematics"):
+        registers, spilled = BUDGETS.assembled(lowering.ptx(BUDGETS.program_of(arm, name)), architecture)
+        assert not BUDGETS.over_budget("puma560", name, "float64", registers, spilled), (name, registers, spilled)

@@ -75,9 +75,11 @@ class Llvm(Backend):
         """Both passes of all paths in one call, limits in vector lanes."""
         return reachability.compiled()
 
-    def path_speeds(self, rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any]:
+    def path_speeds(
+        self, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None
+    ) -> Callable[..., Any]:  # fmt: skip
         """Lines of limits and both passes of all paths in one call, joints in vector lanes."""
-        return path_speeds.speeds(rows, caps, efforts)
+        return path_speeds.speeds(rows, caps, efforts, drag)
 
     def path_samples(self) -> Callable[..., Any]:
         """All places of all paths in one call, joints in vector lanes."""

@@ -17,8 +17,11 @@ from linkwise.kernel.backends.llvm.sincos import beyond, sine_cosine
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Tape
 
+#: Instructions up to which arithmetic is not cut.
+WHOLE = 2000
+
 #: Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic.
-PART, LARGE_PART = 2000, 800
+PART, LARGE_PART = 500, 200
 
 #: Greatest number of angles whose sines and cosines are computed together.
 ANGLES = 24
@@ -148,7 +151,8 @@ class Plan:
         steps = [step for step in self._steps() if step not in self.absorbed]
         sizes = [self._length(step) for step in steps]
         total = sum(sizes)
-        count = max(1, -(-total // (PART if self.together == 1 else LARGE_PART))) if self.divided else 1
+        length = PART if self.together == 1 else LARGE_PART
+        count = -(-total // length) if self.divided and total > WHOLE else 1
         parts: list[list[Step]] = [[] for _ in range(count)]
         passed = 0
         for step, size in zip(steps, sizes, strict=True):

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from linkwise.kernel.backends.llvm.body import Plan
-from linkwise.kernel.backends.llvm.rows import broadcast_row, first_lane, set_constants
+from linkwise.kernel.backends.llvm.rows import CLEARED_ALONE, broadcast_row, columns_of, first_lane, set_constants, unread
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
 from linkwise.kernel.tape import Tape
@@ -25,7 +25,7 @@ from linkwise.kernel.tape import Tape
 POOL = 3
 
 #: Scalars in and out of a kernel that still gets an entry.
-MOST_SCALARS = 4000
+MOST_SCALARS = 20_000
 
 #: Outputs up to which constants among them are stored one by one, which is fastest, and slow to compile for many.
 MOST_STORES = 1000
@@ -66,6 +66,7 @@ class EntryCode:
         self.shapes = list(tape.outputs.values())
         self.firsts = [sum(map(prod, self.shapes[:k])) for k in range(len(self.shapes))]
         self.large = plan.together > 1
+        self.columns = columns_of(t, tape, "entry_columns", CLEARED_ALONE)
         self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
 
     def text(self) -> str:
@@ -95,7 +96,8 @@ class EntryCode:
         return "\n".join([*tables, head, *t.lines, "}"]) + "\n"
 
     def _shapes(self) -> list[str]:
-        return [
+        tables = [columns.tables(self.t) for columns in self.columns if columns and columns.cleared]
+        return tables + [
             f"@shape{k} = internal constant [{max(1, len(shape))} x i64] [{', '.join(f'i64 {n}' for n in shape) or 'i64 0'}]"
             for k, shape in enumerate(self.shapes)
         ]
@@ -150,7 +152,8 @@ class EntryCode:
         for k, size in enumerate(self.sizes):
             broadcast_row(t, f"%data{k}", t.at(t.vector, "%in", first), size)
             first += size
-        set_constants(t, self.tape, "%out", looped=len(self.tape.results) > MOST_STORES)
+        many = len(self.tape.results) > MOST_STORES
+        set_constants(t, self.tape, "%out", looped=many, unread=unread(self.columns, self.firsts))
         if self.large:
             t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 1)")
         else:
@@ -158,7 +161,7 @@ class EntryCode:
         for k, shape in enumerate(self.shapes):
             source = t.at(t.vector, "%out", self.firsts[k])
             if shape:
-                first_lane(t, _field(t, f"%result{k}", "data", "ptr"), source, prod(shape))
+                first_lane(t, _field(t, f"%result{k}", "data", "ptr"), source, prod(shape), self.columns[k])
                 continue
             self._make_scalar(k, source)
 

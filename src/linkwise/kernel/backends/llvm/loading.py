@@ -162,6 +162,7 @@ def runtime_pointers() -> dict[str, int]:
         "cos": _address(library.cos),
         "malloc": _address(library.malloc),
         "free": _address(library.free),
+        "memset": _address(library.memset),
     }
 
 

@@ -15,7 +15,18 @@ from __future__ import annotations
 from math import prod
 
 from linkwise.kernel.backends.llvm.body import Plan
-from linkwise.kernel.backends.llvm.rows import Columns, broadcast_row, first_lane, rows_in, rows_out, set_constants
+from linkwise.kernel.backends.llvm.rows import (
+    CLEARED,
+    Columns,
+    broadcast_row,
+    clear,
+    columns_of,
+    first_lane,
+    rows_in,
+    rows_out,
+    set_constants,
+    unread,
+)
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.tape import Shape, Tape
 from linkwise.kernel.threads import STREAM, STREAMED_ROW
@@ -135,7 +146,8 @@ class ArgumentPorts:
         self.inputs = len(tape.inputs)
         self.firsts = [sum(self.sizes[:k]) for k in range(self.inputs)]
         self.firsts += [sum(self.sizes[self.inputs : k]) for k in range(self.inputs, len(self.sizes))]
-        self.columns = [self._columns(k) for k in range(len(self.sizes))]
+        self.columns: list[Columns | None] = [None] * self.inputs
+        self.columns += columns_of(t, tape, f"columns_{t.scalar}", CLEARED)
         self.largest = max(self.sizes[self.inputs :])
         # Shorter vectors are those of processors that are not of the x86 kind; others were asked for.
         outputs = range(self.inputs, len(self.sizes)) if t.vector_size in {32, 64} else []
@@ -156,14 +168,6 @@ class ArgumentPorts:
             head = f"define internal void @{name}_{t.tag}({signature}) noinline #0 {{"
             parts.append("\n".join([head, *t.lines, "}"]))
         return "\n".join(parts) + "\n"
-
-    def _columns(self, k: int) -> Columns | None:
-        """Which columns of an output are constant, where that is worth a table."""
-        if k < self.inputs:
-            return None
-        slots = self.tape.results[self.firsts[k] : self.firsts[k] + self.sizes[k]]
-        result = Columns(self.t, f"columns_{self.t.scalar}_{k}", [self.tape.constant(slot) for slot in slots])
-        return result if any(result.constant) else None
 
     def _dims(self, k: int) -> str:
         padded = [1] * (DIMENSIONS - len(self.shapes[k])) + list(self.shapes[k])
@@ -229,7 +233,10 @@ class ArgumentPorts:
         alone = t.emit("icmp eq i64 %lanes, 1")
         t.do(f"br i1 {alone}, label %single{k}, label %few{k}.rows")
         t.start(f"single{k}")
-        (broadcast_row if inward else first_lane)(t, here, buffer, self.sizes[k])
+        if inward:
+            broadcast_row(t, here, buffer, self.sizes[k])
+        else:
+            first_lane(t, here, buffer, self.sizes[k], self.columns[k])
         t.do(f"br label %moved{k}")
         t.start(f"loose{k}")
         core = t.emit(f"getelementptr i64, ptr %cores, i64 {k * (DIMENSIONS + 1)}")
@@ -373,7 +380,8 @@ class _Loop:
         self.ports.cores()
         for number in range(together):
             block = t.emit(f"getelementptr {t.vector}, ptr %out, i64 {number * self.sizes['out']}")
-            set_constants(t, self.tape, block, looped=True)
+            self._clear_loose(block)
+            set_constants(t, self.tape, block, looped=True, unread=unread(self.ports.columns, self.ports.firsts))
         before = t.block
         t.do("br label %round")
         t.start("round")
@@ -405,6 +413,21 @@ class _Loop:
         if on_heap:
             t.do(f"call void {t.runtime('free')}(ptr %memory)")
         t.do("ret void")
+
+    def _clear_loose(self, block: str) -> None:
+        """Of outputs whose rows are not written whole, zeros are read from the block."""
+        t, ports = self.t, self.ports
+        for k, columns in enumerate(ports.columns):
+            if columns is None or not columns.cleared:
+                continue
+            label = f"zeros{t.names}"
+            tight = t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
+            loose = t.emit(f"icmp eq i64 {tight}, 0")
+            t.do(f"br i1 {loose}, label %{label}, label %{label}.done")
+            t.start(label)
+            clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
+            t.do(f"br label %{label}.done")
+            t.start(f"{label}.done")
 
     def _move(self, name: str, buffer: str) -> None:
         """Move the arguments of the blocks of this round."""

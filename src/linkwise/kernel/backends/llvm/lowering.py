@@ -127,6 +127,7 @@ def _declaration(intrinsic: str) -> str:
 
 #: What intrinsics return and take whose names do not say it.
 _PLAIN_INTRINSICS = {
+    "@llvm.masked.store.v8f64.p0": ("void", "<8 x double>, ptr, i32, <8 x i1>"),
     "@llvm.trap": ("void", ""),
     "@llvm.prefetch.p0": ("void", "ptr, i32, i32, i32"),
     "@llvm.x86.sse.stmxcsr": ("void", "ptr"),

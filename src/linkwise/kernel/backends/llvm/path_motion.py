@@ -13,12 +13,12 @@ from linkwise.kernel.reachability import LANES
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "5"
+LOWERING = "6"
 
 MOTION = Face(
     "path_motion",
-    {"time": ("k",), "times": ("m",), "x": ("m",), "nodes": ("m",), "piece": ("n",), "begin": ("p",), "length": ("p",),
-     "ends": ("p", "c", "w")},
+    {"time": ("k",), "times": ("m",), "x": ("m",), "nodes": ("m",), "rate": ("n",), "piece": ("n",), "begin": ("p",),
+     "length": ("p",), "pace": ("p",), "ends": ("p", "c", "w")},
     {"q": ("k", "j"), "qd": ("k", "j"), "qdd": ("k", "j")},
 )  # fmt: skip
 
@@ -32,7 +32,6 @@ def _motion(tape: Tape) -> str:
     """The loop over paths and instants: an interval is looked for from that of the instant before on."""
     t = lane_text("main")
     t.begin()
-    t.do(f"%out = alloca [3 x {t.vector}], align 64")
     for name, place in (("count", 0), ("k", 1), ("m", 2), ("width", 6), ("joints", 7)):
         t.do(f"%{name} = load i64, ptr {t.at('i64', '%dimensions', place)}")
     t.do(f"%groups = udiv i64 %width, {LANES}")
@@ -98,13 +97,13 @@ def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, re
         return t.emit(f"select i1 {test}, double {x}, double {y}")
 
     (s0, s1), (x0, x1) = ([t.load("double", base[name], at) for at in ("%at", "%higher")] for name in ("nodes", "x"))
-    step = op("fsub", s1, s0)
-    u = op("fdiv", op("fmul", "5.0e-1", op("fsub", x1, x0)), step)
+    step, rate = op("fsub", s1, s0), t.load("double", base["rate"], "%at")
+    u = op("fmul", op("fsub", x1, x0), rate)
     after, past = t.emit(f"fcmp oge double {time}, {stop}"), t.emit(f"fcmp ogt double {time}, {stop}")
     since = op("fsub", chosen(after, stop, time), t.load("double", base["times"], "%at"))
     speed = t.emit(f"call double @llvm.sqrt.f64(double {x0})")
     way = op("fmul", op("fadd", speed, op("fmul", op("fmul", "5.0e-1", u), since)), since)
-    share = op("fdiv", way, step)
+    share = op("fmul", way, op("fadd", rate, rate))
     share = chosen(t.emit(f"fcmp ogt double {share}, 0.0"), share, "0.0")
     share = chosen(t.emit(f"or i1 {after}, {t.emit(f'fcmp ogt double {share}, 1.0')}"), "1.0", share)
     x = op("fadd", x0, op("fmul", op("fmul", op("fmul", "2.0", u), step), share))
@@ -113,11 +112,12 @@ def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, re
     x, u = chosen(none, "0.0", x), chosen(still, "0.0", u)
     number = t.load("double", base["piece"], "%at")
     piece = t.emit(f"fptoui double {number} to i64")
-    length = t.load("double", base["length"], piece)
+    length, pace = (t.load("double", base[name], piece) for name in ("length", "pace"))
     offset = op("fsub", s0, t.load("double", base["begin"], piece))
-    z = op("fdiv", op("fadd", offset, op("fmul", share, step)), length)
+    z = op("fmul", op("fadd", offset, op("fmul", share, step)), pace)
     z = chosen(t.emit(f"fcmp ogt double {z}, 1.0"), "1.0", z)
-    everywhere = [t.broadcast(number) for number in (length, z, u, x)]
+    speed = t.emit(f"call double @llvm.sqrt.f64(double {x})")
+    everywhere = [t.broadcast(number) for number in (length, pace, z, u, x, speed)]
     first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %width, 6')}")
     row = t.emit("mul i64 %i, %joints")
     with t.loop("group", "%groups") as group:
@@ -126,15 +126,13 @@ def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, re
         for _ in range(6):
             ends.append(load_lanes(t, base["ends"], at))
             at = t.emit(f"add i64 {at}, %width")
-        for k, value in enumerate(inlined(tape, t, [*ends, *everywhere])):
-            t.put(value, "%out", k)
-        left = t.emit(f"sub i64 %joints, {lane}")
-        few = t.emit(f"icmp ult i64 {left}, {LANES}")
-        most = t.emit(f"select i1 {few}, i64 {left}, i64 {LANES}")
-        begin = t.emit(f"add i64 {row}, {lane}")
-        targets = [t.at("double", base[name], begin) for name in MOTION.outputs]
-        with t.loop("lane", most) as one:
-            for k, target in enumerate(targets):
-                t.copy(t.at("double", target, one), t.at("double", t.at(t.vector, "%out", k), one), 8, 8)
+        left, begin = t.emit(f"sub i64 %joints, {lane}"), t.emit(f"add i64 {row}, {lane}")
+        first = t.emit(f"insertelement {t.integers} poison, i64 {left}, i32 0")
+        every = t.emit(f"shufflevector {t.integers} {first}, {t.integers} poison, <{LANES} x i32> zeroinitializer")
+        numbers = "<" + ", ".join(f"i64 {k}" for k in range(LANES)) + ">"
+        mask = t.emit(f"icmp ult {t.integers} {numbers}, {every}")
+        for name, value in zip(MOTION.outputs, inlined(tape, t, [*ends, *everywhere]), strict=True):
+            target = t.at("double", base[name], begin)
+            t.do(f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, ptr {target}, i32 8, {t.mask} {mask})")
     t.do("br label %instant.done")
     t.start("instant.done")

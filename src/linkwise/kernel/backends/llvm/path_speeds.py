@@ -16,7 +16,7 @@ from linkwise.kernel.reachability import EDGES, LANES, STENCIL
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "7"
+LOWERING = "9"
 
 #: Bernstein coefficients of what is limited, and so rows of lines of one joint.
 ROWS = 5
@@ -29,21 +29,25 @@ SPEEDS: dict[str, tuple[int | str, ...]] = {
 #: What limits of efforts need besides.
 EFFORTS: dict[str, tuple[int | str, ...]] = {"terms": ("t", 3, "w"), "stencils": ("n", "d", STENCIL), "first": ("n",)}
 
+#: What friction needs besides: what is added to c and b at places within each interval, and what is taken off the limits.
+DRAG: dict[str, tuple[int | str, ...]] = {"drag": ("n", "d", 2, "w"), "reserve": ("n", "w")}
+
 OUTPUTS: dict[str, tuple[int | str, ...]] = {"x": ("m",), "times": ("m",), "edges": (len(EDGES),)}
 
 SAMPLES = Face("path_samples", {"weights": ("t", 3, 6), "piece": ("t",), "ends": ("p", 6, "w")}, {"state": ("t", 3, "w")})
 
 
-def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None) -> Callable[..., Any]:
+def speeds(rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None) -> Callable[..., Any]:
     """The passes over lines that tapes make, and another one the greatest x at both ends; see `Backend.path_speeds`."""
-    inputs = SPEEDS | (EFFORTS if efforts else {})
+    inputs = SPEEDS | (EFFORTS if efforts else {}) | (DRAG if drag is not None else {})
     face = Face("path_speeds", inputs, OUTPUTS)
     used = [name for name in inputs if name not in ("sets", "ends")]
-    fill = _fill(", ".join(f"ptr %{name}" for name in used), rows, caps, efforts)
+    fill = _fill(", ".join(f"ptr %{name}" for name in used), rows, caps, efforts, drag)
     call = "call void @fill(i64 {k}, " + ", ".join(f"ptr %{name}" for name in used) + ", i64 %n, i64 %w, ptr %carry)"
     parts = [fill, *reachability.along_paths((*inputs, *OUTPUTS), call)]
     digests = " ".join(tape.digest if tape else "none" for tape in (rows, caps, efforts))
-    return loop_gufunc(face, parts, f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests}")
+    version = f"{LOWERING} {reachability.LOWERING} {STENCIL} {digests} {drag is not None}"
+    return loop_gufunc(face, parts, version)
 
 
 def samples() -> Callable[..., Any]:
@@ -87,7 +91,7 @@ def _times(t: Text, matrix: str, row: int, values: list[str]) -> str:
     return total
 
 
-def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) -> str:
+def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any) -> str:
     """``@fill``: of interval k the lines of all limits, the cap at the node after it, and whether the path can stand there.
 
     The Bernstein coefficients of slopes are sums of values at the ends of the piece, and those of efforts of values at
@@ -96,7 +100,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
     """
     t = lane_text("fill")
     t.begin()
-    for name in ("near", "far", "most.low"):
+    for name in ("near", "far", "excess"):
         t.do(f"%{name} = alloca {t.vector}, align 64")
     t.do(f"%groups = udiv i64 %w, {LANES}")
     for name in ("near", "far"):
@@ -112,7 +116,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
     piece = t.emit(f"fptoui double {t.load('double', '%piece', '%k')} to i64")
     first = t.emit(f"mul i64 {t.emit(f'mul i64 {piece}, 6')}, %w")
     matrix = t.at("double", "%weights", t.emit(f"mul i64 %k, {ROWS * 6}"))
-    t.put(t.number(0.0), "%most.low", 0)
+    t.put(t.number(0.0), "%excess", 0)
     begin = t.emit(f"mul i64 %k, {t.emit(f'mul i64 %groups, {(rows is not None) + (efforts is not None)}')}")
     with t.loop("group", "%groups") as group:
         lane = t.emit(f"mul i64 {group}, {LANES}")
@@ -124,8 +128,8 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None) ->
         for name, cap in zip(("%near", "%far"), inlined(caps, t, rates), strict=True):
             t.put(_less(t, cap, t.get(name, 0)), name, 0)
         if efforts:
-            _store_lines(t, _effort_lines(t, efforts, lane, span), place)
-    over = t.emit(f"fcmp ogt {t.vector} {t.get('%most.low', 0)}, zeroinitializer")
+            _store_lines(t, _effort_lines(t, efforts, lane, span, drag), place)
+    over = t.emit(f"fcmp ogt {t.vector} {t.get('%excess', 0)}, zeroinitializer")
     bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
     stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
     t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
@@ -167,8 +171,8 @@ def _slopes(t: Text, first: str, lane: str, matrix: str) -> list[str]:
     return _coefficients(t, "slope", matrix, values, t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, 1")))
 
 
-def _effort_lines(t: Text, efforts: Tape, lane: str, span: str) -> list[str]:
-    """Emit: lines for efforts, and the greatest lower and least upper one at x = 0, its sign turned, in ``%most.low``."""
+def _effort_lines(t: Text, efforts: Tape, lane: str, span: str, drag: Any) -> list[str]:
+    """Emit: lines for efforts, and by how much these exceed limits at rest, in ``%excess``."""
     stencil = t.at("double", "%stencils", t.emit(f"mul i64 %k, {ROWS * STENCIL}"))
     sample = t.emit(f"fptoui double {t.load('double', '%first', '%k')} to i64")
     width, values = t.emit("mul i64 %w, 3"), []
@@ -180,12 +184,36 @@ def _effort_lines(t: Text, efforts: Tape, lane: str, span: str) -> list[str]:
             at = t.emit(f"add i64 {at}, {width}")
         kept = t.at(t.vector, "%carry", t.emit(f"add i64 {lane}, {2 + term}"))
         values += _coefficients(t, f"term{term}", stencil, places, kept)
-    lines = inlined(efforts, t, [*values, span, _limit(t, 2, lane)])
-    worst = t.get("%most.low", 0)
-    for value in (*lines[1::3], *map(t.negative, lines[2::3])):
-        worst = t.choose(t.emit(f"fcmp ogt {t.vector} {value}, {worst}"), value, worst)
-    t.put(worst, "%most.low", 0)
-    return lines
+    limit, worst = _limit(t, 2, lane), t.get("%excess", 0)
+    if drag is not None:
+        for kind, first in ((0, 2 * ROWS), (1, ROWS)):
+            more = _drag(t, drag, lane, kind)
+            values[first : first + ROWS] = [
+                t.op("fadd", x, y) for x, y in zip(values[first : first + ROWS], more, strict=True)
+            ]
+        reserve = load_lanes(t, "%reserve", t.emit(f"add i64 {t.emit('mul i64 %k, %w')}, {lane}"))
+        limit = t.op("fsub", limit, reserve)
+    for value in values[2 * ROWS :]:
+        excess = t.op("fsub", t.call("fabs", value), limit)
+        worst = t.choose(t.emit(f"fcmp ogt {t.vector} {excess}, {worst}"), excess, worst)
+    t.put(worst, "%excess", 0)
+    return inlined(efforts, t, [*values, span, limit])
+
+
+def _drag(t: Text, matrix: Any, lane: str, kind: int) -> list[str]:
+    """Emit: the coefficients of what friction adds to c, or to b, from its values."""
+    begin = t.emit(f"mul i64 {t.emit(f'mul i64 %k, {2 * ROWS}')}, %w")
+    values = []
+    for place in range(ROWS):
+        skip = t.emit(f"add i64 {begin}, {t.emit(f'mul i64 %w, {2 * place + kind}')}")
+        values.append(load_lanes(t, "%drag", t.emit(f"add i64 {skip}, {lane}")))
+    results = []
+    for row in matrix.tolist():
+        total = t.number(0.0)
+        for weight, value in zip(row, values, strict=True):
+            total = t.fma(t.number(weight), value, total) if weight else total
+        results.append(total)
+    return results
 
 
 def _store_lines(t: Text, lines: list[str], place: str) -> None:

@@ -14,9 +14,9 @@ from linkwise.kernel.gufunc import LOOP, Face, Memory, make
 from linkwise.kernel.reachability import EDGES, LANES, ROUNDING, STEPS
 
 #: Counts the changes of this text, so that object code of an older one is not used.
-LOWERING = "4"
+LOWERING = "5"
 
-VECTOR = f"<{LANES} x double>"
+VECTOR, PAIR = f"<{LANES} x double>", "{ double, double }"
 #: The bounds of u, and what order makes one of two lines the tighter one.
 SIDES = (("low", "ogt"), ("high", "olt"))
 NAN, INFINITE = "0x7FF8000000000000", "0x7FF0000000000000"
@@ -133,15 +133,17 @@ def _values() -> str:
     t.do("%k1 = add i64 %k, 1")
     t.do("br label %test")
     t.start("done")
+    pair = "undef"
     for k, (side, order, _) in enumerate(sides):
         best, half = f"%{side}", LANES // 2
         while half:
             mask = f"<{LANES} x i32> <{', '.join(f'i32 {k ^ half}' for k in range(LANES))}>"
             other = t.emit(f"shufflevector {VECTOR} {best}, {VECTOR} poison, {mask}")
             best, half = t.choose(t.emit(f"fcmp {order} {VECTOR} {best}, {other}"), best, other), half // 2
-        t.do(f"store double {t.emit(f'extractelement {VECTOR} {best}, i32 0')}, ptr {t.at('double', '%out', k)}")
-    t.do("ret void")
-    return t.function("define internal void @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x, ptr %out)")
+        number = t.emit(f"extractelement {VECTOR} {best}, i32 0")
+        pair = t.emit(f"insertvalue {PAIR} {pair}, double {number}, {k}")
+    t.do(f"ret {PAIR} {pair}")
+    return t.function(f"define internal {PAIR} @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %x)")
 
 
 def _spread(source: str, target: str) -> str:
@@ -191,10 +193,9 @@ entry:
   %next.high = load double, ptr %next.high.at
   %size = fadd double %start, %next.high
   %room = fmul double %size, {scalar(-ROUNDING, "double").split()[-1]}
-  call void @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %start, ptr %space)
-  %first.low = load double, ptr %space
-  %first.high.at = getelementptr double, ptr %space, i64 1
-  %first.high = load double, ptr %first.high.at
+  %first.pair = call {PAIR} @values(ptr %lines, i64 %blocks, double %rate, ptr %next, double %start)
+  %first.low = extractvalue {PAIR} %first.pair, 0
+  %first.high = extractvalue {PAIR} %first.pair, 1
   %room.there = fcmp ole double %first.low, %first.high
   br i1 %room.there, label %first, label %step
 first:
@@ -391,10 +392,10 @@ forth.act:
   %f.lines = getelementptr double, ptr %lines, i64 %f.lines.skip
   %f.rate.at = getelementptr double, ptr %rate, i64 %f
   %f.rate = load double, ptr %f.rate.at
-  call void @values(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x.here, ptr %space)
-  %f.low.least = load double, ptr %space
-  %f.high.at = getelementptr double, ptr %space, i64 1
-  %f.high.most = load double, ptr %f.high.at
+  %f.span = fdiv double 1.0, %f.rate
+  %f.pair = call {PAIR} @values(ptr %f.lines, i64 %blocks, double %f.rate, ptr %f.next, double %x.here)
+  %f.low.least = extractvalue {PAIR} %f.pair, 0
+  %f.high.most = extractvalue {PAIR} %f.pair, 1
   %f.room = fcmp ole double %f.low.least, %f.high.most
   br i1 %f.room, label %forth.move, label %forth.flatter
 forth.flatter:
@@ -407,7 +408,7 @@ forth.flatter:
   br label %forth.move
 forth.move:
   %u = phi double [ %f.high.most, %forth.act ], [ %f.flatter, %forth.flatter ]
-  %x.change = fdiv double %u, %f.rate
+  %x.change = fmul double %u, %f.span
   %x.free = fadd double %x.here, %x.change
   %next.least = load double, ptr %f.next
   %f.next.high = getelementptr double, ptr %f.next, i64 1

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from itertools import groupby
+from math import prod
 
 from linkwise.kernel.backends.llvm.text import Text, scalar
 from linkwise.kernel.tape import Tape
@@ -15,10 +16,17 @@ from linkwise.kernel.tape import Tape
 #: Elements up to which code is written out for each; more are moved in a loop.
 UNROLLED = 32
 
+#: Elements of an output from which on rows that are mostly zeros are cleared, and the others written over them: where rows
+#: are transposed, and where there is only one.
+CLEARED, CLEARED_ALONE = 1000, 64
 
-def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False) -> None:
-    """Emit: what outputs do not depend on anything is set once; ``looped`` lets a run of one number be set in a loop."""
-    numbers = [(k, tape.constant(slot)) for k, slot in enumerate(tape.results)]
+
+def set_constants(t: Text, tape: Tape, buffer: str, *, looped: bool = False, unread: Container[int] = frozenset()) -> None:
+    """Emit: what outputs do not depend on anything is set once, but for what is not read.
+
+    ``looped`` lets a run of one number be set in a loop.
+    """
+    numbers = [(k, None if k in unread else tape.constant(slot)) for k, slot in enumerate(tape.results)]
     for value, run in groupby(numbers, lambda pair: pair[1]):
         if value is None:
             continue
@@ -83,7 +91,7 @@ def _column_in(t: Text, rows: list[str], column: int, buffer: str) -> None:
 def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns | None = None) -> None:
     """Transpose lanes to rows in registers, four columns at a time where vectors are long enough, else two."""
     if t.width == 1:
-        first_lane(t, rows[0], buffer, size)
+        first_lane(t, rows[0], buffer, size, columns)
         return
     length = group_length(t)
     whole = size // length * length
@@ -94,7 +102,12 @@ def rows_out(t: Text, rows: list[str], buffer: str, size: int, columns: Columns 
         else:
             columns.choose(t, column, rows, lambda: _group_out(t, rows, buffer, column))
 
-    each(t, whole, move, UNROLLED // length, length)
+    if columns is not None and columns.cleared:
+        for row in rows:
+            clear(t, row, size * t.size)
+        columns.each_written(t, lambda column: _group_out(t, rows, buffer, column))
+    else:
+        each(t, whole, move, UNROLLED // length, length)
     for column in range(whole, size, 2):
         _group_out(t, rows, buffer, str(column), min(2, size - column))
 
@@ -143,14 +156,30 @@ def broadcast_row(t: Text, source: str, buffer: str, size: int) -> None:
     each_in_turn(t, size, move)
 
 
-def first_lane(t: Text, target: str, buffer: str, size: int) -> None:
+def clear(t: Text, start: str, count: int) -> None:
+    """Emit: so many bytes are zero."""
+    t.emit(f"call ptr {t.runtime('memset')}(ptr {start}, i32 0, i64 {count})")
+
+
+def first_lane(t: Text, target: str, buffer: str, size: int, columns: Columns | None = None) -> None:
     """Emit: the one row is lane 0."""
 
     def move(k: str, offset: int) -> None:
         number = t.emit(f"load {t.scalar}, ptr {_behind(t, t.vector, buffer, k, offset)}, align {t.size}")
         t.do(f"store {t.scalar} {number}, ptr {_behind(t, t.scalar, target, k, offset)}, align {t.size}")
 
-    each_in_turn(t, size, move)
+    if columns is None or not columns.cleared:
+        each_in_turn(t, size, move)
+        return
+    clear(t, target, size * t.size)
+
+    def group(column: str) -> None:
+        for offset in range(columns.length):
+            move(column, offset)
+
+    columns.each_written(t, group)
+    for k in range(len(columns.constant) * columns.length, size):
+        move(str(k), 0)
 
 
 def _behind(t: Text, kind: str, start: str, k: str, offset: int) -> str:
@@ -210,14 +239,35 @@ class Columns:
     All columns are gone through in one order, for each piece of a row is best written while its cache line is there.
     """
 
-    def __init__(self, t: Text, name: str, numbers: Sequence[float | None]) -> None:
+    def __init__(self, t: Text, name: str, numbers: Sequence[float | None], least: int) -> None:
         self.name, self.length, self.numbers = name, group_length(t), numbers
         starts = range(0, len(numbers) // self.length * self.length, self.length)
         self.constant = [all(number is not None for number in numbers[k : k + self.length]) for k in starts]
+        self.written = [k for k in starts if any(number != 0.0 for number in numbers[k : k + self.length])]
+        self.cleared = len(numbers) >= least and 2 * len(self.written) <= len(starts)
+
+    @property
+    def unread(self) -> set[int]:
+        """Columns that are cleared, not read."""
+        if not self.cleared:
+            return set()
+        whole, length = set(range(len(self.constant) * self.length)), self.length
+        return whole - {k for start in self.written for k in range(start, start + length)}
+
+    def each_written(self, t: Text, move: Callable[[str], None]) -> None:
+        """Emit: what is done for each group of columns that is not zero."""
+        if not self.written:
+            return
+        with t.loop(f"written{t.names}", len(self.written)) as k:
+            column = t.emit(f"zext i32 {t.load('i32', f'@{self.name}_written', k)} to i64")
+            move(column)
 
     def tables(self, t: Text) -> str:
-        """Emit the tables: whether a column begins a constant group, and one row of numbers."""
+        """Emit the tables: which groups are written; or whether a column begins a constant one, and one row of numbers."""
         size = len(self.numbers)
+        if self.cleared:
+            starts = ", ".join(f"i32 {k}" for k in self.written or [0])
+            return f"@{self.name}_written = internal constant [{len(self.written or [0])} x i32] [{starts}]"
         flags = ", ".join(
             f"i8 {int(k // self.length < len(self.constant) and self.constant[k // self.length])}" for k in range(size)
         )
@@ -242,6 +292,23 @@ class Columns:
         move()
         t.do(f"br label %{label}.done")
         t.start(f"{label}.done")
+
+
+def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | None]:
+    """Which columns of each output are constant, where that is worth a table; rows of so many elements may be cleared."""
+    results: list[Columns | None] = []
+    first = 0
+    for k, shape in enumerate(tape.outputs.values()):
+        slots = tape.results[first : first + prod(shape)]
+        columns = Columns(t, f"{name}_{k}", [tape.constant(slot) for slot in slots], least)
+        results.append(columns if any(columns.constant) else None)
+        first += len(slots)
+    return results
+
+
+def unread(outputs: Sequence[Columns | None], firsts: Sequence[int]) -> set[int]:
+    """The elements of a block, which holds each output from its first element on, that are not read."""
+    return {first + k for columns, first in zip(outputs, firsts, strict=True) if columns for k in columns.unread}
 
 
 def port(t: Text, name: str, size: int, *, inward: bool) -> str:

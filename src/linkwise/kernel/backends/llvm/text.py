@@ -22,6 +22,7 @@ RUNTIME = (
     "cos",
     "malloc",
     "free",
+    "memset",
     "slow",
     "copy_in",
     "copy_out",

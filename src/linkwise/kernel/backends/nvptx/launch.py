@@ -11,6 +11,7 @@ from linkwise.arrays.cuda_driver import Device
 from linkwise.errors import KernelError
 from linkwise.kernel.backends.llvm.rollout import bits, table_of
 from linkwise.kernel.backends.nvptx.lowering import ITERATION_WORDS, ptx
+from linkwise.kernel.backends.nvptx.xla_handler import handler
 from linkwise.kernel.iteration import IterationProgram
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape
@@ -47,6 +48,12 @@ class Launcher:
         """Compute so many rows of a tape; the arrays are the inputs and the outputs."""
         parameters = [ctypes.c_int64(word) for array in arrays for word in array]
         self._launch(device, stream, dtype, count, [ctypes.c_int64(count), *parameters])
+
+    def xla_handler(self, dtype: str, version: tuple[int, int]) -> tuple[int, Any]:
+        """The address of what XLA calls to compute rows of a tape, and what must live as long."""
+        assert isinstance(self.program, Tape)
+        function = handler(self.rows, self.program, dtype, version)
+        return ctypes.cast(function, ctypes.c_void_p).value or 0, function
 
     def tasks(self, device: Device, stream: int, count: int, starts: int, arrays: Sequence[Rows]) -> None:
         """Iterate on so many tasks, from so many starts after q0; the arrays are those of `Descent` and its result."""

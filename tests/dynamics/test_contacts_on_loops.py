@@ -1,0 +1,205 @@
+"""Contacts of mechanisms with closed loops: both constraints at once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linkwise import Loop, Mechanism, robots
+from linkwise.dynamics import Contact, Contacts
+from linkwise.errors import ArgumentError, LinkwiseError
+from linkwise.spatial.transform import translation
+from support.random_linkages import bennett, closed_state, near_zero, random_loop
+from support.random_mechanisms import relative
+
+pytestmark = pytest.mark.usefixtures("uncompiled")
+
+ROUNDING = 1e-10
+"""Times the condition of M and of the constraints together, some 1e4; seen: 3e-12."""
+
+POINT = np.array([0.1, -0.2, 0.3])
+MIXED = ["revolute", "prismatic", "screw", "revolute", "prismatic", "revolute", "prismatic"]
+
+
+@cache
+def linkage(name: str) -> tuple[Mechanism, np.ndarray]:
+    """A mechanism with loops, closed."""
+    if name == "floating":
+        return random_loop(23, "point", ["revolute"] * 4, motor=False, floating=True)
+    if name == "full":
+        return random_loop(21, "full", [*MIXED, "revolute", "revolute", "revolute"], motor=False)
+    if name == "bennett":
+        return bennett()
+    mech = robots.load(name)
+    return mech, near_zero(mech)
+
+
+CASES = [("floating", "point"), ("full", "point"), ("five_bar", "normal"), ("stewart", "point"), ("stewart", "frame")]
+
+
+def held(name: str, kind: str) -> tuple[Contacts, np.ndarray]:
+    mech, q = linkage(name)
+    tip = mech.loops[0].second if name != "five_bar" else mech.loops[0].first
+    return Contacts(mech, [Contact("tip", tip, POINT, kind, normal=(0.3, 1.0, 0.0))]), q
+
+
+def still(contacts: Contacts, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Speeds that keep loops closed and what is held at rest."""
+    return contacts.impact(q, qd)[0]
+
+
+@pytest.mark.parametrize("kind", ["point", "normal", "frame"])
+def test_a_loop_is_a_contact_between_two_links(kind: str) -> None:
+    """Accelerations and forces of a body that floats are those of its tree with one contact more."""
+    contacts, q = held("floating", kind)
+    (mech, loop), (tip,) = (contacts.tree, contacts.tree.loops[0]), contacts.contacts
+    qd, tau = closed_state(mech, q, 3)
+    qdd, force = contacts.forward_dynamics(q, qd, tau)
+    ends = Contact("ends", loop.second, loop.second_frame[:3, 3], to=loop.first)
+    wanted, forces = Contacts(mech.replace(loops=()), [tip, ends]).forward_dynamics(q, qd, tau)
+    assert relative(qdd, wanted) < ROUNDING
+    assert relative(force, forces[:-3]) < ROUNDING
+
+
+@pytest.mark.parametrize("name", ["full"])
+def test_a_point_that_is_held_is_one_more_loop(name: str) -> None:
+    """Accelerations and forces are those of a loop to the base."""
+    contacts, q = held(name, "point")
+    mech, link, at = contacts.tree, contacts.contacts[0].link, translation(*POINT)
+    qd, tau = closed_state(mech, q, 3)
+    qd = still(contacts, q, qd)
+    qdd, force = contacts.forward_dynamics(q, qd, tau)
+    more = mech.replace(loops=[*mech.loops, Loop("point", "base", link, translation(*contacts.positions(q)[0]), at)])
+    forces = more.constraint_forces(q, qd, tau)
+    assert relative(qdd, more.forward_dynamics(q, qd, tau)) < ROUNDING
+    assert relative(force, forces[-3:]) < ROUNDING
+    loops = mech.constraint_forces(q, qd, tau + contacts.jacobian(q).T @ force)
+    assert relative(loops, forces[:-3]) < ROUNDING
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_both_constraints_hold_and_their_forces_are_the_reason(name: str, kind: str) -> None:
+    contacts, q = held(name, kind)
+    mech = contacts.tree
+    qd, tau = closed_state(mech, q, 4)
+    jac, closing = contacts.jacobian(q), mech.kernel("closure_jacobian")(q)
+    qdd, force = contacts.forward_dynamics(q, qd, tau, damping=2.0)
+    assert relative(jac @ qdd, -contacts.bias(q, qd) - 2.0 * jac @ qd) < ROUNDING
+    assert relative(closing @ qdd, -mech.kernel("closure_bias")(q, qd)) < ROUNDING
+    loops = mech.constraint_forces(q, qd, tau + jac.T @ force)
+    needed = mech.replace(loops=()).inverse_dynamics(q, qd, qdd)
+    assert relative(tau + jac.T @ force + closing.T @ loops, needed) < ROUNDING
+
+
+@pytest.mark.parametrize(("name", "kind"), [case for case in CASES if case[0] != "stewart"])
+def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
+    """Along a motion that keeps the loops closed."""
+    contacts, q = held(name, kind)
+    mech = contacts.tree
+    qd, tau = closed_state(mech, q, 5)
+    way, push = closed_state(mech, q, 6)
+    exact = contacts.forward_dynamics_derivatives(q, qd, tau, damping=2.0)
+    h, project = 1e-5, mech.kernel("project_to_loops")
+
+    def beside(step: float) -> list[np.ndarray]:
+        state = project(mech.integrate(q, way, step), qd + step * push)
+        return [*contacts.forward_dynamics(*state, tau + step * push, damping=2.0), state[1]]
+
+    (qdd, force, rates), before = beside(h), beside(-h)
+    speeds = (rates - before[2]) / (2 * h)
+    for later, earlier, by in (
+        (qdd, before[0], (exact.dqdd_dq, exact.dqdd_dqd, exact.dqdd_dtau)),
+        (force, before[1], (exact.df_dq, exact.df_dqd, exact.df_dtau)),
+    ):
+        slope = by[0] @ way + by[1] @ speeds + by[2] @ push
+        assert relative(slope, (later - earlier) / (2 * h)) < 1e-6, "central differences: h^2 and eps / h"
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_impacts(name: str, kind: str) -> None:
+    contacts, q = held(name, kind)
+    mech = contacts.tree
+    qd, _ = closed_state(mech, q, 7)
+    jac, mass = contacts.jacobian(q), np.asarray(mech.mass_matrix(q))
+    after, impulse = contacts.impact(q, qd, restitution=0.4)
+    closing = mech.kernel("closure_jacobian")(q)
+    free = np.linalg.svd(closing)[2][np.linalg.matrix_rank(closing, rtol=1e-9) :]
+    assert np.abs(closing @ after).max() < ROUNDING
+    assert relative(free @ (mass @ (after - qd)), free @ (jac.T @ impulse)) < ROUNDING
+    axis = np.array([1.0]) if kind == "normal" else np.append(contacts.contacts[0].normal, np.zeros(len(jac) - 3))
+    if kind != "frame":
+        assert relative(jac @ after, -0.4 * (axis @ jac @ qd) * axis) < ROUNDING
+    stopped = contacts.impact(q, qd)[0]
+    assert np.abs(jac @ stopped).max() < ROUNDING
+    assert relative(qd @ mass @ qd - stopped @ mass @ stopped, (qd - stopped) @ mass @ (qd - stopped)) < ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "driven"),
+    [
+        ("floating", "frame", [6, 7, 8, 9]),
+        ("full", "point", [1]),
+        ("five_bar", "normal", [0]),
+        ("stewart", "point", [0, 6, 8]),
+    ],
+)
+def test_forces_and_drives_share_the_load(name: str, kind: str, driven: list[int]) -> None:
+    """What is not driven is held by the contacts: the efforts and forces give the motion back, with the least forces."""
+    contacts, q = held(name, kind)
+    mech = contacts.tree
+    qd = still(contacts, q, closed_state(mech, q, 8)[0])
+    qdd, _ = contacts.forward_dynamics(q, qd, closed_state(mech, q, 9)[1])
+    tau, force = contacts.inverse_dynamics(q, qd, qdd, driven=driven)
+    assert not np.delete(tau, driven).any()
+    assert relative(mech.forward_dynamics(q, qd, tau + contacts.jacobian(q).T @ force), qdd) < 1e-8, "conditions of both"
+    closing = mech.kernel("closure_jacobian")(q)
+    free = np.linalg.svd(closing)[2][np.linalg.matrix_rank(closing, rtol=1e-9) :].T
+    drives = free[driven]
+    idle = free @ np.linalg.svd(drives)[2][np.linalg.matrix_rank(drives, rtol=1e-9) :].T
+    least = np.linalg.pinv(idle.T @ contacts.jacobian(q).T, rcond=1e-9)
+    assert relative(force, least @ (idle.T @ mech.replace(loops=()).inverse_dynamics(q, qd, qdd))) < 1e-8, "the same"
+
+
+def test_a_batch_is_a_loop() -> None:
+    contacts, q = held("floating", "frame")
+    mech = contacts.tree
+    qs = np.array([q, mech.kernel("project_to_loops")(q + 1e-3 * np.eye(mech.nq)[8], np.zeros(mech.nv))[0]])
+    qd, tau = (np.array(rows) for rows in zip(*(closed_state(mech, row, 3) for row in qs), strict=True))
+    qdd, force = contacts.forward_dynamics(qs, qd, tau)
+    held_qd = contacts.impact(qs, qd)[0]
+    efforts = contacts.inverse_dynamics(qs, qd, qdd, driven=[6, 7, 8, 9])
+    for k in range(2):
+        for batch, alone in (
+            ((qdd, force), contacts.forward_dynamics(qs[k], qd[k], tau[k])),
+            ((held_qd,), contacts.impact(qs[k], qd[k])[:1]),
+            (efforts, contacts.inverse_dynamics(qs[k], qd[k], qdd[k], driven=[6, 7, 8, 9])),
+        ):
+            for values, value in zip(batch, alone, strict=True):
+                assert relative(values[k], value) < ROUNDING
+
+
+def malformed() -> dict[str, tuple[Any, type[Exception], str]]:
+    contacts, q = held("five_bar", "normal")
+    zeros, ones = np.zeros(contacts.tree.nv), np.ones(contacts.tree.nv)
+    return {
+        "open": (lambda: contacts.impact(q + 0.1, zeros), ArgumentError, "impact: loops of 'five_bar' are open"),
+        "speeds": (lambda: contacts.impact(q, ones), ArgumentError, "impact: qd opens loops"),
+        "motion": (lambda: contacts.inverse_dynamics(q, zeros, ones), ArgumentError, "inverse_dynamics: qdd opens loops"),
+        "driven": (lambda: contacts.inverse_dynamics(q, zeros, zeros, driven="knee"), ArgumentError, "driven has 'knee'"),
+        "none": (lambda: contacts.inverse_dynamics(q, zeros, zeros, [], driven=[0]), LinkwiseError, "what floats or is not"),
+    }
+
+
+@pytest.mark.parametrize("name", ["open", "speeds", "motion", "driven", "none"])
+def test_malformed(name: str) -> None:
+    call, error, message = malformed()[name]
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_states_beside_closed_ones_have_no_accelerations() -> None:
+    contacts, q = held("five_bar", "normal")
+    assert np.isnan(contacts.forward_dynamics(q + 0.1, *[np.zeros(contacts.tree.nv)] * 2)[0]).all()
