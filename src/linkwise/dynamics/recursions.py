@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from linkwise.kinematics.loop_constraints import loop_seen
-from linkwise.model.body import Bodies, Freedom
+from linkwise.model.body import Bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.motor import Motor
 from linkwise.model.spring import ForceElement, LinearSpringDamper
@@ -35,22 +35,6 @@ def summed_inward(
 def composite_inertias(bodies: Bodies, joints: Sequence[JointTransform]) -> list[Array]:
     """Pseudo-inertia (4, 4) of each body with all that it carries, as if the joints beyond were locked."""
     return summed_inward(bodies, joints, [body.inertia for body in bodies.bodies], JointTransform.inertia_to_parent)
-
-
-def pairs(
-    bodies: Bodies, joints: Sequence[JointTransform], body: int, forces: Sequence[Array]
-) -> Iterator[tuple[int, Freedom, tuple[Array, ...]]]:
-    """Pass forces (6,) or couples (3,) on a body from parent to parent.
-
-    Yields for each body on the way, and each freedom of its joint: the body, the freedom, and the forces in its axes.
-    """
-    there = tuple(forces)
-    while body >= 0:
-        joint = joints[body]
-        for freedom in joint.freedoms:
-            yield body, freedom, there
-        there = tuple(joint.force_to_parent(f) if len(f) == 6 else joint.vector_to_parent(f) for f in there)
-        body = bodies.bodies[body].parent
 
 
 def motor_effort(tree: Tree, qd: Array, qdd: Array) -> Array:
