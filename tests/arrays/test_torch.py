@@ -188,7 +188,7 @@ def test_linearisation_and_modes(torch: Any) -> None:
     args = [at[0].clone().requires_grad_()]
     assert torch.autograd.gradcheck(lambda q: arm.linearize(q).A, args)
     assert torch.autograd.gradcheck(lambda q: arm.modes(q).frequencies, args)
-    with pytest.raises(ArgumentError, match="reduced_mass_matrix: q is an array of torch; expected one of NumPy"):
+    with pytest.raises(ArgumentError, match="reduced_mass_matrix: q is an array of torch; expected an array of NumPy"):
         robots.four_bar().reduced_mass_matrix(torch.zeros(3), ["crank"])
 
 
