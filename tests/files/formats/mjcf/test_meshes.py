@@ -12,6 +12,7 @@ import trimesh
 import linkwise as lw
 from linkwise.errors import FileError
 from linkwise.files.formats.mjcf import reader
+from linkwise.files.formats.mjcf.obj_faces import triangles_of
 from linkwise.model.inertia import Inertia
 from linkwise.spatial.quaternion import quaternion_rotation
 from support.random_mechanisms import random_pose
@@ -138,6 +139,24 @@ def test_faces_of_four_corners_that_are_not_flat(tmp_path: Path) -> None:
         path.write_text(model(f'<mesh name="m" file="{name}.obj" inertia="exact"/>'))
         ours, theirs = lw.load(path).links[0].body.mass, mujoco.MjModel.from_xml_path(str(path)).body_mass[1]
         assert abs(ours / theirs - 1.0) < 1e-7, "single precision"
+
+
+def test_faces_of_any_number_of_corners_are_cut_as_mujoco_cuts_them() -> None:
+    """The same triangles in the same order, also where corners turn inwards, are less than a millimetre apart, or hold no ear."""
+    rng = np.random.default_rng(0)
+    for case in range(60):
+        count = int(rng.integers(4, 9))
+        angles, radii = np.sort(rng.uniform(0.0, 2.0 * np.pi, count)), rng.uniform(0.2, 1.5, count)
+        flat = np.column_stack([radii * np.cos(angles), radii * np.sin(angles), 0.1 * rng.standard_normal(count)])
+        pose = random_pose(rng)
+        polygon = ((flat @ pose[:3, :3].T + pose[:3, 3]) * (1e-4 if case % 4 == 0 else 1.0)).astype(np.float32)
+        points = [*polygon, polygon.mean(axis=0) + 3.0 * polygon.std()]
+        face = " ".join(str(k + 1) for k in range(count))
+        rows = [*("v {:.9g} {:.9g} {:.9g}".format(*point) for point in points), f"f {face}", f"f {count + 1} 1 2"]
+        name = f"polygon{case}.obj"  # (MuJoCo keeps the meshes of a file of the same name)
+        text = model(f'<mesh name="m" file="{name}" inertia="shell"/>').replace('mesh="m"', 'mesh="m" density="1e12"')
+        theirs = mujoco.MjModel.from_xml_string(text, {name: "\n".join(rows).encode()}).mesh_face[:-1]
+        assert triangles_of(polygon) == [tuple(triangle) for triangle in theirs.tolist()], (case, polygon)
 
 
 @pytest.mark.parametrize("inertia", ["legacy", "exact", "convex"])

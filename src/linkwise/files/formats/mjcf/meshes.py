@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from math import dist
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, offered
 from linkwise.files.formats.mjcf.builtin_meshes import builtin_mesh
 from linkwise.files.formats.mjcf.document import Includer, Settings
+from linkwise.files.formats.mjcf.obj_faces import first_object_in_triangles
 from linkwise.files.mesh_file import LARGEST, MeshError, load_mesh
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element
@@ -126,7 +126,7 @@ class Meshes:
         if kind == "obj" and (points := _points_alone(data, hull=hull)) is not None:
             return points, np.zeros((0, 3), dtype=int)
         try:
-            loaded = load_mesh(_along_short_diagonals(data) if kind == "obj" else data, kind)
+            loaded = load_mesh(first_object_in_triangles(data) if kind == "obj" else data, kind)
         except MeshError as error:
             raise MeshError(f"mesh file {shown(name)}: {error}") from error
         return loaded.vertices, np.asarray(loaded.faces)
@@ -229,32 +229,3 @@ def mesh_solid(vertices: FloatArray, faces: Any, kind: str) -> MeshSolid:
     points = np.concatenate([corners, corners.sum(axis=1, keepdims=True)], axis=1)
     products = np.einsum("i,ikx,iky->xy", parts, points, points) / (12.0 if kind == "shell" else 20.0)
     return MeshSolid(float(parts.sum()), middle + shift, np.trace(products) * np.eye(3) - products)
-
-
-def _along_short_diagonals(data: bytes) -> bytes:
-    """The first object or group of an .obj, its faces of four corners cut along the shorter diagonal, as MuJoCo does.
-
-    There is one blank between words.
-    """
-    points: list[list[bytes]] = []
-    cut: list[list[bytes]] = []
-    faces, others = False, False
-    try:
-        for row in map(bytes.split, data.splitlines()):
-            word, *corners = row or [b""]
-            others |= faces and word in (b"o", b"g")
-            if others and word != b"v":
-                continue
-            faces |= word == b"f"
-            if word == b"v":
-                points.append(corners[:3])
-            if word != b"f" or len(corners) != 4:
-                cut.append(row)
-                continue
-            places = [int(corner.split(b"/")[0]) for corner in corners]
-            a, b, c, d = ([*map(float, points[k - 1 if k > 0 else k])] for k in places)
-            first, second = ((0, 1, 2), (0, 2, 3)) if dist(a, c) < dist(b, d) else ((0, 1, 3), (1, 2, 3))
-            cut += [[b"f", *(corners[k] for k in triangle)] for triangle in (first, second)]
-    except (ValueError, IndexError):
-        return data  # (what is wrong is for the reader to say)
-    return b"\n".join(map(b" ".join, cut))
