@@ -142,7 +142,7 @@ def test_faces_of_four_corners_that_are_not_flat(tmp_path: Path) -> None:
 
 
 def test_faces_of_any_number_of_corners_are_cut_as_mujoco_cuts_them() -> None:
-    """The same triangles in the same order, also where corners turn inwards, are less than a millimetre apart, or hold no ear."""
+    """The same triangles in the same order, also where corners turn inwards, or are less than a millimetre apart."""
     rng = np.random.default_rng(0)
     for case in range(60):
         count = int(rng.integers(4, 9))

@@ -1,4 +1,4 @@
-"""Faces of an .obj with more than three corners, cut into triangles as MuJoCo's reader of these files (tinyobjloader) does."""
+"""Faces of an .obj with more than three corners, cut into triangles as tinyobjloader does, with which MuJoCo reads them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def first_object_in_triangles(data: bytes) -> bytes:
 def triangles_of(polygon: FloatArray) -> list[Triangle]:
     """The triangles, as places of their corners, into which a face (k, 3) of single precision is cut.
 
-    Four corners are cut along the shorter diagonal. Of more, ears are cut off one after the other, where the triangle of three
-    corners that follow each other holds none of the others, seen along the axis next to the first corner's normal; what
-    holds no ear is left out.
+    Four corners are cut along the shorter diagonal. Of more, ears are cut off one after the other, where the triangle of
+    three corners that follow each other holds none of the others, seen along the axis next to the first corner's normal;
+    what holds no ear is left out.
 
     Examples
     --------
