@@ -257,13 +257,12 @@ def _step(
 ) -> FloatArray:
     """One damped step (k, m) of the joints that move; joints that would leave their limits stay."""
     jac, residual = task.jacobian(q)[..., which], task.residual(q)
-    downhill = -np.einsum("kij,ki->kj", jac, residual)
+    downhill = -(residual[:, None, :] @ jac)[:, 0]
     held = ((x <= bounds[0]) & (downhill < 0)) | ((x >= bounds[1]) & (downhill > 0))
     jac = np.where(held[:, None, :], 0.0, jac)
-    normal = np.einsum("kij,kil->kjl", jac, jac)
-    normal[:, range(len(which)), range(len(which))] += (
-        damping[:, None] + CLOSE.damping.floor * (1.0 + (jac**2).sum(axis=(1, 2)))[:, None]
-    )
+    normal = jac.swapaxes(1, 2) @ jac
+    diagonal = np.einsum("kii->ki", normal)  # (a view)
+    diagonal += (damping + CLOSE.damping.floor * (1.0 + diagonal.sum(axis=-1)))[:, None]
     step = np.linalg.solve(normal, np.where(held, 0.0, downhill)[..., None])[..., 0]
     largest = np.abs(step).max(axis=-1, initial=1e-300, keepdims=True)
     return np.asarray(step * np.minimum(1.0, (CLOSE.max_step or np.inf) / largest))
