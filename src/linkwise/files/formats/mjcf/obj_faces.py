@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from linkwise.spatial.scalar import FloatArray
-
+Points = npt.NDArray[np.floating[Any]]
 Triangle = tuple[int, int, int]
 
 #: The least that counts as a corner in the reader's single precision, m2.
@@ -39,7 +40,7 @@ def first_object_in_triangles(data: bytes) -> bytes:
     return b"\n".join(map(b" ".join, cut))
 
 
-def triangles_of(polygon: FloatArray) -> list[Triangle]:
+def triangles_of(polygon: Points) -> list[Triangle]:
     """The triangles, as places of their corners, into which a face (k, 3) of single precision is cut.
 
     Four corners are cut along the shorter diagonal. Of more, ears are cut off one after the other, where the triangle of
@@ -72,7 +73,7 @@ def triangles_of(polygon: FloatArray) -> list[Triangle]:
     return result
 
 
-def _axes_across(polygon: FloatArray) -> Sequence[int]:
+def _axes_across(polygon: Points) -> Sequence[int]:
     """The two axes across which a face is seen: those of the plane to which its first corner is next."""
     for k in range(len(polygon)):
         a, b, c = polygon[[k, (k + 1) % len(polygon), (k + 2) % len(polygon)]]
@@ -84,7 +85,7 @@ def _axes_across(polygon: FloatArray) -> Sequence[int]:
     return (1, 2)
 
 
-def _is_ear(triangle: FloatArray, others: FloatArray) -> bool:
+def _is_ear(triangle: Points, others: Points) -> bool:
     """Whether three corners (3, 2) turn as they do about the origin, and hold none of others (k, 2)."""
     a, b, c = triangle
     turn = (b - a)[0] * (c - b)[1] - (b - a)[1] * (c - b)[0]
@@ -92,7 +93,7 @@ def _is_ear(triangle: FloatArray, others: FloatArray) -> bool:
     return not turn * area < 0 and not any(_holds(triangle, point) for point in others)
 
 
-def _holds(triangle: FloatArray, point: FloatArray) -> bool:
+def _holds(triangle: Points, point: Points) -> bool:
     """Whether a ray from a point (2,) along x crosses an odd number of the sides of a triangle (3, 2) (W. R. Franklin)."""
     x, y = point
     inside = False
