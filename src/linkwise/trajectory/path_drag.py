@@ -73,7 +73,7 @@ def _settles(
     """The same of one path."""
     count, width, most = x.shape[1] - 1, lanes.shape[-1], bounds[2, :n]
     places = (1, count, SHARES.size)
-    q, dq = (values.reshape(*places, n) for values in grid.within.state(lanes, n, "within")[:2])
+    q, dq = (values.reshape(*places, n) for values in _state(grid.within, lanes, n, "within")[:2])
     turns = (dq.min(axis=2) <= 0.0) & (dq.max(axis=2) >= 0.0) & dq.any(axis=2)
     _, k, joint = np.nonzero(turns)
     drag, reserve = scratch("drag", (*places, 2, width)), scratch("reserve", (1, count, width))
@@ -102,6 +102,15 @@ def _settles(
     return False
 
 
+def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatArray, ...]:
+    """`Checks.state`, in which a joint that stands has derivatives of exactly zero."""
+    origin, way = lanes[:, :1, 0], lanes.copy()
+    way[:, :, [0, 3]] -= origin[:, :, None]
+    q, dq, ddq = checks.state(way, n, name)
+    q += origin[..., :n]
+    return q, dq, ddq
+
+
 def _taken(
     checks: Checks, lanes: FloatArray, mechanism: Any, most: FloatArray, turns: npt.NDArray[np.bool_], x: FloatArray
 ) -> FloatArray:
@@ -109,6 +118,6 @@ def _taken(
     n = most.size
     u, speed = checks.speeds(x)
     speed[(speed == 0.0) & (checks.share == 1.0)] = CREEPING
-    shares = mechanism.kernel("path_effort_shares")(*checks.state(lanes, n, "everywhere"), u, speed, most)
+    shares = mechanism.kernel("path_effort_shares")(*_state(checks, lanes, n, "everywhere"), u, speed, most)
     shares = shares.reshape(*turns.shape[:2], DENSE.size, n)
     return np.where(turns, greatest_sizes(shares), peaks(shares))  # (dry friction jumps where a joint turns back)
