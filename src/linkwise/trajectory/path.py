@@ -137,8 +137,8 @@ class JointPath:
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
         """What gives q, dq and ddq where intervals begin, and where they end, each (b, 3, N, n), of some paths.
 
-        They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix. Counted from
-        the first knot on, a joint that stands has derivatives of exactly zero: dry friction knows the sign of rounding too.
+        They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix. Counted
+        from the first knot on, a joint that stands has derivatives of exactly zero: dry friction knows the sign of rounding.
         """
         before = self.ddq[..., 1:, :] if self.before is None else self.before
         values = [part.reshape(-1, *part.shape[-2:]) for part in (self.q, self.dq, self.ddq, before)]
