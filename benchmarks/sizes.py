@@ -162,14 +162,17 @@ def mujoco_loop(mechanism: lw.Mechanism, algorithm: str, rows: tuple[np.ndarray,
 
 
 FIRST = """
-import resource, sys, time
+import sys, time
 sys.path.insert(0, sys.argv[2])
 import numpy as np, linkwise as lw
 from sizes import chain
 mechanism = chain(int(sys.argv[1]), int(time.time_ns() % 1_000_003))
 x = np.zeros(mechanism.n)
-most = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-before = int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
+def resident(kind):  # (getrusage also counts what the process that started this one held)
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(kind)) * 1024 / 1e6
+
+before = resident("VmRSS")
 calls = {"inverse_dynamics": 3, "forward_dynamics": 3, "mass_matrix": 1, "link_poses": 1, "jacobian": 1}
 for name, count in calls.items():
     start = time.perf_counter()
@@ -178,7 +181,7 @@ for name, count in calls.items():
     if name == "forward_dynamics":
         mechanism.inverse_dynamics(*np.zeros((3, 64, mechanism.n)))
         mechanism.forward_dynamics(*np.zeros((3, 64, mechanism.n)))
-        print("MB(both,batches)", most() - before)
+        print("MB(both,batches)", resident("VmHWM") - before)
 if mechanism.n <= 100:
     start = time.perf_counter()
     mechanism.forward_dynamics_derivatives(x, x, x)

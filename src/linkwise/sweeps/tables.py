@@ -31,8 +31,8 @@ SIZES = {"L": "links", "W": "wrenches", "P": "P", "nq": "nq", "nv": "nv"}
 #: Indices of the upper triangle of a pseudo-inertia.
 _UPPER = tuple(np.transpose(PSEUDO))
 
-#: Where a rotation about x has zeros.
-_BESIDE_X = (0, 0, 1, 2), (1, 2, 0, 0)
+#: Rounding of a turn, as a part of the greatest element of what is turned.
+_TURNED = 4.0 * np.finfo(float).eps
 
 _KINDS = {kind.name: kind for kind in BODY_KINDS}
 
@@ -48,13 +48,14 @@ def kind_of(body: Body) -> RowKind | None:
 
 def _twisted(placement: FloatArray) -> FloatArray | None:
     """The pose (3, 4) of a body whose kind is twisted, with a, sin(alpha), cos(alpha), d in row 2; None where it is none."""
-    if placement[0, 0] != 1.0 or placement[:3, :3][_BESIDE_X].any():
+    (xx, xy, xz, _), (yx, *_), (zx, sine, cosine, _) = placement[:3].tolist()
+    if xx != 1.0 or any((xy, xz, yx, zx)):
         return None
-    slide = placement[:3, :3].T @ placement[:3, 3]
-    if abs(slide[1]) > 4.0 * np.finfo(float).eps * np.abs(slide).max():  # (rounding of a turn)
+    a, beside, d = (placement[:3, :3].T @ placement[:3, 3]).tolist()
+    if abs(beside) > _TURNED * max(abs(a), abs(beside), abs(d)):
         return None
     pose = np.zeros((3, 4))
-    pose[2] = slide[0], *placement[2, 1:3], slide[2]
+    pose[2] = a, sine, cosine, d
     return pose
 
 
