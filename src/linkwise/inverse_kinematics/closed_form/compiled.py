@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.completion import Completion
 from linkwise.inverse_kinematics.closed_form.problem import Family
 from linkwise.inverse_kinematics.closed_form.program import LIMITED, ClosedFormProgram
+from linkwise.kernel import threads
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import start_position
 from linkwise.solve.validation import FARTHEST, positive
@@ -163,9 +165,15 @@ def _in_blocks(
     total, n = math.prod(batch), start.shape[-1]
     rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
     count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
-    for first in range(0, total, AT_ONCE):
-        here = slice(first, first + AT_ONCE)
-        _, count[here], q[here], errors[here] = parts.kernel(rows[here], starts[here], bounds)
+
+    def solve(part: slice) -> Iterator[None]:
+        every = np.empty((AT_ONCE, *parts.kernel.tape.outputs["q"]))
+        for first in range(part.start, part.stop, AT_ONCE):
+            here = slice(first, min(first + AT_ONCE, part.stop))
+            parts.kernel(rows[here], starts[here], bounds, out=(every[: here.stop - first], count[here], q[here], errors[here]))
+            yield
+
+    threads.run(solve, parts.kernel.pieces(total))
     return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 
