@@ -71,9 +71,10 @@ class Compiled:
                 results = _in_blocks(parts, batch, poses, start, bounds)
             else:
                 results = parts.kernel(poses, start, bounds)
-        if np.all(results[3][..., 2] <= RIGID):
+        special = results[3][~(results[3][..., 2] <= RIGID)]
+        if not special.size:
             return results
-        if not np.all(results[3][..., 2] - results[3][..., 3] <= RIGID):
+        if not np.all(special[:, 2] - special[:, 3] <= RIGID):
             refuse(T, start)
         completed, added = self._completed(parts, batch, poses, start, bounds, results)
         if added and not batch and not nearest:
