@@ -114,8 +114,8 @@ def solvers(rng: np.random.Generator, threads: int, rounds: int, rows: int, arm:
     for count in (rows // 10, rows):
         poses = arm.forward_kinematics(rng.uniform(0.9 * arm.q_min, 0.9 * arm.q_max, (count, 6)))
         for method in ("numeric", "closed_form"):
-            label, solve = f"PUMA 560: inverse_kinematics, {method}, {count:,}", partial(arm.inverse_kinematics, method=method)
-            compare(label, partial(solve, poses), count, threads, rounds)
+            label = f"PUMA 560: inverse_kinematics, {method}, {count:,}"
+            compare(label, partial(arm.inverse_kinematics, poses, method=method), count, threads, rounds)
         label = f"PUMA 560: all_inverse_kinematics, {count:,}"
         compare(label, partial(arm.all_inverse_kinematics, poses), count, threads, rounds)
         begun, steps = rng.uniform(-1, 1, (count // 200, 6)), 200

@@ -171,7 +171,8 @@ def _in_blocks(
         every = np.empty((AT_ONCE, *parts.kernel.tape.outputs["q"]))
         for first in range(part.start, part.stop, AT_ONCE):
             here = slice(first, min(first + AT_ONCE, part.stop))
-            parts.kernel(rows[here], starts[here], bounds, out=(every[: here.stop - first], count[here], q[here], errors[here]))
+            results = every[: here.stop - first], count[here], q[here], errors[here]
+            parts.kernel(rows[here], starts[here], bounds, out=results)
             yield
 
     threads.run(solve, parts.kernel.pieces(total))
