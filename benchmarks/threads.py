@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, is_dataclass
+from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 def arrays(result: Any) -> list[Any]:
     """The numbers of a result."""
     if is_dataclass(result):
-        return [part for part in astuple(result) if isinstance(part, np.ndarray)]
+        parts = [getattr(result, field.name) for field in fields(result)]
+        return [part for part in parts if isinstance(part, np.ndarray)]
     return list(result) if isinstance(result, tuple) else [np.asarray(result)]
 
 
@@ -89,7 +91,7 @@ def main() -> None:
         args = (q[:size], qd[:size], qdd[:size])
         compare(f"PUMA 560: inverse_dynamics, {size:,}", lambda args=args: arm.inverse_dynamics(*args), size, threads, 40)
     large(rng, threads, rounds, rows)
-    solvers(rng, threads, rounds, arm)
+    solvers(rng, threads, rounds, rows, arm)
 
 
 def large(rng: np.random.Generator, threads: int, rounds: int, rows: int) -> None:
@@ -107,18 +109,18 @@ def large(rng: np.random.Generator, threads: int, rounds: int, rows: int) -> Non
         compare(label, lambda kernel=kernel, args=args: kernel(*args), count, threads, rounds)
 
 
-def solvers(rng: np.random.Generator, threads: int, rounds: int, arm: lw.Mechanism) -> None:
+def solvers(rng: np.random.Generator, threads: int, rounds: int, rows: int, arm: lw.Mechanism) -> None:
     """Print the rows of inverse kinematics and of simulations."""
-    count = 100_000
-    poses = arm.forward_kinematics(rng.uniform(0.9 * arm.q_min, 0.9 * arm.q_max, (count, 6)))
-    for method in ("numeric", "closed_form"):
-        label = f"PUMA 560: inverse_kinematics, {method}, {count:,}"
-        compare(label, lambda method=method: arm.inverse_kinematics(poses, method=method), count, threads, rounds)
-    label = f"PUMA 560: all_inverse_kinematics, {count:,}"
-    compare(label, lambda: arm.all_inverse_kinematics(poses), count, threads, rounds)
-    begun, steps = rng.uniform(-1, 1, (1_000, 6)), 200
-    label = f"PUMA 560: simulate, 1,000 of {steps} steps (ns a step)"
-    compare(label, lambda: lw.simulate(arm, begun, t=(0.2, 1e-3)), 1_000 * steps, threads, rounds)
+    for count in (rows // 10, rows):
+        poses = arm.forward_kinematics(rng.uniform(0.9 * arm.q_min, 0.9 * arm.q_max, (count, 6)))
+        for method in ("numeric", "closed_form"):
+            label = f"PUMA 560: inverse_kinematics, {method}, {count:,}"
+            compare(label, partial(arm.inverse_kinematics, poses, method=method), count, threads, rounds)
+        label = f"PUMA 560: all_inverse_kinematics, {count:,}"
+        compare(label, partial(arm.all_inverse_kinematics, poses), count, threads, rounds)
+        begun, steps = rng.uniform(-1, 1, (count // 200, 6)), 200
+        label = f"PUMA 560: simulate, {len(begun):,} of {steps} steps (ns a step)"
+        compare(label, partial(lw.simulate, arm, begun, t=(0.2, 1e-3)), len(begun) * steps, threads, rounds)
 
 
 if __name__ == "__main__":

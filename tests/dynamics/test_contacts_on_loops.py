@@ -13,7 +13,7 @@ from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.transform import translation
 from support.random_linkages import bennett, closed_state, near_zero, random_loop
-from support.random_mechanisms import relative
+from support.random_mechanisms import random_link, relative
 
 pytestmark = pytest.mark.usefixtures("uncompiled")
 
@@ -203,3 +203,24 @@ def test_malformed(name: str) -> None:
 def test_states_beside_closed_ones_have_no_accelerations() -> None:
     contacts, q = held("five_bar", "normal")
     assert np.isnan(contacts.forward_dynamics(q + 0.1, *[np.zeros(contacts.tree.nv)] * 2)[0]).all()
+
+
+@pytest.mark.parametrize("name", ["loop", "weld"])
+def test_a_contact_that_holds_what_cannot_move_changes_nothing(name: str) -> None:
+    """Between the ends of a loop that welds them, and between two links of one rigid body: only rounding is left of J."""
+    if name == "loop":
+        mech, q = random_loop(200, "full", ["revolute"] * 8, floating=True)
+        contact = Contact("tip", mech.loops[0].second, POINT, to=mech.loops[0].first)
+    else:
+        rng = np.random.default_rng(2)
+        links = [random_link(rng, "fixed" if k == "c" else "revolute", name=k) for k in "abc"]
+        mech, q = Mechanism(links), np.array([0.3, 0.4])
+        contact = Contact("tip", "c", POINT, to="b")
+    contacts, (qd, tau) = Contacts(mech, [contact]), closed_state(mech, q, 3) if mech.loops else (q, q)
+    qdd, force = contacts.forward_dynamics(q, qd, tau)
+    assert relative(qdd, mech.forward_dynamics(q, qd, tau)) < ROUNDING
+    assert not force.any()
+    assert relative(contacts.impact(q, qd)[0], qd) < ROUNDING
+    if mech.loops:
+        with pytest.raises(LinkwiseError, match="what floats or is not driven"):
+            contacts.inverse_dynamics(q, 0 * qd, 0 * qd, driven=[6, 7])

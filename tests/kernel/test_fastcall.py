@@ -15,8 +15,8 @@ import pytest
 
 from linkwise import Mechanism, robots
 from linkwise.errors import ArgumentError
-from linkwise.kernel import gufunc
-from linkwise.kernel.backends.llvm.fastcall import POOL
+from linkwise.kernel import Kernel, gufunc, trace
+from linkwise.kernel.backends.llvm.fastcall import MOST_SCALARS, POOL
 
 pytestmark = pytest.mark.skipif(not gufunc.usable(), reason="this Python has no compiled entry")
 
@@ -127,6 +127,31 @@ def test_threads_get_arrays_of_their_own(puma: Mechanism) -> None:
     for thread in threads:
         thread.join()
     assert not faults
+
+
+def test_a_thread_with_a_small_stack_gets_the_largest_output() -> None:
+    """What is computed in does not fit on its 128 KiB: there are 16 bytes for each number."""
+    size = MOST_SCALARS - 2
+
+    def compute(x: np.ndarray) -> np.ndarray:
+        y = np.zeros(size, dtype=object)
+        y[[0, size - 1]] = x[0] * x[1], x[0] + x[1]
+        return y
+
+    kernel = Kernel(trace(compute, "wide", {"x": (2,)}, {"y": (size,)}), "llvm")
+    call = kernel.entry(kernel.ufunc)
+    assert call is not None
+    results = []
+    before = threading.stack_size(1 << 17)
+    try:
+        thread = threading.Thread(target=lambda: results.append(call(np.array([3.0, 5.0]))))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    expected = np.zeros(size)
+    expected[[0, -1]] = 15.0, 8.0
+    assert np.array_equal(results[0], expected)
 
 
 def test_function_outlives_mechanism() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import linkwise as lw
 from linkwise import Mechanism
 from linkwise.algorithm import ALGORITHMS, find
+from linkwise.inverse_kinematics.closed_form import compiled
 from linkwise.kernel import threads
 from support.loop_mechanisms import bundled
 from support.random_mechanisms import LARGEST, arguments, arm, craft, parts
@@ -28,8 +30,10 @@ ROWS = 3 * threads.ROWS + 41
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every batch of more than one block of rows is divided."""
+    """Every batch of more than one block of rows is divided, and solvers take a piece in several lots."""
     monkeypatch.setattr(threads, "LEAST", 1)
+    for module in (compiled, import_module("linkwise.solve.solve")):
+        monkeypatch.setattr(module, "AT_ONCE", 50)
 
 
 def mechanism(which: str) -> Mechanism:

@@ -59,3 +59,9 @@ def test_messages() -> None:
         follow.step([1.0, 2.0, 3.0])
     with pytest.raises(ArgumentError, match="velocity is 5 for joint 0; qd_max is 1"):
         follow.step([1.0, 2.0], 5.0)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ArgumentError, match=rf"target is {wrong} at \(1,\)"):
+            follow.step(np.array([1.0, wrong]))
+    q, qd, qdd = follow.step(np.array([1.0, 2.0]))
+    again = OnlineTrajectory(0.01, [0.0, 0.0], **LIMITS).step([1, 2], [0, 0])
+    assert np.array_equal([q, qd, qdd], again)  # both ways of checking a target; and the state stayed as it was

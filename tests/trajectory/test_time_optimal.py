@@ -392,6 +392,29 @@ def test_friction_and_dampers_in_one_compiled_call_equal_interval_by_interval(
     assert np.abs(change).max() < 1e-7  # both have settled within 1e-8
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_friction_of_joints_that_stand_and_that_leave_a_rest(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
+    """A joint that stands has no friction, whatever the sign of rounding; after a rest friction grows as a root of s."""
+    if not compiled:
+        monkeypatch.setattr(compiled_path, "speeds", lambda *_, **__: None)
+    efforts, motors = np.array([60.0, 20.0]), (lw.Motor(viscous=2.0, coulomb=25.0), lw.Motor(viscous=2.0))
+    rough, smooth = (
+        lw.robots.planar_2r().replace(links=[
+            one.replace(motor=motor) for one, motor in zip(lw.robots.planar_2r().links, chosen, strict=True)
+        ])
+        for chosen in (motors, motors[1:] * 2)
+    )  # fmt: skip
+    points = np.column_stack([np.full(4, 1.2345), [0.3, -1.1, 1.6, 0.2]])
+    first, second = (time_optimal(points, one, MotionLimits(tau_max=efforts)).duration for one in (rough, smooth))
+    assert abs(first / second - 1.0) < 1e-7  # both have settled within 1e-8
+    move = time_optimal(
+        [[-1.7, -1.1], [1.2, 0.3], [-1.6, -0.3]], smooth, MotionLimits(tau_max=efforts), rests=[0.96], intervals=50
+    )
+    excess = (np.abs(smooth.inverse_dynamics(*move.at(dense(move)))) / efforts).max() - 1.0
+    print(f"excess {excess:.1e}")
+    assert excess < 1e-9
+
+
 def test_effort_terms_are_those_of_inverse_dynamics() -> None:
     arm = lw.robots.puma560()
     q, dq, ddq = RNG.uniform(-1.0, 1.0, (3, 20, 6))

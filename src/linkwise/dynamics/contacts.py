@@ -35,6 +35,9 @@ BALANCED = 1e-9
 #: The same of equations that depend on others: below it they agree, but for rounding times the condition.
 AGREED = 1e-6
 
+#: What rounding leaves of a difference, against its terms.
+ROUNDED = 1e-13
+
 #: Velocities of what floats.
 FREE = 6
 
@@ -237,8 +240,7 @@ class Contacts:
         right, mass, free = np.swapaxes(rows, -1, -2), self.mass_matrix(q), free_motions(self.tree, q)
         if not self.tree.loops:
             return np.asarray(np.linalg.solve(mass, right))
-        onto = np.swapaxes(free, -1, -2)
-        return np.asarray(free @ np.linalg.solve(onto @ mass @ free, onto @ right))
+        return np.asarray(free @ np.linalg.solve(np.swapaxes(free, -1, -2) @ mass @ free, _felt(free, right)))
 
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
         """Return the mass matrix (..., nv, nv) of the mechanism."""
@@ -340,7 +342,7 @@ class Contacts:
         for contact, rows in self._rows(active):
             pulled, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, forces[..., rows], damping)
             held += pulled
-        response = by_tau @ np.swapaxes(jac, -1, -2)
+        response = self.response(q, jac)
         delassus = (jac @ response)[..., None, :, :]
 
         def solved(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -432,7 +434,7 @@ class Contacts:
                 axis = np.concatenate([np.asarray(contact.normal), np.zeros(contact.rows - 3)])
                 rebound[..., rows] = (arriving[..., rows] @ axis)[..., None] * axis
         matrix = jac @ self.response(q, jac)
-        impulses = _least_squares(matrix, -arriving - restitution * rebound, np.abs(arriving))
+        impulses = _least_squares(matrix, -arriving - restitution * rebound, _product(np.abs(jac), np.abs(before)))
         return self.after(q, before, impulses, active), impulses
 
     def after(
@@ -484,8 +486,8 @@ class Contacts:
         motion = vectors("qd", qd, tree.nv), vectors("qdd", qdd, tree.nv)
         efforts = kernel_of(cut_open(tree), "inverse_dynamics")(q, *motion)
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
-        idle = np.swapaxes(self._idle(q, at), -1, -2)
-        carried, load = idle @ np.swapaxes(jac, -1, -2), _product(idle, efforts)
+        idle = self._idle(q, at)
+        carried, load = _felt(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
         faces = self._faces(active) if cones else None
         if faces is None:
             forces = _product(np.asarray(np.linalg.pinv(carried, rcond=DEPENDENT), dtype=float), load)
@@ -573,7 +575,9 @@ class Contacts:
             jac[..., :3, :] += np.swapaxes(np.cross(turning, arm), -1, -2)
             return jac
 
-        jac = of(contact.link) if contact.to is None else of(contact.link) - of(contact.to)
+        jac = of(contact.link)
+        if contact.to is not None:
+            jac = _difference(jac, of(contact.to), (-1, -2))
         if contact.kind == "normal":
             return np.asarray(np.einsum("i,...ij->...j", np.asarray(contact.normal), jac[..., :3, :])[..., None, :])
         return jac[..., : contact.rows, :]
@@ -589,7 +593,7 @@ class Contacts:
             rate[..., :3] += np.cross(rate[..., 3:], self._arm(contact, link, q)) + np.cross(turning, point - origin)
             return rate
 
-        rate = of(contact.link) if contact.to is None else of(contact.link) - of(contact.to)
+        rate = of(contact.link) if contact.to is None else _difference(of(contact.link), of(contact.to), -1)
         if contact.kind == "normal":
             return np.asarray(rate[..., :3] @ np.asarray(contact.normal))[..., None]
         return rate[..., : contact.rows]
@@ -623,6 +627,20 @@ class Contacts:
 def _product(matrix: FloatArray, vector: FloatArray) -> FloatArray:
     """Matrices (..., i, j) times vectors (..., j)."""
     return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))
+
+
+def _difference(of: FloatArray, other: FloatArray, axes: int | tuple[int, int]) -> FloatArray:
+    """How one end of a contact moves beside the other: zero where only rounding is left, as for ends on one rigid body."""
+    size = np.maximum(np.abs(of), np.abs(other)).max(axis=axes, initial=0.0, keepdims=True)
+    return np.where(np.abs(of - other) > ROUNDED * size, of - other, 0.0)
+
+
+def _felt(motions: FloatArray, rows: FloatArray) -> FloatArray:
+    """Contact velocities (..., m, k) of motions (..., nv, m), by J' (..., nv, k); zero where only rounding is left."""
+    onto = np.swapaxes(motions, -1, -2)
+    result, terms = onto @ rows, np.abs(onto) @ np.abs(rows)
+    sizes = (part.max(axis=-2, initial=0.0, keepdims=True) for part in (np.abs(result), SINGULAR * terms))
+    return np.where(np.greater(*sizes), result, 0.0)
 
 
 def _least_squares(matrix: FloatArray, right: FloatArray, terms: FloatArray) -> FloatArray:

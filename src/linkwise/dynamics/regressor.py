@@ -118,6 +118,9 @@ def momentum_regressor(tree: Tree, q: Array, qd: Array) -> Array:
 def energy_regressor(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     """Two rows (P,), with kinetic and potential energy of the masses = row @ parameters (M. Gautier, W. Khalil, CDC 1988).
 
+    The masses of rotors that the base carries are no parameters: what they add to the potential energy, a constant, is not
+    in it.
+
     Examples
     --------
     >>> from linkwise import robots

@@ -170,7 +170,7 @@ def exactly(
         return Solution.of(**rows, **shared, proven=~success)
     unsolved = ~success
     start = None if q0 is None else np.broadcast_to(np.asarray(q0, dtype=float), q.shape)[unsolved]
-    solution = Solution.of(**{name: np.array(row) for name, row in rows.items()}, **shared)
+    solution = Solution.of(**rows, **shared)  # (nobody else has these rows)
     poses = np.broadcast_to(np.asarray(T, dtype=float), (*success.shape, 4, 4))
     solution.put(unsolved, numeric(poses[unsolved], q0=start))
     left = ~solution.success

@@ -97,6 +97,10 @@ class Descent:
                 result = ufunc(*arrays) if out is None else ufunc(*arrays, out=out)
             return result
 
+    def pieces(self, tasks: int) -> list[slice]:
+        """How so many tasks are divided among threads, by those who do more with each piece than this iteration."""
+        return threads.pieces(tasks, self._operations) if backend_of(self.backend).parallel else [slice(0, tasks)]
+
     @property
     def _operations(self) -> int:
         """What a task takes, roughly."""

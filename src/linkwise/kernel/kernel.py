@@ -114,9 +114,16 @@ class Kernel:
 
     def _threaded(self, *args: Any, **kwargs: Any) -> Any:
         """Call the gufunc, large batches on as many threads as `linkwise.set_threads` says."""
-        if threads.get_threads() == 1 or not backend_of(self.backend).parallel:
+        if not self._divides():
             return self.ufunc(*args, **kwargs)
         return threads.call(self.ufunc, threads.cost(self.tape), args, kwargs)
+
+    def pieces(self, rows: int) -> list[slice]:
+        """How so many configurations are divided among threads, by those who do more with each piece than this kernel."""
+        return threads.pieces(rows, threads.cost(self.tape)) if self._divides() else [slice(0, rows)]
+
+    def _divides(self) -> bool:
+        return threads.get_threads() > 1 and backend_of(self.backend).parallel
 
     @property
     def name(self) -> str:

@@ -198,8 +198,8 @@ def run(work: Callable[[slice], Iterable[Any]], parts: Sequence[slice]) -> None:
 
     def share(k: int) -> None:
         before = WORKERS.get()
-        WORKERS.set(1)  # (what a part calls stays on its thread)
         try:
+            WORKERS.set(1)  # (what a part calls stays on its thread)
             for part in iter(partial(_next, shares, k), None):
                 for _ in work(part):
                     if stopped.is_set():

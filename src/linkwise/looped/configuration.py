@@ -15,7 +15,7 @@ from linkwise.model.joints import Ball, Floating
 from linkwise.model.link import Link
 from linkwise.model.tree import ManifoldJoint, Tree
 
-#: Ball joints from which on their code is not written out for each: to compile it takes 20 ms a joint.
+#: Ball joints from which on their code is not written out for each: to compile it takes 40 ms a joint.
 JOINTS = 32
 
 

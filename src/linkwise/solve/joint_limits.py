@@ -136,17 +136,19 @@ class JointRanges:
 
     def principal(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n), those that turn and have no limit in (-pi, pi]."""
-        beyond = self._endless & ((q > np.pi) | (q <= -np.pi))
-        if not beyond.any():
-            return q
-        turned, some = q.copy(), q[beyond]
-        turned[beyond] = some - TURN * np.ceil((some - np.pi) / TURN)
+        turned = q
+        for i in self._endless:
+            beyond = (q[..., i] > np.pi) | (q[..., i] <= -np.pi)
+            if beyond.any():
+                turned = q.copy() if turned is q else turned
+                some = q[beyond, i]
+                turned[beyond, i] = some - TURN * np.ceil((some - np.pi) / TURN)
         return turned
 
     @cached_property
-    def _endless(self) -> npt.NDArray[np.bool_]:
-        """Which coordinates turn and have no limit."""
-        return np.asarray(self.turning & (self.low == -np.inf) & (self.high == np.inf))
+    def _endless(self) -> npt.NDArray[np.intp]:
+        """Which coordinates turn and have no limit, by their index."""
+        return np.flatnonzero(self.turning & (self.low == -np.inf) & (self.high == np.inf))
 
     def lifted(self, q: FloatArray) -> FloatArray:
         """Coordinates (..., n) of what turns brought to their limits or within by whole turns, where they are beyond."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.kernel import threads
 from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint
@@ -274,12 +275,26 @@ def solved(
 
 def _reached(system: CompiledProblem, tasks: FloatArray, starts: FloatArray, tol: float, seed: int) -> Solution:
     """What the iteration gives for tasks in a row."""
-    rows = np.empty((len(tasks), system.row))
-    for first in range(0, len(tasks), AT_ONCE):
-        part = slice(first, first + AT_ONCE)
-        begun = starts[part] if starts.strides[0] else starts[0]  # (one start for all is not copied)
-        system.reaching(tasks[part], begun, system.starts(seed), system.settings(tol), out=rows[part])
-    return system.checked(tasks, rows, starts, tol, rows[:, -1] > 0)
+    count, others, settings = len(tasks), system.starts(seed), system.settings(tol)
+    solution = Solution(
+        np.empty(starts.shape),
+        np.empty(count, bool),
+        np.empty(count, "<U11"),
+        np.empty(count),
+        np.empty(count),
+        np.empty(count, np.intp),
+    )
+
+    def reach(part: slice) -> Iterator[None]:
+        for first in range(part.start, part.stop, AT_ONCE):
+            here = slice(first, min(first + AT_ONCE, part.stop))
+            begun = starts[here] if starts.strides[0] else starts[0]  # (one start for all is not copied)
+            rows = system.reaching(tasks[here], begun, others, settings)
+            solution.put(here, system.checked(tasks[here], rows, starts[here], tol, rows[:, -1] > 0))
+            yield
+
+    threads.run(reach, system.pieces(count))
+    return solution
 
 
 def start_of(mechanism: Tree, system: CompiledProblem, q0: npt.ArrayLike | None) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -243,6 +244,32 @@ class OnlineTrajectory:
         ArgumentError
             Where shapes do not fit or the velocity exceeds its limit; the state stays as it was.
         """
+        values, rates = self._wanted(target, velocity)
+        self._request.target_position, self._request.target_velocity = values, rates
+        try:
+            result = self._ruckig.update(self._request, self._output)
+        except Exception as error:  # (its own class of error, which has no public base)
+            raise ArgumentError(f"Ruckig finds no motion to the target {values}: {error}") from error
+        if result not in self._failures:
+            raise ArgumentError(f"Ruckig finds no motion to the target {values}: {result.name}")
+        self.arrived = result == self._finished
+        self._output.pass_to_input(self._request)
+        out = self._output
+        q, qd, qdd = np.array([out.new_position, out.new_velocity, out.new_acceleration])
+        return q, qd, qdd
+
+    def _wanted(self, target: npt.ArrayLike, velocity: npt.ArrayLike) -> tuple[list[float], list[float]]:
+        """Both as n floats, checked; the usual ones, an array and no velocity, in a short way."""
+        if (
+            type(target) is np.ndarray
+            and target.dtype == np.float64
+            and target.shape == (self.n,)
+            and type(velocity) is float
+            and not velocity
+        ):
+            values: list[float] = target.tolist()
+            if math.isfinite(sum(values)):
+                return values, [0.0] * self.n
         wanted, rate = configuration("target", target), numbers("velocity", velocity, "finite numbers, one or (n,)")
         for name, array in (("target", wanted), ("velocity", rate)):
             if array.shape != (self.n,) and (name == "target" or array.ndim):
@@ -251,15 +278,4 @@ class OnlineTrajectory:
         for k, (value, most) in enumerate(zip(rates, self._limits["qd_max"].tolist(), strict=True)):
             if abs(value) > most:
                 raise ArgumentError(f"velocity is {value:g} for joint {k}; qd_max is {most:g}")
-        self._request.target_position, self._request.target_velocity = wanted.tolist(), rates
-        try:
-            result = self._ruckig.update(self._request, self._output)
-        except Exception as error:  # (its own class of error, which has no public base)
-            raise ArgumentError(f"Ruckig finds no motion to the target {wanted.tolist()}: {error}") from error
-        if result not in self._failures:
-            raise ArgumentError(f"Ruckig finds no motion to the target {wanted.tolist()}: {result.name}")
-        self.arrived = result == self._finished
-        self._output.pass_to_input(self._request)
-        out = self._output
-        q, qd, qdd = (np.array(part) for part in (out.new_position, out.new_velocity, out.new_acceleration))
-        return q, qd, qdd
+        return wanted.tolist(), rates

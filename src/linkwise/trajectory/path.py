@@ -137,18 +137,22 @@ class JointPath:
     def ends(self, nodes: FloatArray) -> Callable[[slice], tuple[FloatArray, FloatArray]]:
         """What gives q, dq and ddq where intervals begin, and where they end, each (b, 3, N, n), of some paths.
 
-        They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix.
+        They are linear in the values at the knots: for a few knots, of many paths, by one product with a matrix. Counted
+        from the first knot on, a joint that stands has derivatives of exactly zero: dry friction knows the sign of rounding.
         """
         before = self.ddq[..., 1:, :] if self.before is None else self.before
         values = [part.reshape(-1, *part.shape[-2:]) for part in (self.q, self.dq, self.ddq, before)]
         if self.s.size > FEW_KNOTS:
             return lambda part: _ends(self.s, nodes, *(value[part] for value in values))
+        origin = values[0][:, :1]
+        values[0] = values[0] - origin
         matrix, n = _matrix(self.s.tobytes(), nodes.tobytes()), self.n
         columns = np.moveaxis(np.concatenate(values, axis=-2), 0, 1)  # (4 m - 1, B, n)
 
         def product(part: slice) -> tuple[FloatArray, FloatArray]:
             chosen = columns[:, part]
             ends = (matrix @ chosen.reshape(len(chosen), -1)).reshape(2, 3, nodes.size - 1, -1, n)
+            ends[:, 0] += origin[part, 0]
             return np.moveaxis(ends[0], 2, 0), np.moveaxis(ends[1], 2, 0)
 
         return product
@@ -305,7 +309,8 @@ def path_through(
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives at the knots of the cubic spline through points (..., K, n) with no second derivative at its ends."""
     first, second = _natural_matrices(s.tobytes())
-    return first @ q, second @ q
+    way = q - q[..., :1, :]  # (a joint that stands has derivatives of exactly zero)
+    return first @ way, second @ way
 
 
 @lru_cache(maxsize=32)

@@ -18,7 +18,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path import scratch
 from linkwise.trajectory.path_efforts import Checks, EffortGrid, effort_terms
 from linkwise.trajectory.path_kernels import SHARES
-from linkwise.trajectory.peaks import DENSE, greatest_sizes, peaks
+from linkwise.trajectory.peaks import CREEPING, DENSE, greatest_sizes, in_time, peaks
 
 #: A motion has settled when its duration changes by less than this share; then limits are checked, and tightened.
 SETTLED = 1e-8
@@ -29,8 +29,8 @@ TOLERANCE, ROUNDS = 1e-10, 20
 #: Ds/dt of the first round, in which friction does not grow; later its square is at least this share of the greatest.
 SLOW, LEAST = 1e-6, 1e-6
 
-#: The speed at which friction at rest has the sign of the motion that ends there.
-CREEPING = 1e-100
+#: Where the speed at one end of an interval is less than this share of that at the other, limits are checked evenly in time.
+EVEN = 0.5
 
 
 class DragGrid(NamedTuple):
@@ -73,7 +73,7 @@ def _settles(
     """The same of one path."""
     count, width, most = x.shape[1] - 1, lanes.shape[-1], bounds[2, :n]
     places = (1, count, SHARES.size)
-    q, dq = (values.reshape(*places, n) for values in grid.within.state(lanes, n, "within")[:2])
+    q, dq = (values.reshape(*places, n) for values in _state(grid.within, lanes, n, "within")[:2])
     turns = (dq.min(axis=2) <= 0.0) & (dq.max(axis=2) >= 0.0) & dq.any(axis=2)
     _, k, joint = np.nonzero(turns)
     drag, reserve = scratch("drag", (*places, 2, width)), scratch("reserve", (1, count, width))
@@ -93,7 +93,7 @@ def _settles(
             return False
         change, before = abs(lasts / before - 1.0), lasts
         if change <= SETTLED:
-            excess = _taken(grid.efforts.everywhere, lanes, mechanism, most, turns, x[part]) - 1.0
+            excess = _taken(grid.efforts, lanes, mechanism, most, turns, x[part]) - 1.0
             if excess.max() <= TOLERANCE:
                 return True
             margin += np.maximum(excess, 0.0)
@@ -102,13 +102,31 @@ def _settles(
     return False
 
 
+def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatArray, ...]:
+    """`Checks.state`, in which a joint that stands has derivatives of exactly zero."""
+    origin, way = lanes[:, :1, 0], lanes.copy()
+    way[:, :, [0, 3]] -= origin[:, :, None]
+    q, dq, ddq = checks.state(way, n, name)
+    q += origin[..., :n]
+    return q, dq, ddq
+
+
 def _taken(
-    checks: Checks, lanes: FloatArray, mechanism: Any, most: FloatArray, turns: npt.NDArray[np.bool_], x: FloatArray
+    grid: EffortGrid, lanes: FloatArray, mechanism: Any, most: FloatArray, turns: npt.NDArray[np.bool_], x: FloatArray
 ) -> FloatArray:
     """The greatest share (1, N, n) of each limit that is taken in each interval."""
-    n = most.size
-    u, speed = checks.speeds(x)
-    speed[(speed == 0.0) & (checks.share == 1.0)] = CREEPING
-    shares = mechanism.kernel("path_effort_shares")(*checks.state(lanes, n, "everywhere"), u, speed, most)
-    shares = shares.reshape(*turns.shape[:2], DENSE.size, n)
+
+    def at(checks: Checks) -> FloatArray:
+        u, speed = checks.speeds(x)
+        speed[(speed == 0.0) & (checks.share == 1.0)] = CREEPING
+        states = _state(checks, lanes, most.size, "everywhere")
+        shares = mechanism.kernel("path_effort_shares")(*states, u, speed, most)
+        return np.asarray(shares.reshape(1, -1, DENSE.size, most.size))
+
+    shares, (begin, end) = at(grid.everywhere), np.sqrt([x[0, :-1], x[0, 1:]])
+    slow = np.flatnonzero(np.minimum(begin, end) < EVEN * np.maximum(begin, end))  # friction is no polynomial of s there
+    if slow.size:
+        places = in_time(begin[slow], end[slow], DENSE).ravel()
+        knots, nodes = np.frombuffer(grid.knots), np.frombuffer(grid.nodes)
+        shares[:, slow] = at(Checks.at(knots, nodes, np.repeat(slow, DENSE.size), places))
     return np.where(turns, greatest_sizes(shares), peaks(shares))  # (dry friction jumps where a joint turns back)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.path_kernels import SHARES, kernel, sampled_cap, sampled_limits
-from linkwise.trajectory.peaks import DENSE, greatest_sizes, peaks
+from linkwise.trajectory.peaks import CREEPING, DENSE, greatest_sizes, in_time, peaks
 from linkwise.trajectory.retimed import Pieces, Retimed
 
 #: Shares of an interval at which limits are checked: its ends, and between those at which efforts are evaluated.
@@ -21,13 +21,10 @@ MOST = 30
 #: In the place of a limit of zero.
 LEAST_LIMIT = 1e-300
 
-#: The root of x at which friction at rest has the sign of the motion that ends there.
-CREEPING = 1e-100
-
 
 def spread(shares: FloatArray, pieces: Pieces, u: Any, x: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The same shares of all intervals, and u and x (..., N, K) there."""
-    shape = (*pieces.batch, pieces.steps.shape[-1], shares.size)
+    """Shares (K,) or (..., N, K) of all intervals, and u and x (..., N, K) there."""
+    shape = (*pieces.batch, pieces.steps.shape[-1], shares.shape[-1])
     return tuple(np.broadcast_to(part, shape) for part in (shares, u, x))  # type: ignore[return-value]
 
 
@@ -198,11 +195,18 @@ class PathDynamics:
         return np.where(turning, 0.0, constant), np.where(turning, 0.0, growing), np.where(self.reverses, most, 0.0)
 
     def used(self, retimed: Retimed, shares: FloatArray = CHECKED) -> dict[str, FloatArray]:
-        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others."""
-        at, u, x = along(retimed, shares)
-        if shares.size not in self._states:
-            self._states[shares.size] = self.pieces.motion(*spread(shares, self.pieces, 0.0, 1.0))
-        q, v, a = self._states[shares.size]
+        """The greatest share of each limit that is taken in each interval: (B, N, n) of efforts, (B, N) of others.
+
+        Friction is no polynomial where a motion begins or rests: it is checked at these shares of the time of each interval.
+        """
+        if self.has_drag and shares is DENSE:
+            at, u, x = along(retimed, in_time(retimed.speed[..., :-1], retimed.speed[..., 1:], shares))
+            q, v, a = self.pieces.motion(at, 0.0 * u, 0.0 * u + 1.0)
+        else:
+            at, u, x = along(retimed, shares)
+            if shares.size not in self._states:
+                self._states[shares.size] = self.pieces.motion(*spread(shares, self.pieces, 0.0, 1.0))
+            q, v, a = self._states[shares.size]
         speed = np.where((at == 1.0) & (x == 0.0), CREEPING, np.sqrt(x))
         most = peaks if shares is DENSE else greatest_sizes
         result: dict[str, FloatArray] = {}

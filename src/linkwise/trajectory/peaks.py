@@ -16,6 +16,8 @@ DENSE = 0.5 - 0.5 * np.cos(np.pi * np.arange(17) / 16)
 #: Values of this size are looked at between the places too; beyond the second number they are too great anyhow.
 NEAR, BEYOND = 0.97, 2.0
 
+#: The speed ds/dt at which friction at rest has the sign of the motion that ends there.
+CREEPING = 1e-100
 
 #: Even places on an interval, and how much nearer to the greatest value there the polynomial is looked at once more: the
 #: parabola through three values is off by their distance cubed.
@@ -34,6 +36,13 @@ def _weights(shares: FloatArray) -> FloatArray:
 
 
 _BETWEEN = _weights(np.linspace(0.0, 1.0, PLACES))
+
+
+def in_time(begin: FloatArray, end: FloatArray, parts: FloatArray) -> FloatArray:
+    """Where intervals are after parts (K,) of their times, as shares (..., K), of ds/dt (...) at both ends."""
+    first, both = begin[..., None], (begin + end)[..., None]
+    moving = both > 0.0
+    return np.where(moving, parts * (2.0 * first + (both - 2.0 * first) * parts) / np.where(moving, both, 1.0), parts)
 
 
 def greatest_sizes(values: FloatArray) -> FloatArray:

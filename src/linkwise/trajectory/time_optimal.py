@@ -47,9 +47,9 @@ def time_optimal(
     polynomial through these, after which limits are tightened where they were exceeded, and the motion is slowed by what is
     left (`OptimalMotion.stretch`). Efforts without friction, with 24 intervals or more between two knots, are checked at 60
     points first, and at all others where one of these exceeds a limit. Where dry friction jumps within an interval, and
-    end stops begin, nothing is checked between the points. With limits of jerk or
-    of rates of efforts the result is averaged over a window of time (`linkwise.trajectory.jerk_along_path`): it keeps all
-    limits, starts and ends at rest, and is not the shortest.
+    end stops begin, nothing is checked between the points; where a motion ends, friction has the sign of the motion before.
+    With limits of jerk or of rates of efforts the result is averaged over a window of time
+    (`linkwise.trajectory.jerk_along_path`): it keeps all limits, starts and ends at rest, and is not the shortest.
 
     Parameters
     ----------

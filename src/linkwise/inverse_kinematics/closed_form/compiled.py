@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.completion import Completion
 from linkwise.inverse_kinematics.closed_form.problem import Family
 from linkwise.inverse_kinematics.closed_form.program import LIMITED, ClosedFormProgram
+from linkwise.kernel import threads
 from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import start_position
 from linkwise.solve.validation import FARTHEST, positive
@@ -69,9 +71,10 @@ class Compiled:
                 results = _in_blocks(parts, batch, poses, start, bounds)
             else:
                 results = parts.kernel(poses, start, bounds)
-        if np.all(results[3][..., 2] <= RIGID):
+        special = results[3][~(results[3][..., 2] <= RIGID)]
+        if not special.size:
             return results
-        if not np.all(results[3][..., 2] - results[3][..., 3] <= RIGID):
+        if not np.all(special[:, 2] - special[:, 3] <= RIGID):
             refuse(T, start)
         completed, added = self._completed(parts, batch, poses, start, bounds, results)
         if added and not batch and not nearest:
@@ -163,9 +166,16 @@ def _in_blocks(
     total, n = math.prod(batch), start.shape[-1]
     rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
     count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
-    for first in range(0, total, AT_ONCE):
-        here = slice(first, first + AT_ONCE)
-        _, count[here], q[here], errors[here] = parts.kernel(rows[here], starts[here], bounds)
+
+    def solve(part: slice) -> Iterator[None]:
+        every = np.empty((AT_ONCE, *parts.kernel.tape.outputs["q"]))
+        for first in range(part.start, part.stop, AT_ONCE):
+            here = slice(first, min(first + AT_ONCE, part.stop))
+            results = every[: here.stop - first], count[here], q[here], errors[here]
+            parts.kernel(rows[here], starts[here], bounds, out=results)
+            yield
+
+    threads.run(solve, parts.kernel.pieces(total))
     return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 

@@ -21,7 +21,7 @@ from linkwise.kernel.tape import Tape
 WHOLE = 2000
 
 #: Greatest number of instructions of a part, but for a step that is longer by itself; of a part of large arithmetic.
-PART, LARGE_PART = 500, 200
+PART, LARGE_PART = 500, 300
 
 #: Greatest number of angles whose sines and cosines are computed together.
 ANGLES = 24

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 from linkwise.kernel.backends.llvm.body import Plan
+from linkwise.kernel.backends.llvm.loop import STACK
 from linkwise.kernel.backends.llvm.rows import CLEARED_ALONE, broadcast_row, columns_of, first_lane, set_constants, unread
 from linkwise.kernel.backends.llvm.text import RUNTIME, SUPPORT, Text
 from linkwise.kernel.gufunc import FLAGS, OFFSETS
@@ -68,6 +69,7 @@ class EntryCode:
         self.large = plan.together > 1
         self.columns = columns_of(t, tape, "entry_columns", CLEARED_ALONE)
         self.room = {"in": sum(self.sizes), "out": len(tape.results), "space": plan.space if self.large else 0}
+        self.kept = self.large or sum(self.room.values()) * t.vector_size > STACK
 
     def text(self) -> str:
         """Emit it."""
@@ -109,7 +111,7 @@ class EntryCode:
     def _room(self) -> list[str]:
         """Room for vectors: on the stack, or, if it is much, in memory of the kernel, which has the interpreter's lock."""
         t, align = self.t, max(64, self.t.vector_size)
-        if self.large:
+        if self.kept:
             kind = {name: f"[{max(1, size)} x {t.vector}]" for name, size in self.room.items()}
             for name in kind:
                 t.do(f"%{name} = getelementptr i8, ptr @entry_{name}, i64 0")

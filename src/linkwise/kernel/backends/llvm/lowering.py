@@ -17,7 +17,7 @@ from linkwise.kernel.backends.llvm.text import RUNTIME, Text
 from linkwise.kernel.tape import Tape
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "22"
+LOWERING = "23"
 
 SCALARS = {"float64": "double", "float32": "float"}
 
