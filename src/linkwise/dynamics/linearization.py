@@ -241,9 +241,7 @@ def modes(
         table = (tree.nv, tree.nv)
         signature = Signature((table, table), ((tree.nv,), table, (tree.nv,)), ("float64", "float64", "bool"))
         squares, shapes, repeated = arrays.apply("modes", _vibrations, signature, (stiffness, mass))
-        return Modes(
-            _broken(library, squares, repeated, squares), _broken(library, shapes, repeated[..., None, :], shapes)
-        )
+        return Modes(_broken(library, squares, repeated, squares), _broken(library, shapes, repeated[..., None, :], shapes))
     at, still = vectors("modes: q", q, tree.nq), np.zeros(tree.nv)
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
     stiffness, _, mass = derivatives(at, still, still)
