@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots, stack
+from linkwise import Link, Mechanism, robots, stack
 from linkwise.errors import ArgumentError, KernelError, MissingExtraError
 from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
@@ -137,8 +137,6 @@ def test_a_compiled_function_holds_the_kernel_whole(torch: Any) -> None:
 
 def test_methods_within_a_compiled_function(torch: Any) -> None:
     """Of mechanisms whose methods were called before and were not, and of others in their place; with any batch."""
-    from linkwise import Mechanism
-
     arm, other = robots.planar_2r().replace(), Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 2, 0)], convention="standard")
     arm.forward_kinematics(np.zeros(2))
 
@@ -190,6 +188,32 @@ def test_linearisation_and_modes(torch: Any) -> None:
     assert torch.autograd.gradcheck(lambda q: arm.modes(q).frequencies, args)
     with pytest.raises(ArgumentError, match="reduced_mass_matrix: q is an array of torch; expected an array of NumPy"):
         robots.four_bar().reduced_mass_matrix(torch.zeros(3), ["crank"])
+
+
+def test_modes_that_repeat_have_no_derivatives(torch: Any) -> None:
+    """Of two pendulums side by side, whose squares are the sorted 9.81 cos q: with a corner where they meet."""
+    links = [Link(name=name, axis=(0, 1, 0), mass=1.0, com=(0, 0, -1.0), parent="base") for name in "ab"]
+    pair = Mechanism(links)
+
+    def slopes_of(name: str, at: Any) -> Any:
+        return torch.func.jacrev(lambda q: getattr(pair.modes(q), name))(torch.tensor(at, dtype=torch.float64))
+
+    assert torch.allclose(slopes_of("squares", [0.7, -0.3]), torch.tensor([[-0.7, 0.0], [0.0, 0.3]]).double().sin() * 9.81)
+    for name in ("squares", "frequencies", "shapes"):
+        assert not slopes_of(name, [0.3, -0.3]).isfinite().any()
+    neutral = slopes_of("frequencies", [np.pi / 2, 0.3])  # (the slope of a root at 0)
+    assert neutral.isfinite().all(-1).tolist() == [False, True]
+
+
+def test_a_first_call_within_a_compiled_function(torch: Any) -> None:
+    """Of a new mechanism, which keeps nothing yet; what is computed to choose a kernel is not part of the graph."""
+    (q, qd, _), arm, linkage = states(torch), Mechanism(robots.planar_2r().links), robots.four_bar()
+    graph = torch.compile(lambda q, qd: arm.integrate(q, qd, 0.1), fullgraph=True, backend="eager")
+    assert (graph(q, qd) - (q + 0.1 * qd)).abs().max() < 1e-15
+    at = torch.tensor(linkage.neutral)
+    motion = torch.compile(linkage.forward_dynamics, fullgraph=True, backend="eager")(at, 0.0 * at, 0.0 * at)
+    assert motion.isfinite().all()
+    assert np.array_equal(motion.numpy(), linkage.forward_dynamics(at.numpy(), np.zeros(3), np.zeros(3)))
 
 
 def test_kernels_of_one_tape_and_two_back_ends_are_two(torch: Any) -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.arrays import Signature
+from linkwise.arrays.framework import DifferentiableFramework
 from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, closed_inverse_dynamics, efforts_at
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
@@ -161,6 +162,9 @@ def _linearized(tree: Tree, q: Any, qd: Any, tau: Any, external: External | None
 class Modes:
     """Small undamped vibrations about a configuration.
 
+    Of arrays of a library with derivatives these are infinite or NaN where there are none: of squares and shapes that repeat
+    to rounding, and of frequencies that are 0.
+
     Attributes
     ----------
     squares : ndarray (..., nv), or (..., m)
@@ -184,13 +188,14 @@ class Modes:
         """Angular frequencies (..., nv), rad/s; 0 where the square is that to rounding; NaN where the deviation grows."""
 
         def compute(module: Any, squares: Any) -> tuple[Any, ...]:
-            sizes = module.abs(squares)
-            neutral = sizes <= NEUTRAL * module.amax(sizes, axis=-1, keepdims=True)
+            neutral = module.abs(squares) <= _rounding(module, squares)
             roots = module.sqrt(module.where(neutral | (squares < 0.0), 1.0, squares))
-            return (module.where(neutral, 0.0, module.where(squares < 0.0, np.nan, roots)),)
+            return module.where(neutral, 0.0, module.where(squares < 0.0, np.nan, roots)), neutral
 
         shape = tuple(self.squares.shape[-1:])
-        return arrays.apply("modes", compute, Signature((shape,), (shape,), ("float64",)), [self.squares])[0]  # type: ignore[no-any-return]
+        signature = Signature((shape,), (shape, shape), ("float64", "bool"))
+        frequencies, neutral = arrays.apply("modes", compute, signature, [self.squares])
+        return _broken(arrays.of("modes", [self.squares]), frequencies, neutral, self.squares)  # type: ignore[no-any-return]
 
 
 def modes(
@@ -229,12 +234,14 @@ def modes(
     [9.81]
     """
     refuse_driven(tree, driven, "modes")
-    if not tree.loops and arrays.of("modes", [q]) is not None:
+    library = None if tree.loops else arrays.of("modes", [q])
+    if library is not None:
         speeds = np.zeros((2, tree.nv), np.float32)  # (float32 leaves q its type)
         stiffness, _, mass = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives")(q, *speeds)
         table = (tree.nv, tree.nv)
-        signature = Signature((table, table), ((tree.nv,), table), ("float64",) * 2)
-        return Modes(*arrays.apply("modes", _vibrations, signature, (stiffness, mass)))
+        signature = Signature((table, table), ((tree.nv,), table, (tree.nv,)), ("float64", "float64", "bool"))
+        squares, shapes, repeated = arrays.apply("modes", _vibrations, signature, (stiffness, mass))
+        return Modes(_broken(library, squares, repeated, squares), _broken(library, shapes, repeated[..., None, :], shapes))
     at, still = vectors("modes: q", q, tree.nq), np.zeros(tree.nv)
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
     stiffness, _, mass = derivatives(at, still, still)
@@ -246,17 +253,33 @@ def modes(
         forces = efforts_at(tree, holding, at, still, still, external, "modes")[1]
         turned = kernel_of(tree, "closure_derivatives")(at, still, still, forces)[0]
         stiffness, mass = (np.swapaxes(free, -1, -2) @ table @ free for table in (stiffness - turned, mass))
-    squares, shapes = _vibrations(np, stiffness, mass)
+    squares, shapes, _ = _vibrations(np, stiffness, mass)
     return Modes(squares, free @ shapes)
 
 
-def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, Any]:
-    """Squares of the frequencies and shapes of K shape = square M shape."""
+def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, Any, Any]:
+    """Squares of the frequencies and shapes of K shape = square M shape, and which squares repeat to rounding."""
     solve, lower = module.linalg.solve, module.linalg.cholesky(mass)
     half = solve(lower, 0.5 * (stiffness + module.swapaxes(stiffness, -1, -2)))
     whole = solve(lower, module.swapaxes(half, -1, -2))
     squares, shapes = module.linalg.eigh(0.5 * (whole + module.swapaxes(whole, -1, -2)))
-    return squares, solve(module.swapaxes(lower, -1, -2), shapes)
+    gaps = module.abs(squares[..., :, None] - squares[..., None, :])
+    repeated = (gaps <= _rounding(module, squares)[..., None]).sum(axis=-1) > 1
+    return squares, solve(module.swapaxes(lower, -1, -2), shapes), repeated
+
+
+def _rounding(module: Any, squares: Any) -> Any:
+    """Below which squares (..., 1) are zero."""
+    return max(NEUTRAL, 64.0 * module.finfo(squares.dtype).eps) * module.amax(module.abs(squares), axis=-1, keepdims=True)
+
+
+def _broken(library: Any, array: Any, flags: Any, by: Any) -> Any:
+    """The array; where flags hold its derivatives are infinite or NaN, unless `by` does not change."""
+    if not isinstance(library, DifferentiableFramework):
+        return array
+    most = float(library.functions.finfo(by.dtype).max)
+    change = by - library.constant(by)
+    return array + library.where(flags, change * most * most, 0.0 * change)
 
 
 def _motion_cross(v: FloatArray) -> FloatArray:

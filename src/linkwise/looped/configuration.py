@@ -21,6 +21,8 @@ JOINTS = 32
 
 def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
     """Whether there are many ball joints, no quaternions of types from outside, and NumPy computes."""
+    if arrays.is_traced():
+        return False
     joints = tree.manifold_joints
     return len(joints) >= JOINTS and {type(at.joint) for at in joints} <= {Ball, Floating} and arrays.of("", args) is None
 
