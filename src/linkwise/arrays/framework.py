@@ -160,7 +160,7 @@ def no_derivatives(subject: str, library: str) -> ArgumentError:
 
 
 def is_traced() -> bool:
-    """Whether `torch.compile` traces the function that asks; what it calls for a constant is not traced, and runs as it is."""
+    """Whether `torch.compile` traces the function that asks; what it calls for a constant runs as it is."""
     torch = sys.modules.get("torch")
     return torch is not None and bool(torch.compiler.is_dynamo_compiling())
 

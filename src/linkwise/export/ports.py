@@ -155,6 +155,8 @@ _MEANINGS = {
     ("inertial", 1): "joint efforts per d2s/dt2",
     ("velocity", 1): "joint efforts per square of ds/dt",
     ("static", 1): "joint efforts at rest, N m or N",
+    ("constant", 1): "efforts of friction along a path that stay at every speed, N m or N",
+    ("growing", 1): "efforts of friction along a path per square of ds/dt",
     ("acceleration", 0): "d2s/dt2 along a path",
     ("speed", 0): "ds/dt along a path",
     ("tau_max", 1): "limits of the joint efforts, N m or N",

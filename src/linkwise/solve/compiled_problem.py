@@ -92,7 +92,8 @@ class CompiledProblem:
 
     def pieces(self, count: int) -> list[slice]:
         """How so many tasks are divided among threads; what all of these need is traced before they begin."""
-        return self.reaching.pieces(count) if self.checking else []
+        _ = self.checking
+        return self.reaching.pieces(count)
 
     def checked(self, tasks: FloatArray, rows: FloatArray, start: FloatArray, tol: float, reached: Any = True) -> Solution:
         """What rows of an iteration are for tasks (N, p) from starts (N, nq), by a separate forward pass."""

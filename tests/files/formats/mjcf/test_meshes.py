@@ -159,6 +159,20 @@ def test_faces_of_any_number_of_corners_are_cut_as_mujoco_cuts_them() -> None:
         assert triangles_of(polygon) == [tuple(triangle) for triangle in theirs.tolist()], (case, polygon)
 
 
+@pytest.mark.parametrize("count", [100, 101])
+def test_faces_of_very_many_corners_are_left_out_as_mujoco_does(count: int, tmp_path: Path) -> None:
+    """A prism without its ends has two thirds of its mass by the rule of MuJoCo's that counts pyramids."""
+    angles, k = np.arange(count) * 2.0 * np.pi / count, np.arange(1, count + 1)
+    points = [(np.cos(angle), np.sin(angle), z) for z in (0.0, 1.0) for angle in angles]
+    sides = np.column_stack([k, k % count + 1, k % count + 1 + count, k + count])
+    rows = ["v {:.9g} {:.9g} {:.9g}".format(*point) for point in points]
+    rows += ["f " + " ".join(map(str, face)) for face in (k[::-1].tolist(), (k + count).tolist(), *sides.tolist())]
+    (tmp_path / f"prism{count}.obj").write_text("\n".join(rows))
+    path = tmp_path / "arm.xml"
+    path.write_text(model(f'<mesh name="m" file="prism{count}.obj"/>'))
+    compare(lw.load(path).links[0].body, mujoco.MjModel.from_xml_path(str(path)))
+
+
 @pytest.mark.parametrize("inertia", ["legacy", "exact", "convex"])
 @pytest.mark.parametrize("starts", ["o {}", "g {}", "s off\n o {}"])
 def test_the_first_object_of_a_file_counts(inertia: str, starts: str, tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ Triangle = tuple[int, int, int]
 #: The least that counts as a corner in the reader's single precision, m2.
 CORNER = float(np.finfo(np.float32).eps)
 
+#: Corners of a face from which on MuJoCo 4 leaves it out, measured with prisms of three sizes.
+TOO_MANY = 101
+
 
 def first_object_in_triangles(data: bytes) -> bytes:
     """The first object or group of an .obj, its faces in triangles, with one blank between words."""
@@ -45,7 +48,7 @@ def triangles_of(polygon: Points) -> list[Triangle]:
 
     Four corners are cut along the shorter diagonal. Of more, ears are cut off one after the other, where the triangle of
     three corners that follow each other holds none of the others, seen along the axis next to the first corner's normal;
-    what holds no ear is left out.
+    what holds no ear is left out, and a face of `TOO_MANY` corners or more as a whole.
 
     Examples
     --------
@@ -55,6 +58,8 @@ def triangles_of(polygon: Points) -> list[Triangle]:
     if len(polygon) == 4:
         first, second = polygon[2] - polygon[0], polygon[3] - polygon[1]
         return [(0, 1, 2), (0, 2, 3)] if first @ first < second @ second else [(0, 1, 3), (1, 2, 3)]
+    if len(polygon) >= TOO_MANY:
+        return []
     flat, left = polygon[:, _axes_across(polygon)], list(range(len(polygon)))
     result: list[Triangle] = []
     at, tries = 0, len(polygon)
