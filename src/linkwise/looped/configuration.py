@@ -11,7 +11,8 @@ import numpy as np
 from linkwise import algorithm, arrays
 from linkwise.kernel import Kernel, Tape
 from linkwise.kernel.kernel import check_arguments, check_count
-from linkwise.model.joints import Ball, Floating
+from linkwise.kernel.sources import is_own
+from linkwise.model.joints.joint import Joint
 from linkwise.model.link import Link
 from linkwise.model.tree import ManifoldJoint, Tree
 
@@ -21,10 +22,10 @@ JOINTS = 32
 
 def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
     """Whether there are many ball joints, no quaternions of types from outside, and NumPy computes."""
-    if arrays.is_traced():
-        return False
     joints = tree.manifold_joints
-    return len(joints) >= JOINTS and {type(at.joint) for at in joints} <= {Ball, Floating} and arrays.of("", args) is None
+    if len(joints) < JOINTS or arrays.is_traced():
+        return False
+    return all(map(is_own, {type(at.joint) for at in joints})) and arrays.of("", args) is None
 
 
 def integrate(tree: Tree, q: Any, qd: Any, dt: Any) -> Any:
@@ -61,7 +62,7 @@ def _checked(tree: Tree, name: str, shapes: dict[str, tuple[int, ...]], args: Se
 
 def _groups(tree: Tree, name: str) -> list[tuple[Kernel, Any, Any]]:
     """The kernel of each type of joint, and where its coordinates (joints, nq) and speeds (joints, nv) are."""
-    groups: dict[type, list[ManifoldJoint]] = {}
+    groups: dict[type[Joint], list[ManifoldJoint]] = {}
     for at in tree.manifold_joints:
         groups.setdefault(type(at.joint), []).append(at)
     return [
@@ -75,7 +76,6 @@ def _columns(slices: Sequence[slice]) -> Any:
 
 
 @cache
-def _one_joint(kind: type, name: str) -> Kernel:
+def _one_joint(kind: type[Joint], name: str) -> Kernel:
     """The kernel of a mechanism with one joint."""
-    tree = Tree([Link(joint="fixed")], floating=True) if kind is Floating else Tree([Link(joint="ball")])
-    return algorithm.kernel_of(tree, name, None, {})
+    return algorithm.kernel_of(Tree([Link(joint=kind.kind)]), name, None, {})
