@@ -62,13 +62,15 @@ def _checked(tree: Tree, name: str, shapes: dict[str, tuple[int, ...]], args: Se
 
 def _groups(tree: Tree, name: str) -> list[tuple[Kernel, Any, Any]]:
     """The kernel of each type of joint, and where its coordinates (joints, nq) and speeds (joints, nv) are."""
-    groups: dict[type[Joint], list[ManifoldJoint]] = {}
-    for at in tree.manifold_joints:
-        groups.setdefault(type(at.joint), []).append(at)
-    return [
-        (_one_joint(kind, name), _columns([at.q for at in joints]), _columns([at.v for at in joints]))
-        for kind, joints in groups.items()
-    ]
+
+    def grouped() -> list[tuple[type[Joint], Any, Any]]:
+        groups: dict[type[Joint], list[ManifoldJoint]] = {}
+        for at in tree.manifold_joints:
+            groups.setdefault(type(at.joint), []).append(at)
+        return [(kind, *map(_columns, ([at.q for at in of], [at.v for at in of]))) for kind, of in groups.items()]
+
+    groups = tree.memo("configuration", "groups", grouped)
+    return [(_one_joint(kind, name), at_q, at_v) for kind, at_q, at_v in groups]
 
 
 def _columns(slices: Sequence[slice]) -> Any:
