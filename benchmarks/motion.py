@@ -3,7 +3,8 @@
 A path of seven joints through six points, 200 intervals, limits of velocity and acceleration, then of efforts (a Panda
 along the same points, scaled). Both begin with the points and end with q, qd and qdd at 101 instants; toppra has its linear
 programs in Cython and makes piecewise constant accelerations. Durations must agree within what the grid leaves open before
-anything is timed. One core, one thread, CPU time, least of many rounds, in turn.
+anything is timed. Then efforts with friction and dampers, without a peer. One core, one thread, CPU time, least of many
+rounds, in turn.
 """
 
 from __future__ import annotations
@@ -81,6 +82,26 @@ def compare(
     row(f"{label}, a batch of {len(points)}", peer, many / len(points), 100, 100, unit=1e-6)
 
 
+def with_friction(points: np.ndarray, arm: lw.Mechanism) -> None:
+    """Print what a path takes where joints have friction or dampers; toppra has no viscous friction."""
+    limits = MotionLimits(qd_max=QD_MAX, tau_max=TAU_MAX)
+    moving = [link.name for link in arm.links if link.joint != "fixed"]
+    motors = {
+        "viscous friction": lw.Motor(viscous=0.8),
+        "viscous and dry friction": lw.Motor(viscous=0.8, coulomb=0.6),
+    }
+    models = {
+        label: arm.replace(links=[link.replace(motor=motor) if link.name in moving else link for link in arm.links])
+        for label, motor in motors.items()
+    }
+    models["dampers"] = arm.replace(springs=[lw.Spring(name, damping=0.8) for name in arm.names])
+    for label, model in models.items():
+        for count in (1, 64):
+            action = seconds(lambda count=count, model=model: ours(points[:count], limits, model), clock=process_time)
+            time = min(action() for _ in range(5))
+            print(f"efforts with {label}, {count} path{'s' * (count > 1)} a call: {1e3 * time / count:.2f} ms each")
+
+
 def online() -> Callable[[], object]:
     follow = OnlineTrajectory(0.001, np.zeros(7), qd_max=2.0, qdd_max=10.0, qddd_max=100.0)
     goal, count = np.ones(7), iter(range(10**9))
@@ -117,6 +138,7 @@ def main() -> None:
     inside = middle + rng.uniform(-0.12, 0.12, (BATCH, 6, 7)) * (arm.q_max - arm.q_min)
     effort = limit.JointTorqueConstraint(arm.inverse_dynamics, np.outer(TAU_MAX, [-1.0, 1.0]), np.zeros(7))
     compare("velocity and effort of a Panda", inside, [rates[0], effort], MotionLimits(qd_max=QD_MAX, tau_max=TAU_MAX), arm)
+    with_friction(inside, arm)
     step, raw = in_turn(seconds(online()), seconds(ruckig_online()))
     row("a cycle with a new target, 7 joints, beside ruckig alone", raw, step, 0.5, 1.0, unit=1e-6)
 
