@@ -153,6 +153,20 @@ def acceleration_derivatives(
     return by_q, by_qd, solver.inverse()
 
 
+def equations_of_motion(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> tuple[Array, Array]:
+    """M (nv, nv) and the right side (nv,) of M qdd = tau - what the mechanism takes at rest in its motion."""
+    return mass_matrix(tree, q), tau - held_efforts(tree, q, qd, external, wrenches)
+
+
+def slopes_of_efforts(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> tuple[Array, Array]:
+    """The derivatives (nv, nv) of inverse dynamics by q and qd."""
+    return _at_acceleration(tree, q, qd, qdd, external, wrenches)
+
+
 def _at_acceleration(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None, wrenches: Wrenches
 ) -> tuple[Array, Array]:

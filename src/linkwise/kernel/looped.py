@@ -92,10 +92,29 @@ class LinearSolve:
     right : tuple of (str, str)
         Arrays (nv,) or (nv, nv) that are solved in place, and what is done with each: "solve", "negative solve"; "inverse"
         makes the inverse of M in an array whose content does not count.
+    factorised : bool
+        Whether the matrix is the factor already, left there by a phase before.
     """
 
     matrix: str
     right: tuple[tuple[str, str], ...]
+    factorised: bool = False
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """The whole arithmetic between some arrays as one tape, whose inputs and outputs are arrays of the program."""
+
+    tape: Tape
+
+    @property
+    def length(self) -> int:
+        """Instructions."""
+        return self.tape.length
+
+
+#: A phase of a program.
+Phase: TypeAlias = RowPass | LinearSolve | WrittenOut
 
 
 @dataclass(frozen=True)
@@ -199,10 +218,10 @@ class LoopedProgram:
     """Phases over tables and arrays."""
 
     layout: ProgramLayout
-    phases: tuple[RowPass | LinearSolve, ...]
+    phases: tuple[Phase, ...]
 
     @classmethod
-    def of(cls, layout: ProgramLayout, phases: tuple[RowPass | LinearSolve, ...]) -> Self:
+    def of(cls, layout: ProgramLayout, phases: tuple[Phase, ...]) -> Self:
         """The program, its digest and length in its layout."""
         values = {**vars(layout), "digest": "", "length": 0}
         values.pop("words", None)
@@ -211,8 +230,11 @@ class LoopedProgram:
             if isinstance(phase, LinearSolve):
                 text.append(repr(phase))
                 continue
-            text.append(repr((phase.table, phase.order, phase.start_table)))
             length += phase.length
+            if isinstance(phase, WrittenOut):
+                text.append(phase.tape.digest)
+                continue
+            text.append(repr((phase.table, phase.order, phase.start_table)))
             for group in (phase.steps, phase.starts, phase.own):
                 text += ["-" if step is None else f"{step.tape.digest} {step.inputs} {step.outputs}" for step in group]
         digest = hashlib.sha256("\n".join(text).encode()).hexdigest()

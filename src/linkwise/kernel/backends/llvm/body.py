@@ -309,16 +309,24 @@ class _Writer:
     def _home(self, slot: int) -> tuple[str, int]:
         """Where a value is found that this part did not compute."""
         if slot < self.tape.input_count:
-            return "%in", slot
+            return self.source(slot)
         if slot in self.plan.outputs:
-            return "%out", self.plan.outputs[slot][0]
+            return self.target(self.plan.outputs[slot][0])
         return "%space", self.plan.places[slot]
+
+    def source(self, k: int) -> tuple[str, int]:
+        """Where element k of the inputs is."""
+        return "%in", k
+
+    def target(self, k: int) -> tuple[str, int]:
+        """Where element k of the outputs goes."""
+        return "%out", k
 
     def _store(self, slot: int) -> None:
         if slot in self.plan.places:
             self.t.put(self.name(slot), "%space", self.plan.places[slot])
         for place in self.plan.outputs.get(slot, ()):
-            self.t.put(self.name(slot), "%out", place)
+            self.t.put(self.name(slot), *self.target(place))
 
     def _instruction(self, slot: int) -> None:
         instruction = self.tape.code[slot - self.tape.first_result]

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linkwise.expr.ordering import MANY
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
+from linkwise.kernel.backends.llvm.written_out import written_out
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
+from linkwise.kernel.tape import without_collection
 
 #: Counts the changes of this lowering.
 LOOPED = "13"
@@ -25,7 +28,7 @@ FEW = 1
 
 def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> bytes:
     """Compile a program to an object file with the symbol ``loop_double`` or ``loop_float``."""
-    return compiled(assembly(program, dtype, lanes, stacked=stacked))
+    return compiled(assembly(program, dtype, lanes, stacked=stacked), many=program.layout.length > MANY)
 
 
 def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
@@ -33,16 +36,21 @@ def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
     return compiled(module([LoopedEntry(inputs, dimensions, host().text("double", FEW)).text()]))
 
 
+@without_collection()
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
     t = host().text(SCALARS[dtype], lanes)
     passes = [phase for phase in program.phases if isinstance(phase, RowPass) and phase.order in {"outward", "inward"}]
     longest = max(passes, key=lambda phase: phase.length, default=None)
     phases = PhaseWriter(program.layout, t, stacked=stacked, ahead=longest)
-    parts = [
-        LinearSolveWriter(phase, t, program.layout).text(k) if isinstance(phase, LinearSolve) else phases.text(k, phase)
-        for k, phase in enumerate(program.phases)
-    ]
+    parts = []
+    for k, phase in enumerate(program.phases):
+        if isinstance(phase, RowPass):
+            parts.append(phases.text(k, phase))
+        elif isinstance(phase, LinearSolve):
+            parts.append(LinearSolveWriter(phase, t, program.layout).text(k))
+        else:
+            parts.append(written_out(phase.tape, t, program.layout, k))
     return module(
         [*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()]
     )

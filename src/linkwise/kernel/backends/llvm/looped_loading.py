@@ -42,10 +42,12 @@ class LoopedCode:
         Of the program.
     program : callable
         Gives the program, where it must be compiled.
+    apart : bool
+        Whether a single configuration has code of its own, without lanes.
     """
 
-    def __init__(self, layout: ProgramLayout, program: Callable[[], LoopedProgram]) -> None:
-        self.layout, self._program = layout, program
+    def __init__(self, layout: ProgramLayout, program: Callable[[], LoopedProgram], *, apart: bool = True) -> None:
+        self.layout, self._program, self.apart = layout, program, apart
         self._lock = threading.RLock()
         self._loaded: dict[tuple[str, int | None, bool], Code] = {}
 
@@ -77,10 +79,12 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     inputs = {name: data.shape(shape) for name, shape in layout.inputs.items()}
     outputs = {name: data.shape(shape) for name, shape in layout.outputs.items()}
     face = Face(layout.name, {"constants": (numbers.size,), **inputs} if stacked else inputs, outputs)
-    wide, few = code.load(stacked=stacked), code.load(lanes=FEW, stacked=stacked)
+    wide = code.load(stacked=stacked)
+    few = code.load(lanes=FEW, stacked=stacked) if code.apart else None
     words = data.table(layout, vector_bytes(), stacked=stacked)
     small = data.table(layout, 8 * FEW, stacked=stacked)
-    words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
+    if few is not None:
+        words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
     words[layout.words["constants"]] = small[layout.words["constants"]] = numbers.ctypes.data
     memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
     memory.held += [wide, few, words, small, numbers]
@@ -91,6 +95,8 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
 
 def entry(code: LoopedCode, data: LoopedData) -> Entry | None:
     """The entry of a program for one configuration of a mechanism; None where it gets none."""
+    if not code.apart:
+        return None
     layout, all_numbers = code.layout, data.all_numbers(code.layout)
     inputs, outputs = ([data.shape(shape) for shape in shapes.values()] for shapes in (layout.inputs, layout.outputs))
     plain = all(len(shape) == 1 and shape[0] for shape in inputs)
