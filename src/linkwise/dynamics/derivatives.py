@@ -153,18 +153,19 @@ def acceleration_derivatives(
     return by_q, by_qd, solver.inverse()
 
 
-def equations_of_motion(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, wrenches: Wrenches = None
-) -> tuple[Array, Array]:
-    """M (nv, nv) and the right side (nv,) of M qdd = tau - what the mechanism takes at rest in its motion."""
-    return mass_matrix(tree, q), tau - held_efforts(tree, q, qd, external, wrenches)
+def motion_and_slopes(
+    tree: Tree, q: Array, qd: Array, tau: Array, *more: Array, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array, Array]:
+    """Both sides of M qdd = efforts, (nv, nv) and (nv,); the derivatives (nv, nv) of inverse dynamics by q and qd.
 
-
-def slopes_of_efforts(
-    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
-) -> tuple[Array, Array]:
-    """The derivatives (nv, nv) of inverse dynamics by q and qd."""
-    return _at_acceleration(tree, q, qd, qdd, external, wrenches)
+    ``more`` are the wrenches, where there are any, and qdd (nv,), on which the first two do not depend.
+    """
+    *external, qdd = more
+    if external:
+        by_q, by_qd, mass = inverse_dynamics_external_derivatives(tree, q, qd, qdd, *external, wrenches=wrenches)
+    else:
+        by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    return mass, tau - held_efforts(tree, q, qd, *external, wrenches=wrenches), by_q, by_qd
 
 
 def _at_acceleration(

@@ -7,19 +7,22 @@ of M, whose zeros are those of the tree, in loops over its rows and columns (`li
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import accumulate
+from math import prod
 from typing import Any
 
 from linkwise import algorithm
 from linkwise.algorithm import Algorithm
-from linkwise.dynamics.derivatives import equations_of_motion, slopes_of_efforts
+from linkwise.dynamics.derivatives import motion_and_slopes
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.kernel import Kernel
 from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm.written_out import SPACE, space
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, TableLayout, WrittenOut
-from linkwise.kernel.tape import Shape, trace
+from linkwise.kernel.tape import Instruction, Shape, Tape, trace
 from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
@@ -72,22 +75,82 @@ class BlockKernel(LoopedKernel):
 
 
 def _blocks(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> LoopedProgram:
-    """M and what accelerates; the acceleration; the derivatives of inverse dynamics there; the solutions."""
+    """M and the efforts that accelerate; the acceleration; the derivatives of inverse dynamics there; the solutions."""
     single = options.get("wrenches") is None
     inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
     by_q, by_qd, inverse = outputs
-    effort = list(inputs)[2]
     n, state = (tree.nv,), declared.shapes(tree, declared.inputs, options)
-    first = trace(partial(equations_of_motion, tree, **options), "equations_of_motion", state, {"M": 2 * n, "qdd": n})
-    moving: dict[str, Shape] = {("qdd" if name == effort else name): shape for name, shape in state.items()}
-    then = trace(partial(slopes_of_efforts, tree, **options), "slopes_of_efforts", moving, {by_q: 2 * n, by_qd: 2 * n})
-    temporaries: dict[str, tuple[Size, ...]] = {"M": ("nv", "nv"), "qdd": ("nv",), SPACE: (space([first, then]),)}
+    known = {"M": 2 * n, "efforts": n, by_q: 2 * n, by_qd: 2 * n}
+    whole = trace(partial(motion_and_slopes, tree, **options), declared.name, {**state, SOLVED: n}, known)
+    before, after = cut(whole, ("M", "efforts"))
+    before = replace(before, outputs={SOLVED if name == "efforts" else name: of for name, of in before.outputs.items()})
+    temporaries: dict[str, tuple[Size, ...]] = {"M": ("nv", "nv"), SOLVED: ("nv",), CARRIED: before.outputs[CARRIED]}
+    temporaries[SPACE] = (space([before, after]),)
     layout = ProgramLayout(declared.name, inputs, outputs, temporaries, ("M", by_q, by_qd), {"bodies": TableLayout(0, 0)})
     solutions = ((by_q, "negative solve"), (by_qd, "negative solve"), (inverse, "inverse"))
     phases = (
-        WrittenOut(first),
-        LinearSolve("M", (("qdd", "solve vector"),)),
-        WrittenOut(then),
+        WrittenOut(before),
+        LinearSolve("M", ((SOLVED, "solve vector"),)),
+        WrittenOut(after),
         LinearSolve("M", solutions, factorised=True),
     )
     return LoopedProgram.of(layout, phases)
+
+
+#: The arrays of what is solved for in between, and of what goes from one part of a tape to the other.
+SOLVED, CARRIED = "qdd", "carried"
+
+
+def cut(tape: Tape, early: Sequence[str]) -> tuple[Tape, Tape]:
+    """Two tapes that compute some outputs, without the last input, and then the others, which no operation is in twice.
+
+    The first has one more output, what the second takes of it, which is the last input of that.
+
+    Examples
+    --------
+    >>> whole = trace(lambda x, y: (x * x, x * x + y), "f", {"x": (1,), "y": (1,)}, {"a": (1,), "b": (1,)})
+    >>> first, second = cut(whole, ["a"])
+    >>> (*first.inputs, *first.outputs), first.operations, (*second.inputs, *second.outputs), second.operations
+    (('x', 'a', 'carried'), {'mul': 1}, ('x', 'y', 'carried', 'b'), {'add': 1})
+    """
+    start, code = tape.first_result, tape.code
+    ends = dict(zip(tape.outputs, accumulate(map(prod, tape.outputs.values())), strict=True))
+    results = {name: tape.results[end - prod(tape.outputs[name]) : end] for name, end in ends.items()}
+    ahead = bytearray(start + len(code))
+    for slot in (slot for name in early for slot in results[name]):
+        ahead[slot] = 1
+    for slot in range(len(ahead) - 1, start - 1, -1):
+        if ahead[slot]:
+            for arg in code[slot - start].args:
+                ahead[arg] = 1
+    behind = [slot for slot in range(start, len(ahead)) if not ahead[slot]]
+    read = {arg for slot in behind for arg in code[slot - start].args}
+    read.update(slot for name in results if name not in early for slot in results[name])
+    carried = sorted(slot for slot in read if slot >= start and ahead[slot])
+    last = list(tape.inputs)[-1]
+    size, count = prod(tape.inputs[last]), tape.input_count
+    inputs = {name: shape for name, shape in tape.inputs.items() if name != last}
+    outputs = {name: tape.outputs[name] for name in early} | {CARRIED: (len(carried),)}
+    here = [slot for slot in range(start, len(ahead)) if ahead[slot]]
+    places = dict(zip(range(count - size), range(count - size), strict=True))
+    places |= zip([*range(count, start), *here], range(count - size, len(ahead)), strict=False)
+    wanted = [slot for name in early for slot in results[name]] + carried
+    first = _piece(tape, inputs, outputs, here, wanted, places)
+    inputs = {**tape.inputs, CARRIED: (len(carried),)}
+    outputs = {name: shape for name, shape in tape.outputs.items() if name not in early}
+    places = dict(zip([*range(count), *carried, *range(count, start), *behind], range(len(ahead)), strict=False))
+    return first, _piece(tape, inputs, outputs, behind, [slot for name in outputs for slot in results[name]], places)
+
+
+def _piece(
+    tape: Tape,
+    inputs: Mapping[str, Shape],
+    outputs: Mapping[str, Shape],
+    slots: Sequence[int],
+    wanted: Sequence[int],
+    places: Mapping[int, int],
+) -> Tape:
+    """The tape of some operations of another one; `places` has the new slots of all that they read."""
+    code = (tape.code[slot - tape.first_result] for slot in slots)
+    moved = tuple(Instruction(step.op, tuple(places[arg] for arg in step.args)) for step in code)
+    return Tape(tape.name, inputs, outputs, tape.constants, moved, tuple(places[slot] for slot in wanted))

@@ -20,7 +20,13 @@ SPACE = "space"
 
 def space(tapes: Sequence[Tape]) -> int:
     """How many elements go from part to part of tapes at most, on this machine."""
-    return max(Plan(tape, has_fma=host().has_fma).space for tape in tapes)
+    return max(_plan(tape, has_fma=host().has_fma).space for tape in tapes)
+
+
+def _plan(tape: Tape, *, has_fma: bool) -> Plan:
+    """The plan of a tape, which is made once."""
+    plans: dict[bool, Plan] = tape.__dict__.setdefault("plans", {})
+    return plans[has_fma] if has_fma in plans else plans.setdefault(has_fma, Plan(tape, has_fma=has_fma))
 
 
 def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
@@ -28,7 +34,7 @@ def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
 
     Elements that are zero whatever goes in are left as they are.
     """
-    plan = Plan(tape, has_fma=t.has_fma)
+    plan = _plan(tape, has_fma=t.has_fma)
     t = t.another(f"p{number}")
     names = [*tape.inputs, *tape.outputs, SPACE]
     pointers = ", ".join(f"ptr noalias %{name}" for name in names)
