@@ -216,12 +216,6 @@ class _Entry(weakref.ref[Expr]):
     __slots__ = ("key",)
     key: tuple[Any, ...]
 
-    def __new__(cls, node: Expr, key: tuple[Any, ...]) -> _Entry:
-        return super().__new__(cls, node, _forget)
-
-    def __init__(self, node: Expr, key: tuple[Any, ...]) -> None:
-        self.key = key
-
 
 def _forget(entry: weakref.ref[Expr]) -> None:
     assert isinstance(entry, _Entry)
@@ -374,7 +368,8 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
         if node is not None:
             return node
     result = _new(op, args, value)
-    stored = _Entry(result, key)
+    stored = _Entry(result, _forget)
+    stored.key = key
     entry = _table.setdefault(key, stored)
     node = result if entry is stored else entry()
     if node is None:  # what stands there is dead and about to be removed
@@ -386,17 +381,18 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
 def _new(op: str, args: tuple[Expr, ...], value: Any) -> Expr:
     node = object.__new__(Expr)
     node.op, node.args, node.value, node.serial = op, args, value, next(_serials)
+    for arg in args:
+        if arg.key is None:
+            node.key = None
+            return node
     node.key = _key(op, args, value)
     return node
 
 
 def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
-    """The key of an operation: its height, so that operands sort before what takes them, and a digest."""
+    """The key of an operation on nodes with keys: its height, so that operands sort before what takes them, and a digest."""
     if not args:
         return _NUMBER + float(value).hex().encode() if op == "const" else None
-    for arg in args:
-        if arg.key is None:
-            return None
     keys = [arg.key for arg in args]
     height = 1 + max(int.from_bytes(key[:4], "big") for key in keys if key)
     return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()

@@ -11,10 +11,9 @@ from linkwise.expr.node import Expr
 #: Registers that hold waiting values, of the 32 of a large processor; some are needed for what is in work.
 REGISTERS = 28
 
-#: Operations from which on the time to compile them counts for more than the last tenth of their speed. They are computed in the
-#: order in which the nodes were made: for dynamics of 26 to 100 bodies that is the best of the three, or by 3 % of the traffic
-#: not the best, and comparing them takes as long as tracing. LLVM generates code four times as fast where it optimises
-#: nothing, which is 2 % slower for the derivatives of a humanoid and 13 % for forward dynamics of a chain of 100 joints.
+#: Operations from which on the time to compile them counts for more than the last tenth of their speed. They are computed
+#: in the order in which the nodes were made: for dynamics of 26 to 100 bodies the best of the three, or with 3 % more
+#: traffic, and comparing them takes as long as tracing. LLVM optimises nothing of them, and so takes a tenth of the time.
 MANY = 55_000
 
 _NEVER = 1 << 60

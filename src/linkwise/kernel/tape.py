@@ -18,7 +18,7 @@ from linkwise.expr.canonicalize import made_anew
 from linkwise.expr.count import counted, operation_count
 from linkwise.expr.node import Expr, build, origins_of, symbol
 from linkwise.expr.ordering import schedule
-from linkwise.expr.simplify import shortened
+from linkwise.expr.simplify import LARGEST, shortened
 from linkwise.spatial.scalar import Array
 
 Shape = tuple[int, ...]
@@ -235,11 +235,9 @@ def trace(
         symbols["parameters"] = np.array(renamed, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
     shorter = in_shapes(outputs, shortened(scalars) if shorten else scalars)
-    return replace(
-        Tape.from_graph(name, symbols, shorter, named_elements),
-        operations_before=operation_count(scalars),
-        origins=origins_of(parameters),
-    )
+    tape = Tape.from_graph(name, symbols, shorter, named_elements)
+    before = operation_count(scalars) if shorten and tape.length <= LARGEST else {}
+    return replace(tape, operations_before=before, origins=origins_of(parameters))
 
 
 def in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:

@@ -22,7 +22,7 @@ from linkwise.kernel import Kernel
 from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm.written_out import SPACE, space
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, TableLayout, WrittenOut
-from linkwise.kernel.tape import Instruction, Shape, Tape, trace
+from linkwise.kernel.tape import Instruction, Shape, Tape, trace, without_collection
 from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
@@ -74,6 +74,7 @@ class BlockKernel(LoopedKernel):
         super().__init__(tree, declared, options, code)
 
 
+@without_collection()
 def _blocks(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> LoopedProgram:
     """M and the efforts that accelerate; the acceleration; the derivatives of inverse dynamics there; the solutions."""
     single = options.get("wrenches") is None

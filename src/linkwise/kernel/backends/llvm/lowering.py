@@ -20,6 +20,9 @@ from linkwise.kernel.tape import Tape, without_collection
 #: Counts the changes of the lowering, so that object code of an older one is not used.
 LOWERING = "24"
 
+#: The first version of LLVM that reads ``splat``.
+SPLATS = 19
+
 SCALARS = {"float64": "double", "float32": "float"}
 
 
@@ -35,7 +38,8 @@ class Host:
 
     def text(self, scalar: str, lanes: int | None = None) -> Text:
         """An empty function body for vectors of the host's width, or of so many lanes."""
-        return Text(scalar, lanes or self.vector_bytes // (8 if scalar == "double" else 4), self.has_fma)
+        width = lanes or self.vector_bytes // (8 if scalar == "double" else 4)
+        return Text(scalar, width, self.has_fma, splats=int(self.version.partition(".")[0] or 0) >= SPLATS)
 
 
 @cache
@@ -79,7 +83,7 @@ def target_machine(level: int = 2) -> Any:
 @without_collection()
 def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
     """LLVM text of a kernel: ``loop_double`` or ``loop_float`` for one scalar type, or ``call`` for ``"entry"``."""
-    plan, make = Plan(tape, has_fma=host().has_fma), partial(vectors, dtype, lanes)
+    plan, make = Plan(tape, has_fma=host().has_fma, plain=tape.length > MANY), partial(vectors, dtype, lanes)
     if dtype == "entry":
         return module([*part_functions(tape, make(), plan), whole(tape, make(), plan), entry(tape, make(), plan)])
     parts = [blocks(tape, make(), plan), loop(tape, make(), plan)]

@@ -6,8 +6,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import prod
+from typing import Any
 
-from linkwise.kernel.backends.llvm.body import Plan, _Writer
+from linkwise.expr.ordering import MANY
+from linkwise.kernel.backends.llvm.body import Plan, _Writer, numbers
 from linkwise.kernel.backends.llvm.lowering import host
 from linkwise.kernel.backends.llvm.phases import Words, phase_head
 from linkwise.kernel.backends.llvm.text import Text
@@ -19,14 +21,16 @@ SPACE = "space"
 
 
 def space(tapes: Sequence[Tape]) -> int:
-    """How many elements go from part to part of tapes at most, on this machine."""
-    return max(_plan(tape, has_fma=host().has_fma).space for tape in tapes)
+    """How many elements go from part to part of the tapes of a program at most, on this machine."""
+    plain = sum(tape.length for tape in tapes) > MANY
+    return max(_plan(tape, has_fma=host().has_fma, plain=plain).space for tape in tapes)
 
 
-def _plan(tape: Tape, *, has_fma: bool) -> Plan:
+def _plan(tape: Tape, **how: bool) -> Plan:
     """The plan of a tape, which is made once."""
-    plans: dict[bool, Plan] = tape.__dict__.setdefault("plans", {})
-    return plans[has_fma] if has_fma in plans else plans.setdefault(has_fma, Plan(tape, has_fma=has_fma))
+    plans: dict[Any, Plan] = tape.__dict__.setdefault("plans", {})
+    key = tuple(how.items())
+    return plans[key] if key in plans else plans.setdefault(key, Plan(tape, **how))
 
 
 def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
@@ -34,11 +38,11 @@ def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
 
     Elements that are zero whatever goes in are left as they are.
     """
-    plan = _plan(tape, has_fma=t.has_fma)
+    plan = _plan(tape, has_fma=t.has_fma, plain=layout.length > MANY)
     t = t.another(f"p{number}")
     names = [*tape.inputs, *tape.outputs, SPACE]
     pointers = ", ".join(f"ptr noalias %{name}" for name in names)
-    functions = []
+    functions = numbers(tape, t, plan)
     for part in range(len(plan.parts)):
         t.begin()
         t.do(f"%lanes = alloca [3 x {t.vector}], align 64")
