@@ -169,13 +169,14 @@ class ProgramLayout:
     def words(self) -> dict[str, int]:
         """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
 
-        "bytes" of memory; where the code for a "few" configurations stands, and its table; the address of the constants,
+        "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does that
+        is compiled apart; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
         its "rows", where its row numbers ("ints"), constants ("numbers"), "records" and what is "passed" on begin; for each
         array where it begins, and how many of its elements are cleared at first; for each argument the number of its
         elements and three sizes.
         """
-        names = ["bytes", "few", "few data", "constants", "stacked"]
+        names = ["bytes", "few", "few data", "solver", "constants", "stacked"]
         sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]
         names += [f"size {size}" for size in dict.fromkeys([*sizes, "nv", "before drives"])]
         names += ["parents", "order"]

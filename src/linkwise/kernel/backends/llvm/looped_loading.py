@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.expr.ordering import MANY
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, entry_with_pool, load_made
@@ -20,6 +21,7 @@ from linkwise.kernel.backends.llvm.looped_entry import MOST_SCALARS, numbers
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
 from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, usable
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
+from linkwise.kernel.sources import sources_digest
 
 
 @cache
@@ -64,6 +66,19 @@ class LoopedCode:
                 )
             return self._loaded[variant]
 
+    def solver(self, dtype: str = "float64") -> Code | None:
+        """What solves, where that is compiled apart: the same for all mechanisms."""
+        if self.layout.length <= MANY:
+            return None
+        variant = (f"solver {dtype}", None, False)
+        with self._lock:
+            if variant not in self._loaded:
+                key = processor.machine_key(
+                    f"solver {self.layout.name} {list(self.layout.words)} {looped.LOOPED} {sources_digest()}", dtype
+                )
+                self._loaded[variant] = load_made(key, lambda: looped.solver_code(self._program(), dtype, None))
+            return self._loaded[variant]
+
     def warm(self) -> None:
         """Have the code on disk that most calls need."""
         self.load()
@@ -83,11 +98,14 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     few = code.load(lanes=FEW, stacked=stacked) if code.apart else None
     words = data.table(layout, vector_bytes(), stacked=stacked)
     small = data.table(layout, 8 * FEW, stacked=stacked)
+    solver = code.solver()
+    if solver is not None:
+        words[layout.words["solver"]] = solver.address("call")
     if few is not None:
         words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
     words[layout.words["constants"]] = small[layout.words["constants"]] = numbers.ctypes.data
     memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
-    memory.held += [wide, few, words, small, numbers]
+    memory.held += [wide, few, solver, words, small, numbers]
     memory.data[1] = words.ctypes.data
     memory.set_loop(0, _single_later(code, data, stacked=stacked))
     return make(memory, len(face.inputs), len(face.outputs))
@@ -121,11 +139,13 @@ def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
         try:
             with lock:
                 if not ready:
-                    single = code.load("float32", stacked=stacked)
+                    single, solver = code.load("float32", stacked=stacked), code.solver("float32")
                     words = data.table(code.layout, vector_bytes(), stacked=stacked)
                     numbers = data.all_numbers(code.layout).astype(np.float32)
                     words[code.layout.words["constants"]] = numbers.ctypes.data
-                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, words, numbers))
+                    if solver is not None:
+                        words[code.layout.words["solver"]] = solver.address("call")
+                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, solver, words, numbers))
             ready[0](args, dimensions, steps, ready[1])
         except BaseException as error:  # nothing may escape into NumPy, and no result may look like one
             rows = ctypes.c_int64.from_address(dimensions).value
