@@ -153,19 +153,10 @@ def acceleration_derivatives(
     return by_q, by_qd, solver.inverse()
 
 
-def motion_and_slopes(
-    tree: Tree, q: Array, qd: Array, tau: Array, *more: Array, wrenches: Wrenches = None
-) -> tuple[Array, Array, Array, Array]:
-    """Both sides of M qdd = efforts, (nv, nv) and (nv,); the derivatives (nv, nv) of inverse dynamics by q and qd.
-
-    ``more`` are the wrenches, where there are any, and qdd (nv,), on which the first two do not depend.
-    """
-    *external, qdd = more
-    if external:
-        by_q, by_qd, mass = inverse_dynamics_external_derivatives(tree, q, qd, qdd, *external, wrenches=wrenches)
-    else:
-        by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
-    return mass, tau - held_efforts(tree, q, qd, *external, wrenches=wrenches), by_q, by_qd
+def motion_and_slopes(tree: Tree, q: Array, qd: Array, tau: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+    """Both sides of M qdd = efforts, (nv, nv) and (nv,), without qdd; the derivatives of inverse dynamics by q and qd."""
+    by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    return mass, tau - held_efforts(tree, q, qd), by_q, by_qd
 
 
 def _at_acceleration(

@@ -27,8 +27,8 @@ from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 
-#: Algorithms that are compiled in blocks.
-IN_BLOCKS = ("forward_dynamics_derivatives", "forward_dynamics_external_derivatives")
+#: What is compiled in blocks.
+NAME = "forward_dynamics_derivatives"
 
 
 def chosen_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
@@ -41,12 +41,12 @@ def chosen_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
     """
     if tier != "straight":
         return looped_kernel(tree, declared, options, tier)
-    if declared.name not in IN_BLOCKS or len(tree.links) + tree.floating < BODIES:
+    if declared.name != NAME or len(tree.links) + tree.floating < BODIES:
         return None
     if not loaders.usable() or tree.coupled or refused(tree, declared, options) or body_count(tree) < BODIES:
         return None
     check_inertia(tree)
-    return BlockKernel(tree, declared, options)
+    return BlockKernel(tree, declared)
 
 
 class BlockKernel(LoopedKernel):
@@ -57,32 +57,26 @@ class BlockKernel(LoopedKernel):
     tree : Tree
         The mechanism.
     declared : Algorithm
-        What to compute.
-    options : mapping of str to object
-        The options of the algorithm that are not what they are by default.
+        The derivatives of forward dynamics.
     """
 
     tier = "straight"
 
-    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
-        chosen = dict(options)
-        key = algorithm.key_of(tree, declared, chosen)
+    def __init__(self, tree: Tree, declared: Algorithm) -> None:
+        key = algorithm.key_of(tree, declared, {})
         alone = tree.memo("kernel", "alone", lambda: unshared(tree))
-        code = code_by_key(
-            key and processor.machine_key(key, "blocks"), partial(_blocks, alone, declared, chosen), apart=False
-        )
-        super().__init__(tree, declared, options, code)
+        kept = key and processor.machine_key(key, "blocks")
+        super().__init__(tree, declared, {}, code_by_key(kept, partial(_blocks, alone, declared), apart=False))
 
 
 @without_collection()
-def _blocks(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> LoopedProgram:
+def _blocks(tree: Tree, declared: Algorithm) -> LoopedProgram:
     """M and the efforts that accelerate; the acceleration; the derivatives of inverse dynamics there; the solutions."""
-    single = options.get("wrenches") is None
-    inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
+    inputs, outputs = (shapes_of(shapes, single=True) for shapes in (declared.inputs, declared.outputs))
     by_q, by_qd, inverse = outputs
-    n, state = (tree.nv,), declared.shapes(tree, declared.inputs, options)
+    n, state = (tree.nv,), declared.shapes(tree, declared.inputs)
     known = {"M": 2 * n, "efforts": n, by_q: 2 * n, by_qd: 2 * n}
-    whole = trace(partial(motion_and_slopes, tree, **options), declared.name, {**state, SOLVED: n}, known)
+    whole = trace(partial(motion_and_slopes, tree), declared.name, {**state, SOLVED: n}, known)
     before, after = cut(whole, ("M", "efforts"))
     before = replace(before, outputs={SOLVED if name == "efforts" else name: of for name, of in before.outputs.items()})
     temporaries: dict[str, tuple[Size, ...]] = {"M": ("nv", "nv"), SOLVED: ("nv",), CARRIED: before.outputs[CARRIED]}
