@@ -121,9 +121,7 @@ class LoopedKernel(Kernel):
 
     tier = "looped"
 
-    def __init__(
-        self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None
-    ) -> None:
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None) -> None:
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -195,9 +193,7 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
     return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree), twisted=twisted)
 
 
-def _ufunc(
-    tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel
-) -> Any:
+def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
@@ -398,6 +394,7 @@ def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
 
 
 def body_count(tree: Tree) -> int:
+    """The number of moving bodies."""
     return tree.memo("sweeps", "bodies", lambda: len(moving_bodies(_free(tree)).bodies))
 
 
