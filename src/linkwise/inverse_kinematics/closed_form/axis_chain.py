@@ -82,18 +82,34 @@ class AxisChain:
 
         D^-1 = E_m(-t_m) ... E_1(-t_1), and turning each axis round makes of -t again t: the same numbers solve both.
         """
-        order = slice(None, None, -1)
+        order = range(len(self))[::-1]
+        return replace(part(self, order), axes=-self.axes[order] + 0.0, home=np.eye(4), frame=np.eye(4))
+
+    def with_revolute(self, place: int, axis: FloatArray, point: FloatArray) -> AxisChain:
+        """The chain with a revolute joint at a place, of no coordinate, about an axis (3,) through a point (3,)."""
         return replace(
             self,
-            axes=-self.axes[order] + 0.0,
-            points=self.points[order],
-            translates=self.translates[order],
-            home=np.eye(4),
-            frame=np.eye(4),
-            coordinates=self.coordinates[order],
-            ratios=self.ratios[order],
-            shifts=self.shifts[order],
+            axes=np.insert(self.axes, place, axis, axis=0),
+            points=np.insert(self.points, place, point, axis=0),
+            translates=(*self.translates[:place], False, *self.translates[place:]),
+            coordinates=(*self.coordinates[:place], -1, *self.coordinates[place:]),
+            ratios=np.insert(self.ratios, place, 1.0),
+            shifts=np.insert(self.shifts, place, 0.0),
         )
+
+
+def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
+    """Some joints of a chain, in the order given, as a chain of their own, with the same end."""
+    joints = list(which)
+    return replace(
+        chain,
+        axes=chain.axes[joints],
+        points=chain.points[joints],
+        translates=tuple(chain.translates[k] for k in joints),
+        coordinates=tuple(chain.coordinates[k] for k in joints),
+        ratios=chain.ratios[joints],
+        shifts=chain.shifts[joints],
+    )
 
 
 def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, str]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.circle_roots import classified, coefficients
+from linkwise.inverse_kinematics.closed_form.circle_roots import declared
 from linkwise.inverse_kinematics.closed_form.loop_closing import (
     about,
     inverse_placement,
@@ -29,19 +29,13 @@ from linkwise.inverse_kinematics.closed_form.loop_closing import (
     shifted,
     times,
 )
-from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
-#: Samples of the determinant on the circle. Its orders up to 8 are its own; those beyond, up to half of the samples, must
-#: vanish: they measure its error.
-SAMPLES = 20
-
-#: Degree of the determinant, and the number of its roots in z = exp(i t).
+#: Degree of the determinant, which has twice as many roots in z = exp(i t).
 DEGREE = 8
-ROOTS = 2 * DEGREE
 
 #: The angles by which a pair of joints is sampled, and what makes coefficients of (1, cos, sin) of three samples.
 THIRDS = np.array([0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0])
@@ -252,51 +246,18 @@ def _unit(c: Any, s: Any) -> tuple[Any, Any]:
 
 
 @cache
-def kernels() -> dict[str, Kernel]:
+def kernels() -> Functions:
     """The functions of this module that are the same for all joints, and what its samples need, compiled."""
-    c, roots = {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
-
-    def polynomial(samples: Array) -> tuple[Array, Array]:
-        return coefficients(samples, DEGREE)
-
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        "determinant": (determinant, {"equations": (3, 6, 9), "circle": (2,)}, {"value": ()}),
-        "coefficients": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "classified": (
-            classified,
-            {**c, **roots, "error": ()},
-            {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
-        ),
-    }
-    return {name: Kernel(kept_tape(__name__, f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+    value = determinant, {"equations": (3, 6, 9), "circle": (2,)}, {"value": ()}
+    return Functions(__name__, {"determinant": value} | declared(DEGREE))
 
 
 @cache
-def ufuncs() -> dict[str, Any]:
-    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
-    return {name: kernel.ufunc for name, kernel in kernels().items()}
-
-
-@cache
-def pair_kernels(slides: Slides) -> dict[str, Kernel]:
+def pair_kernels(slides: Slides) -> Functions:
     """`eliminate_pair` and `joint_angles` for what slides, compiled."""
-    loop, equations, pair = {"loop": (6, 3, 4)}, {"equations": (3, 6, 9)}, {"pair": (3, 4, 9)}
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        "eliminate_pair": (partial(eliminate_pair, slides=slides), loop, {**equations, **pair}),
-        "joint_angles": (
-            partial(joint_angles, slides=slides),
-            {**equations, **pair, **loop, "circle": (2,)},
-            {"q": (6,)},
-        ),
+    loop, eliminated = {"loop": (6, 3, 4)}, {"equations": (3, 6, 9), "pair": (3, 4, 9)}
+    functions = {
+        "eliminate_pair": (partial(eliminate_pair, slides=slides), loop, eliminated),
+        "joint_angles": (partial(joint_angles, slides=slides), {**eliminated, **loop, "circle": (2,)}, {"q": (6,)}),
     }
-    suffix = "".join("RP"[slide] for slide in slides)
-    return {
-        name: Kernel(kept_tape(__name__, f, f"{name}_{suffix}", inputs, outputs))
-        for name, (f, inputs, outputs) in declared.items()
-    }
-
-
-@cache
-def pair_ufuncs(slides: Slides) -> dict[str, Any]:
-    """The gufuncs of `pair_kernels`."""
-    return {name: kernel.ufunc for name, kernel in pair_kernels(slides).items()}
+    return Functions(__name__, functions, "_" + "".join("RP"[slide] for slide in slides))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import members
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of, settled
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of, part, settled
 from linkwise.inverse_kinematics.closed_form.axis_clusters import blocks
 from linkwise.inverse_kinematics.closed_form.five_revolute import parallel_groups
 from linkwise.inverse_kinematics.closed_form.planar_chain import RotationFirst, planar_runs, plane_first, rotation_first
@@ -24,7 +24,6 @@ from linkwise.inverse_kinematics.closed_form.problem import (
     Solve,
     Way,
     axes_of,
-    part,
     values_at,
 )
 from linkwise.inverse_kinematics.closed_form.six_revolute import parallel, spherical

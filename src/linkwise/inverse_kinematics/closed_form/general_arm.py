@@ -33,16 +33,14 @@ from linkwise.inverse_kinematics.closed_form.answers import (
 )
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
-    SAMPLES,
+    DEGREE,
     Slides,
     kernels,
     pair_kernels,
-    pair_ufuncs,
-    ufuncs,
 )
-from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
+from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, circle_points, roots_of
 from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.solve.constraints.pose import EXACT
 from linkwise.solve.validation import FARTHEST
 from linkwise.spatial.scalar import FloatArray
@@ -61,7 +59,7 @@ SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 #: Squares up to which a pose is exact and near enough to be taken as it is: how far it is from rigid, and from the origin.
 _SOUND: FloatArray = np.array([EXACT, FARTHEST**2])
 
-_CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
+_CIRCLE = circle_points(DEGREE)
 
 
 class Formulation(NamedTuple):
@@ -120,7 +118,7 @@ class Formulation(NamedTuple):
         """Where joints (M, 6) are on the circle."""
         return -q[:, self.hidden] if self.backwards else q[:, self.hidden]
 
-    def polynomials(self) -> dict[str, Kernel]:
+    def polynomials(self) -> Functions:
         """What makes roots of samples."""
         return kernels()
 
@@ -251,7 +249,7 @@ class GeneralArm:
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
-        carried = loop_closing.ufuncs()["carried"]
+        carried = loop_closing.carrying()
         product, back, checks = carried(poses, *self._ends[0])
         if self.offset_wrist is None:
             loop = np.empty((len(poses), 6, 3, 4))
@@ -268,7 +266,7 @@ class GeneralArm:
 
     def _checks(self, poses: FloatArray) -> FloatArray:
         """The checks (N, 3) of poses, see `carried`."""
-        return np.asarray(loop_closing.ufuncs()["carried"](poses, *self._ends[0])[2])
+        return np.asarray(loop_closing.carrying()(poses, *self._ends[0])[2])
 
     def _formulations(self) -> list[list[Any]]:
         """What is compared: the first, and others where none of these is usable."""
@@ -448,9 +446,9 @@ def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
 
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
-    functions = kernels() if len(loop) > 1 else ufuncs()
+    functions = kernels().for_rows(len(loop))
     slides, pairs, period = _kinds(formulation)
-    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(pairs).values()
+    eliminate_pair, joint_angles = pair_kernels(pairs).for_rows(len(loop)).values()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
         equations, pair = eliminate_pair(loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain
+from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain, part
 from linkwise.inverse_kinematics.closed_form.axis_clusters import AxisCluster, blocks
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
-from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, part, words
+from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, words
 from linkwise.inverse_kinematics.closed_form.subproblems import MARGIN, component, over, require
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, select

@@ -21,8 +21,7 @@ from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, close
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
 from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.inverse_kinematics.closed_form.loop_closing import Slides, about, inverse_placement, word
-from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
@@ -154,17 +153,14 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
 
 
 @cache
-def kernels(slides: Slides) -> dict[str, Kernel]:
+def kernels(slides: Slides) -> Functions:
     """`norm` and `sliding_joints` for what slides, compiled."""
     inputs: dict[str, Any] = {"loop": (6, 3, 4), "circle": (2,)}
-    declared: dict[str, tuple[Any, Any]] = {
-        "norm": (partial(norm, slides=slides), {"value": (), "denominator": ()}),
-        "joints": (partial(sliding_joints, slides=slides), {"q": (2, 6)}),
+    functions = {
+        "norm": (partial(norm, slides=slides), inputs, {"value": (), "denominator": ()}),
+        "joints": (partial(sliding_joints, slides=slides), inputs, {"q": (2, 6)}),
     }
-    return {
-        name: Kernel(kept_tape(__name__, f, f"{name}{word(slides)}", inputs, outputs))
-        for name, (f, outputs) in declared.items()
-    }
+    return Functions(__name__, functions, word(slides))
 
 
 class SlidingFormulation(NamedTuple):
@@ -193,7 +189,7 @@ class SlidingFormulation(NamedTuple):
         """Where joints (M, 6) are on the circle."""
         return q[:, self.hidden]
 
-    def polynomials(self) -> dict[str, Kernel]:
+    def polynomials(self) -> Functions:
         """What makes roots of samples."""
         return quartic.kernels()
 
@@ -203,7 +199,7 @@ class SlidingFormulation(NamedTuple):
         period = np.where(slides, 0.0, 2.0 * np.pi)
         loop = np.ascontiguousarray(placements[:, order, :3])
         functions = kernels(slides)
-        polynomials: Any = self.polynomials() if len(loop) > 1 else quartic.ufuncs()
+        polynomials = self.polynomials().for_rows(len(loop))
         with np.errstate(all="ignore"):
             c, error = polynomials["coefficients"](self.samples(placements))
             radii, circle, kind = polynomials["classified"](c, roots_of(c), error)
