@@ -13,7 +13,6 @@ from linkwise.inverse_kinematics.closed_form import Elimination, NoClosedFormErr
 from linkwise.inverse_kinematics.closed_form.axis_chain import chain_of
 from linkwise.inverse_kinematics.closed_form.circle_determinant import DEGREE, kernels
 from linkwise.inverse_kinematics.closed_form.circle_roots import roots_of
-from linkwise.inverse_kinematics.closed_form.general_arm import solve_loops
 from linkwise.inverse_kinematics.closed_form.offset_wrist import offset_wrist, solve_offset_wrist
 
 QUARTER = math.pi / 2
@@ -113,7 +112,7 @@ def test_offset_wrists_have_the_solutions_of_the_general_elimination(name: str) 
     _, T = planted(arm, 400, seed=11)
     displacements = np.linalg.inv(solver.chain.frame) @ T @ np.linalg.inv(solver.chain.home)
     placements = solver.arm.placements(displacements)
-    general = solve_loops(placements, solver.arm.formulations[0])
+    general = solver.arm.formulations[0].solve(placements)
     seen = solver.arm.offset_wrist.displaced(displacements, solver.chain.size)
     both_seen = np.stack([seen, placements[:, 5, :3]], axis=1)
     special = solve_offset_wrist(both_seen, placements[0, :5, :3], solver.arm.offset_wrist)

@@ -29,6 +29,7 @@ from linkwise.inverse_kinematics.closed_form.answers import (
     closed_to_rounding,
     distinct,
     pairs_of_poses,
+    rows_of_poses,
     wrapped,
 )
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
@@ -106,7 +107,7 @@ class Formulation(NamedTuple):
 
     def solve(self, placements: FloatArray) -> Answers:
         """Solutions of loops (N, 6, 4, 4)."""
-        return solve_loops(placements, self)
+        return _solve_ordered(self.loop(placements), self)
 
     def samples(self, placements: FloatArray) -> FloatArray:
         """The determinants of loops (N, 6, 4, 4) on the circle."""
@@ -308,9 +309,7 @@ class GeneralArm:
             left = np.flatnonzero(~proven)
             if not left.size:
                 return
-            counts = np.bincount(pose, minlength=len(proven))
-            known = np.full((len(proven), int(counts.max(initial=0))), np.nan)
-            known[pose, np.arange(len(pose)) - (np.cumsum(counts) - counts)[pose]] = formulation.hidden_angles(angles)
+            known, _ = rows_of_poses(pose, formulation.hidden_angles(angles), len(proven))
             samples = formulation.samples(placements[left])
             proven[left] = no_other_roots(samples, known[left], formulation.polynomials())
 
@@ -437,11 +436,6 @@ def _axis_frames(chain: AxisChain) -> FloatArray:
         x /= np.linalg.norm(x)
         frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, point + axis * (np.mean(feet) if feet else 0.0)])
     return frames
-
-
-def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
-    """Solutions of loops (N, 6, 4, 4) by one formulation."""
-    return _solve_ordered(formulation.loop(placements), formulation)
 
 
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
