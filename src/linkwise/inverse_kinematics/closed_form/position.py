@@ -125,8 +125,8 @@ class Regional:
         solutions = []
         for first in firsts[:2]:
             remainder = unturned(h1, first, out) - (p3 - p1)
-            pairs = two_axes(h2, h3, to, remainder, free[1], free[2], size=size)
-            solutions += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
+            pairs = two_axes(-h3, -h2, remainder, to, free[2], free[1], size=size)
+            solutions += [(first, second, last, firsts[2] + miss) for last, second, miss in pairs]
         return solutions
 
     def _general(self, point: Array, place: Array, free: Any) -> list[Found]:
