@@ -18,7 +18,7 @@ from linkwise.inverse_kinematics.closed_form import Solutions
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges
+from linkwise.solve.joint_limits import JointRanges, shorter_way
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
@@ -346,14 +346,12 @@ class _Graph:
 
     def moves(self, q: FloatArray, after: FloatArray) -> FloatArray:
         """From coordinates q to after (..., n); joints without limits go the shorter way round."""
-        away = after - q
-        return np.where(self.endless, away - TURN * np.rint(away / TURN), away)
+        return shorter_way(after - q, self.endless)
 
     def _step(self, a: _Nodes, b: _Nodes) -> _Step:
         near = np.ones((len(a.q), len(b.q)), dtype=bool)
         for joint, endless in enumerate(self.endless):
-            away = b.q[None, :, joint] - a.q[:, None, joint]
-            near &= np.abs(away - TURN * np.rint(away / TURN) if endless else away) <= LEAP
+            near &= np.abs(shorter_way(b.q[None, :, joint] - a.q[:, None, joint], endless)) <= LEAP
         start, end = np.nonzero(near)
         moves = self.moves(a.q[start], b.q[end])
         gap = pose_error(a.pose, b.pose)
