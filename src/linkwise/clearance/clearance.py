@@ -107,26 +107,26 @@ class Clearance:
         """Witness points (..., P, 2, 3), and the unit vectors (..., P, 3) from the first shape to the second."""
         if self.exact is not None:
             return self.exact
-        own, others = self.shapes.own, self.obstacles
-        starts, vectors = placed(own, self.shapes.links, frames_at(self.shapes.tree, self.q))
+        bodies, others = self.shapes.own, self.obstacles
+        starts, vectors = placed(bodies, self.shapes.links, frames_at(self.shapes.tree, self.q))
         rows = others.rows
         batch = self.distance.shape[:-1]
         points, normals = np.empty((*self.distance.shape, 2, 3)), np.empty((*self.distance.shape, 3))
-        shapes, obstacles = ([(j, is_own) for j in range(len(s.names))] for s, is_own in ((own, True), (others, False)))
+        shapes, obstacles = ([(j, is_own) for j in range(len(s.names))] for s, is_own in ((bodies, True), (others, False)))
         for k, ((i, _), (j, is_own)) in enumerate(self.shapes.each_pair(shapes, obstacles)):
-            a = np.flatnonzero(own.owners == i)
+            a = np.flatnonzero(bodies.owners == i)
             if not is_own and not others.capsules[j]:
                 box = rows[others.owners == j].ravel()
                 points[..., k, :, :], normals[..., k, :] = _beside(
-                    box, starts[..., a, :], vectors[..., a, :], own.rows[a, 6]
+                    box, starts[..., a, :], vectors[..., a, :], bodies.rows[a, 6]
                 )
                 continue
-            b = np.flatnonzero((own if is_own else others).owners == j)
+            b = np.flatnonzero((bodies if is_own else others).owners == j)
             a, b = (np.ravel(x) for x in np.meshgrid(a, b, indexing="ij"))
             p, d = starts[..., a, :], vectors[..., a, :]
             second = (starts[..., b, :], vectors[..., b, :]) if is_own else (rows[b, :3], rows[b, 3:6])
             s, g = (np.broadcast_to(part, (*batch, len(b), 3)) for part in second)
-            radii = own.rows[a, 6], (own.rows if is_own else rows)[b, 6]
+            radii = bodies.rows[a, 6], (bodies.rows if is_own else rows)[b, 6]
             between, apart, u, v = segment_gaps(p, d, s, g)
             chosen = (between - radii[0] - radii[1]).argmin(axis=-1)[..., None]
             candidates = (apart, d, g, p + d * u[..., None], s + g * v[..., None])

@@ -136,11 +136,11 @@ def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool =
 
 def _between(tree: Tree, link: int, other: int) -> tuple[list[int], list[int]]:
     """The links whose joints are crossed on the way from one link to another: towards the base, and back outward."""
-    ways: list[list[int]] = [[link], [other]]
-    for way in ways:
-        while way[-1] >= 0:
-            way.append(tree.parents[way[-1]])
-    up, down = ([k for k in one if k not in another] for one, another in (ways, ways[::-1]))
+    routes: list[list[int]] = [[link], [other]]
+    for route in routes:
+        while route[-1] >= 0:
+            route.append(tree.parents[route[-1]])
+    up, down = ([k for k in links if k not in others] for links, others in (routes, routes[::-1]))
     return up, down
 
 

@@ -128,8 +128,8 @@ def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
         for j, b in enumerate(roots):
             if j != i:
                 # |1 / conj(a) - b| |a| = |1 - conj(a) b|, the same for both
-                one, two = (a, b) if i < j else (b, a)
-                image = root(_square_of_image(one, two)) * root(inverses[i])
+                earlier, later = (a, b) if i < j else (b, a)
+                image = root(_square_of_image(earlier, later)) * root(inverses[i])
                 far = least(gaps[i][j], image) - 2.5 * (radii[i] + radii[j])
                 margin = select(margin - far, far, margin)
         margins.append(margin)

@@ -151,8 +151,8 @@ def _rough(candidate: Way) -> bool:
 
 def _joined(first: Way, second: Way) -> Solve:
     """The branches of both ways, for the joints in the order of the first."""
-    one, other = first.setting.chain.coordinates, second.setting.chain.coordinates
-    there, back = [one.index(k) for k in other], [other.index(k) for k in one]
+    order, second_order = first.setting.chain.coordinates, second.setting.chain.coordinates
+    there, back = [order.index(k) for k in second_order], [second_order.index(k) for k in order]
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         branches = list(first.solve(displacement, free))

@@ -132,8 +132,8 @@ class Formulation(NamedTuple):
         every = [Formulation(hidden, backwards, sliding) for hidden, backwards in product(range(6), (False, True))]
         if sliding is None:
             return [every]
-        usable = [one for one in every if (one.hidden - sliding) % 3]
-        return [[one for one in usable if any(one.pairs()[:2]) == first] for first in (True, False)]
+        usable = [formulation for formulation in every if (formulation.hidden - sliding) % 3]
+        return [[formulation for formulation in usable if any(formulation.pairs()[:2]) == first] for first in (True, False)]
 
 
 #: Where the angle of each joint is among those that the elimination gives.
@@ -278,9 +278,9 @@ class GeneralArm:
         placements = self.placements_of(poses)
         proven: Mask = np.zeros(len(poses), dtype=bool)
         left, settled = np.arange(len(poses)), []
-        for way in (None, *self._ways()):
-            if way is not None:
-                more = way(placements[left])
+        for solver in (None, *self._ways()):
+            if solver is not None:
+                more = solver(placements[left])
                 proven[left[more.proven]] = True
                 pose, angles = np.concatenate([pose, left[more.pose]]), np.concatenate([angles, more.angles])
             pose, angles = distinct(pose, angles, period=self.period)
@@ -385,7 +385,7 @@ class GeneralArm:
             if scores[0][0][1] >= USABLE * TRIALS:
                 break
         self.score = scores[0][0][0] / (2.0 * TRIALS)
-        return [scores[0][1], *(one for score, one in scores[1:] if score[1] >= USABLE * TRIALS)]
+        return [scores[0][1], *(formulation for score, formulation in scores[1:] if score[1] >= USABLE * TRIALS)]
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
         """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""

@@ -127,17 +127,17 @@ def wrist_angles(arm: Array, displacement: Array, circle: Array, elbow: Any) -> 
     none = Turn(1.0, 0.0)
     rows = []
     for side in (1.0, -1.0):
-        one = align(h[0], h[1], side * normal, none)
-        two = align(h[1], upper, unturned(h[0], one, shoulder), none)
-        whole = align(h[1], h[3], unturned(h[0], one, fourth), none)
-        three = whole.minus(two)
-        three = Turn(three.c, three.s * inner(h[1], h[2]))
-        seen = unturned(h[1], whole, unturned(h[0], one, h5))
-        four = align(h[3], h[4], seen, none)
+        q1 = align(h[0], h[1], side * normal, none)
+        q2 = align(h[1], upper, unturned(h[0], q1, shoulder), none)
+        whole = align(h[1], h[3], unturned(h[0], q1, fourth), none)
+        q3 = whole.minus(q2)
+        q3 = Turn(q3.c, q3.s * inner(h[1], h[2]))
+        seen = unturned(h[1], whole, unturned(h[0], q1, h5))
+        q4 = align(h[3], h[4], seen, none)
         beside = cross(h[4], h[3])
         end = displacement[:, :3] @ unturned(h[5], Turn(circle[0], circle[1]), beside)
-        five = align(h[4], beside, unturned(h[3], four, unturned(h[1], whole, unturned(h[0], one, end))), none)
-        rows.append([atan2(turn.s, turn.c) for turn in (one, two, three, four, five)] + [atan2(circle[1], circle[0])])
+        q5 = align(h[4], beside, unturned(h[3], q4, unturned(h[1], whole, unturned(h[0], q1, end))), none)
+        rows.append([atan2(turn.s, turn.c) for turn in (q1, q2, q3, q4, q5)] + [atan2(circle[1], circle[0])])
     return np.array(rows, dtype=object)
 
 

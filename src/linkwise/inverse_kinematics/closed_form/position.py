@@ -164,9 +164,9 @@ class Regional:
         return solutions
 
 
-def _row(c: Any, s: Any, one: Any) -> Array:
+def _row(c: Any, s: Any, constant: Any) -> Array:
     """What multiplies the cosine, the sine and one in an expression."""
-    return np.array([c, s, one], dtype=object)
+    return np.array([c, s, constant], dtype=object)
 
 
 def special(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[AxisChain, str]:

@@ -276,8 +276,8 @@ class Setting:
                     queue.append(swapped)
 
     def _commute(self, i: int, j: int) -> bool:
-        one, other = self.chain.translates[i], self.chain.translates[j]
-        return (one and other) or (one is not other and parallel(self.chain, i, j))
+        first, second = self.chain.translates[i], self.chain.translates[j]
+        return (first and second) or (first is not second and parallel(self.chain, i, j))
 
 
 class Way(ABC):

@@ -118,8 +118,8 @@ def _gap(loop: Array, circle: Array, turns: Any, slides: Slides) -> tuple[Array,
             directions[k] = rotation[:, 2]
         elif k > middle:
             rotation = rotation @ about(at[k][0], -1.0 * at[k][1])[:, :3]
-    one, two = (directions[k] for k in sorted(directions))
-    return place - back, one, two
+    axis1, axis2 = (directions[k] for k in sorted(directions))
+    return place - back, axis1, axis2
 
 
 def _triple(a: Array, b: Array, c: Array) -> Any:
@@ -139,12 +139,12 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
     rows, misses = [], []
     for sign in (1.0, -1.0):
         bar = _four_bar(loop, circle, slides, sign)
-        gap, one, two = _gap(loop, circle, bar.turns, slides)
-        misses.append(abs(_triple(gap, one, two)))
-        along = inner(one, two)
+        gap, axis1, axis2 = _gap(loop, circle, bar.turns, slides)
+        misses.append(abs(_triple(gap, axis1, axis2)))
+        along = inner(axis1, axis2)
         scale = 1.0 / (1.0 - along * along)
-        first = -(inner(gap, one) - along * inner(gap, two)) * scale
-        second = -(inner(gap, two) - along * inner(gap, one)) * scale
+        first = -(inner(gap, axis1) - along * inner(gap, axis2)) * scale
+        second = -(inner(gap, axis2) - along * inner(gap, axis1)) * scale
         shifts, angles = iter((first, second)), iter((atan2(s, c) for c, s in (circle, *bar.turns)))
         rows.append([next(shifts) if slide else next(angles) for slide in slides])
     better = misses[1] - misses[0]
