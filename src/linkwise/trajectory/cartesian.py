@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.quaternion import axis_and_angle
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import choice, common_batch, first_place, numbers, rigid_poses
@@ -233,7 +234,7 @@ class Legs:
             relative = turn * sd[..., k, None]
             wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
             w = w + relative
-            rotation = rotation @ turned(axis, angle * s[..., k])
+            rotation = rotation @ rotations_about(axis, angle * s[..., k])
         twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
         return transforms(rotation, position), twist, acceleration
 
@@ -248,18 +249,6 @@ def orthonormal(rotation: FloatArray) -> FloatArray:
     for _ in range(2):
         r = 0.5 * r @ (3.0 * np.eye(3) - np.swapaxes(r, -1, -2) @ r)
     return np.asarray(r)
-
-
-def cross_matrices(v: FloatArray) -> FloatArray:
-    """The matrices (..., 3, 3) that take vectors to their cross products with v (..., 3), v on the left."""
-    return np.swapaxes(np.cross(v[..., None, :], np.eye(3)), -1, -2)
-
-
-def turned(axis: FloatArray, angle: FloatArray) -> FloatArray:
-    """Rotations (..., 3, 3) about unit axes (..., 3) by angles (...), broadcast: Rodrigues' formula (O. Rodrigues, 1840)."""
-    k = cross_matrices(axis)
-    s, half = np.sin(angle)[..., None, None], np.sin(0.5 * angle)[..., None, None]
-    return np.asarray(np.eye(3) + s * k + 2.0 * half**2 * (k @ k))
 
 
 PROFILES = ("quintic", "trapezoidal")

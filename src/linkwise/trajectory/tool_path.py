@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import numbers, rigid_poses, whole
-from linkwise.trajectory.cartesian import Legs, turned
+from linkwise.trajectory.cartesian import Legs
 from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.validation import configuration, scalar
 
@@ -216,7 +217,7 @@ class _Route:
             turn = rotation @ (axis * angle)
             wd = wd + turn * sdd + np.cross(w, turn * sd)
             w = w + turn * sd
-            rotation = rotation @ turned(axis, angle * s[:, 0])
+            rotation = rotation @ rotations_about(axis, angle * s[:, 0])
         return transforms(rotation, position), np.hstack((velocity, w)), np.hstack((acceleration, wd))
 
     def _displacement(self, k: int, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -226,7 +227,7 @@ class _Route:
             return line * s, np.broadcast_to(line, (len(s), 3)), np.zeros((len(s), 3))
         arm, turn = self.arcs[k]
         angle = np.linalg.norm(turn)
-        radius = turned(turn / angle, angle * s[:, 0]) @ arm
+        radius = rotations_about(turn / angle, angle * s[:, 0]) @ arm
         slope = np.cross(turn, radius)
         return radius - arm, slope, np.cross(turn, slope)
 

@@ -44,8 +44,9 @@ from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
 from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.solve.constraints.pose import EXACT
 from linkwise.solve.validation import FARTHEST
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse
+from linkwise.spatial.transform import inverse, transforms
 
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 256
@@ -318,13 +319,9 @@ class GeneralArm:
         rng, parts = np.random.default_rng(0), []
         for _, formulation in zip(range(NUDGES), cycle(self.formulations[:2]), strict=False):
             moved = placements.copy()
-            nudge = np.eye(4)
-            turn = rng.normal(size=3) * NUDGE
-            nudge[:3, :3] += [[0.0, -turn[2], turn[1]], [turn[2], 0.0, -turn[0]], [-turn[1], turn[0], 0.0]]
-            nudge[:3, :3] = np.linalg.qr(nudge[:3, :3])[0]
-            nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
-            nudge[:3, 3] = rng.normal(size=3) * NUDGE
-            moved[:, 5] = moved[:, 5] @ nudge
+            turn, shift = rng.normal(size=(2, 3)) * NUDGE
+            angle = np.asarray(np.linalg.norm(turn))
+            moved[:, 5] = moved[:, 5] @ transforms(rotations_about(turn / angle, angle), shift)
             near = formulation.solve(moved)
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
@@ -389,16 +386,10 @@ class GeneralArm:
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
         """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""
-        reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
+        reached, z = np.broadcast_to(np.eye(4), (len(q), 4, 4)), np.array([0.0, 0.0, 1.0])
         for k, slides in enumerate(self._slides):
             angle = np.zeros(len(q)) if slides else q[:, k]
-            turn = np.zeros((len(q), 4, 4))
-            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(angle)
-            turn[:, 1, 0] = np.sin(angle)
-            turn[:, 0, 1] = -turn[:, 1, 0]
-            turn[:, 2, 2] = turn[:, 3, 3] = 1.0
-            turn[:, 2, 3] = q[:, k] - angle
-            reached = reached @ turn
+            reached = reached @ transforms(rotations_about(z, angle), (q[:, k] - angle)[:, None] * z)
             if k < 5:
                 reached = reached @ self._between[k]
         result = np.empty((len(q), 6, 4, 4))
