@@ -219,15 +219,23 @@ class Legs:
     def state(self, progress: PiecewisePolynomial, time: FloatArray) -> State:
         """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,).
 
-        The origin is at p0 + sum of d_k s_k, the orientation R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k and s_k
-        its progress from 0 to 1. With w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of
-        the w_k; its derivative the sum of R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap
-        or not.
+        The origin is at p0 + sum of d_k s_k, s_k the progress of leg k from 0 to 1.
         """
         s, sd, sdd = progress(time)
-        position = self.position[..., None, :] + s @ self.line
-        rotation = np.broadcast_to(self.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
-        w = wd = np.zeros_like(position)
+        rotation, w, wd = self.turning(s, sd, sdd)
+        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
+        return transforms(rotation, self.position[..., None, :] + s @ self.line), twist, acceleration
+
+    def turning(self, s: FloatArray, sd: FloatArray, sdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return rotations (..., 3, 3), angular velocities and accelerations (..., 3) for the progress (..., K - 1) of legs.
+
+        The orientation is R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k and s_k its progress from 0 to 1. With
+        w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of the w_k; its derivative the sum
+        of R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap or not.
+        """
+        batch = np.broadcast_shapes((*self.angle.shape[:-1], 1), s.shape[:-1])
+        rotation = np.broadcast_to(self.rotation[..., None, :, :], (*batch, 3, 3))
+        w = wd = np.zeros((*batch, 3))
         for k in range(self.angle.shape[-1]):
             axis, angle = self.axis[..., None, k, :], self.angle[..., None, k]
             turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
@@ -235,8 +243,7 @@ class Legs:
             wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
             w = w + relative
             rotation = rotation @ rotations_about(axis, angle * s[..., k])
-        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
-        return transforms(rotation, position), twist, acceleration
+        return rotation, w, wd
 
 
 def orthonormal(rotation: FloatArray) -> FloatArray:

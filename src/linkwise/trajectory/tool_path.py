@@ -204,20 +204,17 @@ class _Route:
         """
         ends = np.concatenate(([0.0], np.cumsum(self.lengths)))
         position = np.tile(self.legs.position, (len(places), 1))
-        rotation = np.tile(self.legs.rotation, (len(places), 1, 1))
-        velocity, acceleration, w, wd = (np.zeros((len(places), 3)) for _ in range(4))
+        velocity, acceleration = (np.zeros((len(places), 3)) for _ in range(2))
+        progress = np.empty((3, len(places), len(self.lengths)))
         for k, length in enumerate(self.lengths):
             widths = [self.blend * (k > 0), self.blend * (k + 1 < len(self.lengths))]
-            ramps = [_ramp(places - end, middle - end, width) for end, width in zip(ends[k : k + 2], widths, strict=True)]
-            s, sd, sdd = ((up - down)[:, None] / length for up, down in zip(*ramps, strict=True))
+            up, down = (_ramp(places - end, middle - end, width) for end, width in zip(ends[k : k + 2], widths, strict=True))
+            progress[..., k] = np.subtract(up, down) / length
+            s, sd, sdd = progress[..., k, None]
             moved, slope, bend = self._displacement(k, s)
             position, velocity = position + moved, velocity + slope * sd
             acceleration = acceleration + slope * sdd + bend * sd**2
-            axis, angle = self.legs.axis[k], self.legs.angle[k]
-            turn = rotation @ (axis * angle)
-            wd = wd + turn * sdd + np.cross(w, turn * sd)
-            w = w + turn * sd
-            rotation = rotation @ rotations_about(axis, angle * s[:, 0])
+        rotation, w, wd = self.legs.turning(*progress)
         return transforms(rotation, position), np.hstack((velocity, w)), np.hstack((acceleration, wd))
 
     def _displacement(self, k: int, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
