@@ -20,6 +20,7 @@ from linkwise.model.body import Body, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.stacks import cleaned
 from linkwise.model.tree import Tree
+from linkwise.spatial import lines
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
@@ -233,12 +234,9 @@ def feet(chain: AxisChain, i: int, j: int) -> tuple[FloatArray, FloatArray]:
     Of parallel axes, the point that axis i has, and the one of axis j beside it.
     """
     a, b, p, q = chain.axes[i], chain.axes[j], chain.points[i], chain.points[j]
-    c = float(a @ b)
     if angle(chain, i, j) <= TOLERANCE:
-        return p, q + b * float(b @ (p - q))
-    across = 1.0 - c * c
-    along_a, along_b = float(a @ (q - p)), float(b @ (q - p))
-    return p + a * ((along_a - c * along_b) / across), q + b * ((c * along_a - along_b) / across)
+        return p, np.asarray(lines.foot_on_line(p, q, b))
+    return lines.feet(p, a, q, b)
 
 
 def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
@@ -253,9 +251,7 @@ def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
 def made_meet(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
     """The chain with one point for the axes of some joints; its misfit grows by the greatest distance, in its size."""
     point, gap = common_point(chain, *joints)
-    points = chain.points.copy()
-    points[list(joints)] = point
-    return replace(chain, points=tidy(points), misfit=max(chain.misfit, gap / chain.size))
+    return with_points(chain, dict.fromkeys(joints, point), gap / chain.size)
 
 
 def as_read(near: AxisChain, chain: AxisChain) -> AxisChain:

@@ -32,7 +32,7 @@ from linkwise.inverse_kinematics.closed_form.answers import (
     rows_of_poses,
     wrapped,
 )
-from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, angle, feet
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
     DEGREE,
     Slides,
@@ -53,6 +53,9 @@ AT_ONCE = 256
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
 TRIALS, USABLE = 192, 0.9
+
+#: Axes at less than this angle, rad, have no common normal worth a place.
+PARALLEL = 3e-5
 
 #: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
 #: of the arm's size).
@@ -415,17 +418,12 @@ def _scaled(T: FloatArray, size: float) -> FloatArray:
 def _axis_frames(chain: AxisChain) -> FloatArray:
     """Frames (6, 4, 4) with z along the axes, each in the middle of the feet of its common normals with its neighbours."""
     frames = np.tile(np.eye(4), (6, 1, 1))
-    for k, (axis, point) in enumerate(zip(chain.axes, chain.points, strict=True)):
-        feet = []
-        for j in (k - 1, k + 1):
-            if 0 <= j < 6:
-                other, offset = chain.axes[j], chain.points[j] - point
-                cosine = float(axis @ other)
-                if 1.0 - cosine * cosine > 1e-9:
-                    feet.append((offset @ axis - cosine * (offset @ other)) / (1.0 - cosine * cosine))
+    for k, axis in enumerate(chain.axes):
+        neighbours = [j for j in (k - 1, k + 1) if 0 <= j < 6 and angle(chain, k, j) > PARALLEL]
+        origin = np.mean([feet(chain, k, j)[0] for j in neighbours], axis=0) if neighbours else chain.points[k]
         x = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         x /= np.linalg.norm(x)
-        frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, point + axis * (np.mean(feet) if feet else 0.0)])
+        frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, origin])
     return frames
 
 
