@@ -115,9 +115,9 @@ def _device_inverse(
     if mechanism.nq != count or not _determined(mechanism, rows):
         still = library.constant(np.zeros((mechanism.nq, count)), near=q)
         return q[..., None] * 0.0 + still, success & ~success
-    one = library.constant(np.eye(count), near=q)
+    identity = library.constant(np.eye(count), near=q)
     jacobian = library.of_kernel(kernel.derivative("q"))(q, T)
     finite = module.isfinite(jacobian).all(-1).all(-1)
-    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, one))
+    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, identity))
     exists = finite & success & (values[..., -1] > SINGULAR * values[..., 0])
-    return module.linalg.inv(library.where(exists[..., None, None], jacobian, one)), exists
+    return module.linalg.inv(library.where(exists[..., None, None], jacobian, identity)), exists
