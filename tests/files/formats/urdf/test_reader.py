@@ -11,6 +11,7 @@ import pytest
 from linkwise import Mechanism, Mimic, Motor
 from linkwise.files import read, remarks
 from linkwise.files.formats.urdf import reader as urdf
+from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Description, Reading
 from linkwise.model.shape import Shape
 from linkwise.spatial.rotation import rotation_between, rpy_to_rotation
@@ -302,8 +303,8 @@ def test_an_impossible_inertia_can_be_let_through() -> None:
     """And only it is marked."""
     wrong = BALL.replace('izz="1"', 'izz="3"')
     text = f"<robot>{link('a', wrong)}{link('b', BALL)}{joint('a', 'b')}</robot>"
-    assert urdf.parse(text, "", True).description is None
-    found = urdf.parse(text, "", False).description
+    assert urdf.parse(text).description is None
+    found = urdf.parse(text, "", ReadOptions(physical=False)).description
     assert found is not None
     assert [link.body.physical for link in found.mechanism.links] == [False, True]
     assert found.mechanism.links[0].body.tensor.diagonal().tolist() == [1, 1, 3]
@@ -330,7 +331,7 @@ def test_reversed_limits_are_exchanged_by_name_only() -> None:
     text = f'<robot name="r">\n{AB}{joint("a", "b", limit)}</robot>'
     (problem,) = urdf.parse(text).problems
     assert problem.line == 4
-    reading = urdf.parse(text, swap_limits=True)
+    reading = urdf.parse(text, "", ReadOptions(swap_limits=True))
     assert reading.description is not None
     assert np.column_stack([reading.description.mechanism.q_min, reading.description.mechanism.q_max]).tolist() == [[-1, 2]]
     assert [remark.line for remark in reading.remarks if "exchanged" in remark.message] == [4]

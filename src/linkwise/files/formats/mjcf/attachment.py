@@ -39,7 +39,7 @@ class Attacher:
         self.defaults: list[Element] = []
         self._models: dict[str, Element] = {}
         for model in (model for asset in root.all("asset") for model in asset.all("model")):
-            check_known(model, "<model>", log, ("name", "file", "content_type"))
+            check_known(model, log)
             self._models[model.get("name") or includer.model_name(model, model.get("file") or "")] = model
         self._read: dict[str, tuple[Element, Settings, list[Element]]] = {}
 
@@ -48,7 +48,7 @@ class Attacher:
         replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<attach>", self.log, ("model", "body", "frame", "prefix"))
+        said = Attributes(element, self.log)
         name, prefix = said.text("model"), said.text("prefix")
         if name is None and prefix is not None:
             return self._of_this_file(said, prefix)

@@ -12,21 +12,14 @@ import numpy as np
 from linkwise.errors import ModelError, shown
 from linkwise.files.formats.mjcf.attachment import Attached
 from linkwise.files.formats.mjcf.attributes import (
-    BODY,
-    FRAME,
-    FREE,
-    GEOM,
-    INERTIAL,
-    JOINT,
     ORIENTATIONS,
-    SITE,
+    ORIGIN,
     Attributes,
     Defaults,
     between,
     check_tag,
     degrees,
     float_transform,
-    named,
     pose,
 )
 from linkwise.files.formats.mjcf.document import Settings
@@ -197,7 +190,7 @@ def _from_to(said: Attributes, kind: str) -> tuple[FloatArray, float | None]:
     if kind not in LONG:
         said.report(f"fromto is given for type {kind!r}; only a capsule, cylinder, ellipsoid or box has one", "fromto")
         return nothing
-    if any(said.row("pos", 3, (0.0, 0.0, 0.0))):
+    if any(said.row("pos", ORIGIN)):
         said.report("it has both pos and fromto; expected one of them", "fromto")
     if ends is None:
         return nothing
@@ -273,7 +266,7 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
             said.report(f"it has no {key}")
     mass = said.non_negative("mass")
     full = said.numbers("fullinertia", 6, 6)
-    diagonal = said.row("diaginertia", 3, (0.0, 0.0, 0.0))
+    diagonal = said.row("diaginertia", ORIGIN)
     if "fullinertia" in said and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
         said.report("it has fullinertia and also diaginertia or an orientation; expected one of the two", "fullinertia")
     moments = [*diagonal, 0.0, 0.0, 0.0] if full is None else [*full[:4], full[5], full[4]]
@@ -372,7 +365,7 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     """A hinge, a slide or a ball; `outer` is T_body_frame of the frames around it."""
     kind = said.word("type", TYPES, "hinge")
     is_hinge = kind == "hinge"
-    pos, axis = (np.array(said.row(key, 3, values)) for key, values in (("pos", (0.0,) * 3), ("axis", (0.0, 0.0, 1.0))))
+    pos, axis = (np.array(said.row(key, usual)) for key, usual in (("pos", ORIGIN), ("axis", (0.0, 0.0, 1.0))))
     ref = said.number("ref")
     if not 1e-14 < math.hypot(*axis) < math.inf:
         said.report(f"axis is {axis.tolist()!r}; expected a direction", "axis")
@@ -409,7 +402,7 @@ def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
     """Remarks on what a ball joint says and is left out."""
     _spring_left_out(said, "ball")
-    least, most = said.row("range", 2, (0.0, 0.0))
+    least, most = said.row("range", (0.0, 0.0))
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
@@ -423,13 +416,13 @@ def _spring_left_out(said: Attributes, kind: str) -> None:
 
 def _by_time_constant(said: Attributes) -> bool:
     """Whether a time constant and a damping ratio say the spring and the damper, whatever stiffness and damping say."""
-    return min(said.row("springdamper", 2, (0.0, 0.0))) > 0
+    return min(said.row("springdamper", (0.0, 0.0))) > 0
 
 
 def _passive(said: Attributes, settings: Settings) -> float:
     """The viscous friction; damping that is not proportional to the speed is remarked on."""
     if _by_time_constant(said):
-        both = said.row("springdamper", 2, (0.0, 0.0))
+        both = said.row("springdamper", (0.0, 0.0))
         said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
         return 0.0
     damping = said.damping()
@@ -462,14 +455,14 @@ def _springref(said: Attributes, settings: Settings) -> float:
 
 
 def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:
-    low, high = said.row("range", 2, (0.0, 0.0))
+    low, high = said.row("range", (0.0, 0.0))
     if not _limited(said, settings, "limited", "range", (low, high)) or {"limit", "constraint"} & settings.disabled:
         return None
     return (degrees(low), degrees(high)) if is_hinge and settings.degree else (low, high)
 
 
 def _effort_limit(said: Attributes, settings: Settings) -> float | None:
-    low, high = said.row("actuatorfrcrange", 2, (0.0, 0.0))
+    low, high = said.row("actuatorfrcrange", (0.0, 0.0))
     if not _limited(said, settings, "actuatorfrclimited", "actuatorfrcrange", (low, high)):
         return None
     if low != -high:
@@ -576,10 +569,8 @@ class _Level:
 class BodyTree:
     """Reads all bodies, each before those that hang on it: MuJoCo's own order."""
 
-    def __init__(
-        self, log: Report, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False
-    ) -> None:
-        self.log, self.defaults, self.settings, self.meshes = log, defaults, settings, meshes
+    def __init__(self, defaults: Defaults, settings: Settings, meshes: Meshes, drop_free_armature: bool = False) -> None:
+        self.log, self.defaults, self.settings, self.meshes = defaults.log, defaults, settings, meshes
         self.drop_free_armature = drop_free_armature
         self.elements: list[BodyElement] = []
         self.world_geoms: list[Geom] = []
@@ -587,7 +578,7 @@ class BodyTree:
 
     def read(self, world: Element) -> None:
         """Take in a ``<worldbody>``."""
-        Attributes(world, "<worldbody>", self.log, ())
+        Attributes(world, self.log)
         levels = [_Level(iter(world.children), WORLD, np.eye(4), ())]
         while levels:  # (the elements that are open: bodies stand in each other to any depth)
             level = levels[-1]
@@ -603,7 +594,7 @@ class BodyTree:
 
     def _frame(self, element: Element, level: _Level) -> _Level:
         """What stands in a frame; what was attached has the settings of its own file."""
-        said = Attributes(element, named(element), self.log, ("name", "childclass", *FRAME))
+        said = Attributes(element, self.log)
         inner = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
         settings = self.settings
         if isinstance(element, Attached):
@@ -619,10 +610,10 @@ class BodyTree:
         """What stands in a body or a frame beside these."""
         tag, owner, outer, classes = element.tag, level.owner, level.outer, level.classes
         if tag == "geom":
-            geom = read_geom(self._said(element, GEOM, classes), self.settings, outer, self.meshes)
+            geom = read_geom(self._said(element, classes), self.settings, outer, self.meshes)
             (self.world_geoms if owner == WORLD else self.elements[owner].geoms).append(geom)
         elif tag == "site":
-            self._site(self._said(element, SITE, classes), owner, outer)
+            self._site(self._said(element, classes), owner, outer)
         elif tag in ("joint", "freejoint", "inertial"):
             self._mechanics(element, owner, outer, classes, framed=level.framed)
         elif tag in REFUSED:
@@ -637,13 +628,13 @@ class BodyTree:
         name = element.get("childclass")
         return (*classes, self.defaults.known(element, name, "childclass")) if name else classes
 
-    def _said(self, element: Element, known: tuple[str, ...], classes: tuple[str, ...]) -> Attributes:
-        return Attributes(element, named(element), self.log, known, self.defaults.of(element, classes))
+    def _said(self, element: Element, classes: tuple[str, ...]) -> Attributes:
+        return Attributes(element, self.log, defaults=self.defaults.of(element, classes))
 
     def _body(self, element: Element, level: _Level) -> _Level:
         """A body; its inertia is known when all that stands in it has been read."""
         classes = self._classes(element, level.classes)
-        said = Attributes(element, named(element), self.log, BODY)
+        said = Attributes(element, self.log)
         frame = level.outer @ pose(said, self.settings.degree, self.settings.sequence)
         body = BodyElement(said, level.owner, frame)
         self.elements.append(body)
@@ -680,16 +671,16 @@ class BodyTree:
             return
         body = self.elements[owner]
         if element.tag == "inertial":
-            said = Attributes(element, f"{body.attributes.item}: <inertial>", self.log, INERTIAL)
+            said = Attributes(element, self.log, f"{body.attributes.item}: <inertial>")
             if body.inertial is not None or framed:
                 why = "it stands in a <frame>, which MuJoCo overlooks" if framed else "there is another one"
                 said.report(f"{why}; expected one, directly in the body")
             body.inertial = said
             return
         if element.tag == "freejoint":
-            said, kind = Attributes(element, named(element), self.log, FREE), "free"
+            said, kind = Attributes(element, self.log), "free"
         else:
-            said = self._said(element, JOINT, classes)
+            said = self._said(element, classes)
             kind = said.word("type", TYPES, "hinge")
         if kind == "free":
             self._free(said, body)

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from linkwise.errors import FileError, shown
-from linkwise.files.formats.mjcf.attributes import (
-    COMPILER,
-    FLAG,
-    OPTION,
-    Attributes,
-    check_known,
-    offered,
-)
+from linkwise.files.formats.mjcf.attributes import Attributes, check_known, offered
 from linkwise.files.packages import is_absolute
 from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
@@ -53,7 +46,7 @@ class Includer:
 
     def _included(self, element: Element) -> list[Element]:
         """What stands in the file that an element includes."""
-        check_known(element, "<include>", self.log, ("file",))
+        check_known(element, self.log)
         name = element.get("file")
         if not name:
             self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
@@ -246,14 +239,14 @@ def settings_of(root: Element, log: Report) -> Settings:
 
 
 def _compiler(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, "<compiler>", log, COMPILER)
+    said = Attributes(element, log)
     if said.word("coordinate", ("local", "global"), "local") == "global":
         said.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
     sequence = said.text("eulerseq") or before.sequence
     if not _SEQUENCE.fullmatch(sequence):
         said.report(f"eulerseq is {shown(sequence)}; expected three letters of 'xyzXYZ'", "eulerseq")
         sequence = before.sequence
-    groups = [int(value) for value in said.row("inertiagrouprange", 2, before.groups)]
+    groups = [int(value) for value in said.row("inertiagrouprange", before.groups)]
     return replace(
         before,
         degree=said.word("angle", ("radian", "degree"), "degree" if before.degree else "radian") == "degree",
@@ -272,16 +265,16 @@ def _compiler(element: Element, log: Report, before: Settings) -> Settings:
 
 
 def _option(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, "<option>", log, OPTION)
+    said = Attributes(element, log)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
-        switch = Attributes(flags, "<flag>", log, FLAG)
+        switch = Attributes(flags, log)
         for key in ("gravity", "equality", "constraint", "damper", "frictionloss", "limit", "spring", "passive"):
             if key in switch:
                 (disabled.discard if switch.word(key, ("enable", "disable"), "enable") == "enable" else disabled.add)(key)
     for key, force in FORCES.items():
         if any(said.numbers(key, 1, 3) or ()):
             log.leave(element, f"the attribute {key!r} of <option>", f"{force} is a force that Linkwise does not have")
-    gravity = tuple(said.row("gravity", 3, before.gravity))
+    gravity = tuple(said.row("gravity", before.gravity))
     place = element.line if "gravity" in said else before.gravity_line
     return replace(before, gravity=gravity, gravity_line=place, disabled=frozenset(disabled))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwise.files.formats.mjcf.attributes import Attributes, euler_rotation
+from linkwise.files.formats.mjcf.attributes import ORIGIN, Attributes, euler_rotation
 from linkwise.files.formats.mjcf.document import Settings, ends, set_name
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, numbers, replace_tag
@@ -39,7 +39,7 @@ class Replicator:
         replace_tag(element, "replicate", self._copies)
 
     def _copies(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<replicate>", self.log, ("count", "sep", "offset", "euler", "prefix"))
+        said = Attributes(element, self.log)
         count = said.whole("count") if "count" in said else -1
         if count < 0:
             said.report(f"count is {said.text('count') or 'missing'}; expected a whole number >= 0", "count")
@@ -50,7 +50,7 @@ class Replicator:
                 return []
         if self._is_too_much(element, count * sum(1 for _ in element.walk())):
             return []
-        offset, angles = (np.array(said.row(key, 3, (0.0, 0.0, 0.0))) for key in ("offset", "euler"))
+        offset, angles = (np.array(said.row(key, ORIGIN)) for key in ("offset", "euler"))
         place = np.zeros(3)
         suffixes = [f"{said.text('sep') or ''}{k:0{len(str(count))}d}" for k in range(count)]
         settings, copies = (self.settings.degree, self.settings.sequence), []

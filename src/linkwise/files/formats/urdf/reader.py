@@ -19,6 +19,7 @@ from linkwise.files.formats.urdf.elements import (
     read_shapes,
 )
 from linkwise.files.formats.urdf.writer import axis_links
+from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
@@ -192,9 +193,7 @@ DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_blo
 KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"} | EXTENSIONS
 
 
-def parse(
-    text: str, name: str = "", physical: bool = True, *, root: str | None = None, swap_limits: bool = False
-) -> Reading:
+def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
     r"""Read the text of a URDF file.
 
     The links are the root, then the child of each joint in the order in which the file has the joints; so are the joint
@@ -206,25 +205,21 @@ def parse(
         The text, line ends as ``\n``.
     name : str
         Name of the mechanism where the file gives none.
-    physical : bool
-        Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
-    root : str, optional
-        The root, of a file with several: what does not hang on it is left out.
-    swap_limits : bool
-        Whether reversed limits are exchanged.
+    options : ReadOptions
+        How it is read.
     """
     try:
         robot = read_xml(text, "robot")
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    notes = Notes(swap_limits=swap_limits)
+    notes = Notes(options.swap_limits)
     for child in robot.children:
         if child.tag == "drake:joint":
             child.tag = "joint"
             child.attributes["type"] = f"drake:{child.attributes.get('type', '')}"
-    if root is not None:
-        keep_tree(notes, robot, root)
-    return _Reader(robot, name, physical, notes).reading()
+    if options.root is not None:
+        keep_tree(notes, robot, options.root)
+    return _Reader(robot, name, options.physical, notes).reading()
 
 
 class _Reader:
