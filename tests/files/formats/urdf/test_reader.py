@@ -335,7 +335,7 @@ def test_reversed_limits_are_exchanged_by_name_only() -> None:
     assert reading.description is not None
     assert np.column_stack([reading.description.mechanism.q_min, reading.description.mechanism.q_max]).tolist() == [[-1, 2]]
     assert [remark.line for remark in reading.remarks if "exchanged" in remark.message] == [4]
-    right = urdf.parse(text.replace("'2'", "'-2'"), swap_limits=True)
+    right = urdf.parse(text.replace("'2'", "'-2'"), "", ReadOptions(swap_limits=True))
     assert right.description is not None
     assert np.column_stack([right.description.mechanism.q_min, right.description.mechanism.q_max]).tolist() == [[-2, -1]]
     assert right.remarks == []
@@ -353,7 +353,7 @@ def test_one_root_of_several() -> None:
     (problem,) = parsed(FOREST.partition('<joint name="loose"')[0]).problems
     assert "root='pelvis'" in problem.message
     assert "'table'" in problem.message
-    reading = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root="pelvis")
+    reading = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', "", ReadOptions(root="pelvis"))
     assert reading.description is not None
     alone = made(link("pelvis", BALL) + link("leg", BALL) + joint("pelvis", "leg", kind="continuous"))
     assert reading.description.mechanism == alone
@@ -367,7 +367,7 @@ def test_a_wrong_joint_is_no_joint_of_another_tree(parent: str, value: str) -> N
     wrong = f'<joint name="k" type="fixed">{parent}<child link="c"/></joint>'
     tail = link("c") + wrong + link("d") + joint("c", "d")
     text = f"<robot name='r'>{AB}{joint('a', 'b')}{tail}{link('t')}</robot>"
-    reading = urdf.parse(text, root="a")
+    reading = urdf.parse(text, "", ReadOptions(root="a"))
     assert reading.description is None
     assert any("'k'" in problem.message and value in problem.message for problem in reading.problems)
     assert not any("'c'" in problem.message or "'d'" in problem.message for problem in reading.problems)
@@ -376,14 +376,14 @@ def test_a_wrong_joint_is_no_joint_of_another_tree(parent: str, value: str) -> N
 @pytest.mark.parametrize("root", ["leg", "none", ""])
 def test_a_root_that_is_none_is_refused_with_those_that_are(root: str) -> None:
     """Another root than that of the tree would turn joints round."""
-    problems = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root=root).problems
+    problems = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', "", ReadOptions(root=root)).problems
     assert repr(root) in problems[0].message
     assert "'pelvis' or 'table'" in problems[0].message
 
 
 def test_the_root_of_one_tree_changes_nothing() -> None:
     text = f"<robot name='r'>{AB}{joint('a', 'b')}</robot>"
-    one, other = urdf.parse(text), urdf.parse(text, root="a")
+    one, other = urdf.parse(text), urdf.parse(text, "", ReadOptions(root="a"))
     assert one.description is not None
     assert other.description is not None
     assert one.description.mechanism == other.description.mechanism

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,13 @@ from linkwise.files.report import (
     with_tool_at_a_tip,
 )
 from linkwise.files.toml_text import Place
-from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
+from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.shape import ROLES, SIZES, Shape
+from linkwise.model.shape import SIZES, Shape
 from linkwise.model.spring import Spring
 from linkwise.model.tree import GRAVITY
 from linkwise.spatial.rotation import rotation_between
@@ -166,8 +167,7 @@ class _Reader:
         shapes = self._shapes(tree)
         if values.problems or mechanism is None:
             return Reading(None, values.sorted_problems, self.lines)
-        for kind, unused in leftovers(self.top):
-            values.leave(unused, kind, WHY.get(unused.tag, ""))
+        values.leave_unused(self.top, WHY)
         return Reading(Description(mechanism, shapes=tuple(shapes)), [], self.lines, values.all_remarks)
 
     def _gravity(self) -> tuple[float, ...]:
@@ -360,19 +360,12 @@ class _Reader:
     def _limits(self, item: str, axis: Element, kind: str, greatest: Mapping[str, list[float]]) -> tuple[float, float]:
         limit = self.values.only(item, axis, "limit") or Element("limit", line=axis.line)
         for tag, name in (("velocity", "qd_max"), ("drake:acceleration", "qdd_max"), ("effort", "tau_max")):
-            value = self.values.bound(item, limit, tag, -1.0)
+            value = self.values.end(item, limit, tag, -1.0)
             greatest[name].append(math.inf if value < 0 else value)
-        low, high = self.values.bound(item, limit, "lower", -math.inf), self.values.bound(item, limit, "upper", math.inf)
+        low, high = self.values.end(item, limit, "lower", -math.inf), self.values.end(item, limit, "upper", math.inf)
         if kind == "continuous":
             return -math.inf, math.inf
-        if low > high and self.options.swap_limits:
-            self.values.remark(limit, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
-            low, high = high, low
-        elif low > high:
-            reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
-            self.values.report(limit, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
-            return -math.inf, math.inf
-        return low, high
+        return self.values.limits(limit, item, low, high, self.options.swap_limits)
 
     def _dynamics(self, joint: SdfJoint, item: str, axis: Element, coordinate: str | None) -> None:
         """Damping, friction and spring of a joint, and the joint that it follows; `coordinate` is one of two angles."""
@@ -513,19 +506,10 @@ class _Reader:
 
     def _shapes(self, tree: _Tree) -> list[Shape]:
         """All shapes that could be read; each other one gets a remark."""
-        shapes = []
-        for name in [*tree.roots, *(joint.child for joint in tree.joints)]:
-            link = self.links[name]
-            for role in ROLES:
-                for element in link.element.all(role):
-                    report = Values()
-                    shape = self._shape(report, link, element, role)
-                    for problem in report.problems:
-                        self.values.remark(problem.line, f"{problem.message}; this {role} is left out")
-                    shapes += [] if shape is None else [shape]
-        return shapes
+        links = [self.links[name] for name in [*tree.roots, *(joint.child for joint in tree.joints)]]
+        return [shape for link in links for shape in self.values.shapes(link.element, partial(self._shape, link))]
 
-    def _shape(self, values: Values, link: SdfLink, element: Element, role: str) -> Shape | None:
+    def _shape(self, link: SdfLink, values: Values, element: Element, role: str) -> Shape | None:
         item = f"link {link.name!r}: {role}"
         geometry = values.only(item, element, "geometry")
         body = next((child for child in geometry.children if child.tag != "empty"), None) if geometry is not None else None

@@ -22,7 +22,7 @@ from linkwise.files.formats.urdf.writer import axis_links
 from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
-from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
+from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.spring import Spring
@@ -263,9 +263,8 @@ class _Reader:
         if self.notes.problems or description is None:
             return Reading(None, self.notes.sorted_problems, self.lines)
         self.between |= axis_links(self.links)
-        for kind, unused in leftovers(self.robot):
-            why = _LEFT_OVER if unused.tag.startswith("xacro:") else _WHY.get(unused.tag, "")
-            self.notes.leave(unused, kind, why)
+        macros = {child.tag: _LEFT_OVER for child in self.robot.walk() if child.tag.startswith("xacro:")}
+        self.notes.leave_unused(self.robot, _WHY | macros)
         return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(self.between))
 
     def _mechanism(
