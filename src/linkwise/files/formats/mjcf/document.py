@@ -141,17 +141,13 @@ def keep_body(log: Report, root: Element, name: str) -> None:
         return
     if any(element.get("settotalmass") not in (None, "-1") for element in root.all("compiler")):
         log.report(root, "settotalmass counts all bodies, of which root leaves some out; write the masses out")
-    lost = {(kind, said) for element in removed for kind, said in _names(element)}
+    lost = {kind_and_name(part) for element in removed for part in element.walk()}
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
     log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
     for section in (section for tag in ("tendon", "equality", "actuator") for section in root.all(tag)):
-        cut = [
-            element
-            for element in section.children
-            if any((kind, name) in lost for part in element.walk() for kind, _, name in ends(part))
-        ]
-        lost |= {("tendon", label) for element in cut if section.tag == "tendon" and (label := element.get("name"))}
+        cut = [x for x in section.children if any((kind, name) in lost for part in x.walk() for kind, _, name in ends(part))]
+        lost |= set(map(kind_and_name, cut))
         for element in cut:
             log.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
         section.children = [element for element in section.children if element not in cut]
@@ -162,6 +158,12 @@ def ends(element: Element) -> Iterator[tuple[str, str, str]]:
     for key, kind in ENDS.items():
         if said := element.get(key):
             yield kind, key, said
+
+
+def kind_and_name(element: Element) -> tuple[str, str | None]:
+    """What an element can be named as."""
+    kinds = {"freejoint": "joint", "fixed": "tendon", "spatial": "tendon"}
+    return kinds.get(element.tag, element.tag), element.get("name")
 
 
 def set_name(element: Element, key: str, suffix: str = "", prefix: str = "") -> None:
@@ -190,15 +192,6 @@ def _prune(element: Element, name: str, removed: list[Element]) -> None:
         else:
             removed.append(child)
     element.children = kept
-
-
-def _names(element: Element) -> Iterator[tuple[str, str]]:
-    """The kinds and names of what can be tied or driven in an element."""
-    for inner in element.walk():
-        kind = "joint" if inner.tag == "freejoint" else inner.tag
-        said = inner.get("name")
-        if kind in ("joint", "body", "site") and said:
-            yield kind, said
 
 
 #: Options that make forces which Linkwise does not have.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.files.formats.mjcf.attributes import ORIGIN, Attributes, euler_rotation
-from linkwise.files.formats.mjcf.document import Settings, ends, set_name
+from linkwise.files.formats.mjcf.document import Settings, ends, kind_and_name, set_name
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, numbers, replace_tag
 from linkwise.spatial.quaternion import rotation_quaternion
@@ -75,8 +75,8 @@ class Replicator:
         else:
             if self._is_too_much(element, len(suffixes) * sum(1 for _ in element.walk())):
                 return
-            if name := element.get("name"):
-                names.add(("tendon" if element.tag in ("fixed", "spatial") else element.tag, name))
+            if element.get("name"):
+                names.add(kind_and_name(element))
             for suffix in suffixes:
                 copy = element.copy()
                 set_name(copy, "name", suffix)
@@ -91,8 +91,3 @@ class Replicator:
         if self.size > MOST_ELEMENTS:
             self.log.report(element, f"<{element.tag}>: repeated, it makes more than {MOST_ELEMENTS} elements")
         return self.size > MOST_ELEMENTS
-
-
-def kind_and_name(element: Element) -> tuple[str, str | None]:
-    """What an element can be named as."""
-    return "joint" if element.tag == "freejoint" else element.tag, element.get("name")
