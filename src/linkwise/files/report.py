@@ -145,8 +145,7 @@ class Report:
 
     def name_of_base(self, element: Element, noun: str, taken: set[str]) -> str:
         """What a link of a file is called that has the name ``base``, for that means the ground here."""
-        names = chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))
-        name = unused_name(names, taken)
+        name = unused_name("base_frame" if "base_link" in taken else "base_link", taken)
         self.remark(element, f"{noun} 'base' is called {name!r}, for 'base' means the ground")
         return name
 
@@ -266,15 +265,15 @@ def body_fields(mass: float, frame: FloatArray, moments: Sequence[float]) -> dic
     return {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}
 
 
-def unused_name(names: Iterable[str], taken: set[str]) -> str:
-    """The first of some names that is not taken; taken from now on.
+def unused_name(name: str, taken: set[str]) -> str:
+    """The name, or the first of ``name_2``, ``name_3``, ... that is not taken; taken from now on.
 
     Examples
     --------
-    >>> unused_name(["tool", "tool_2"], {"tool"})
-    'tool_2'
+    >>> unused_name("tool", {"tool"}), unused_name("tool", {"arm"})
+    ('tool_2', 'tool')
     """
-    unused = next(name for name in names if name not in taken)
+    unused = next(label for label in chain([name], (f"{name}_{k}" for k in count(2))) if label not in taken)
     taken.add(unused)
     return unused
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -157,17 +156,14 @@ class LinkNames:
     def _body(self, log: Report, k: int, body: BodyElement) -> str:
         if body.name == "base":
             return log.name_of_base(body.attributes.element, "body", self.taken)
-        return body.name or unused_name((f"body{k + 1}{'_' * more}" for more in count()), self.taken)
+        return body.name or unused_name(f"body{k + 1}", self.taken)
 
     def part(self, body: int, k: int, joint: str | None) -> str:
         """The link that the k-th joint of a body carries, where it is not the last one."""
-        start = f"{self.bodies[body]}_{joint or k + 1}"
-        return unused_name((start + "_" * more for more in count()), self.taken)
+        return unused_name(f"{self.bodies[body]}_{joint or k + 1}", self.taken)
 
     def joint(self, joint: str | None, link: str) -> str | None:
         """What the joint of a link is called, where that is not the link's name."""
         if joint:
             return None if joint == link else joint
-        if link not in self.joints:
-            return None
-        return unused_name((f"{link}_joint{'_' * more}" for more in count()), self.joints)
+        return unused_name(f"{link}_joint", self.joints) if link in self.joints else None
