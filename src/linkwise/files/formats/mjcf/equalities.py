@@ -17,8 +17,10 @@ from linkwise.files.formats.mjcf.attributes import (
     float_transform,
     named,
 )
-from linkwise.files.formats.mjcf.bodies import CONTESTED, WORLD, BodyTree, MjcfJoint, Site
+from linkwise.files.formats.mjcf.bodies import WORLD, BodyTree, Site
 from linkwise.files.formats.mjcf.document import Settings
+from linkwise.files.formats.mjcf.geoms import CONTESTED
+from linkwise.files.formats.mjcf.joints import MjcfJoint
 from linkwise.files.formats.mjcf.links import one_floats
 from linkwise.files.xml_tree import Element
 from linkwise.model.loop import Loop

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from linkwise.files.formats.mjcf.attributes import Attributes
-from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement, MjcfJoint
+from linkwise.files.formats.mjcf.bodies import WORLD, BodyElement
+from linkwise.files.formats.mjcf.joints import MjcfJoint
 from linkwise.files.report import Report, attempt, unused_name
 from linkwise.files.toml_text import Place
 from linkwise.model.joints.ball import ROTATION_COLUMNS

@@ -10,6 +10,7 @@ import numpy as np
 
 from linkwise.errors import choices
 from linkwise.files.formats.mjcf.attributes import ORDER
+from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
 from linkwise.files.registry import Losses, motor_losses
 from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
@@ -345,11 +346,7 @@ class _Writer:
         return sites + [line for shape in self.plan.shapes.get(k, ()) for line in self._geom(shape, outer)]
 
     def _geom(self, shape: Shape, outer: Array) -> list[str]:
-        size = shape.size
-        if shape.kind == "box":
-            size = tuple(0.5 * value for value in size)
-        elif shape.kind in ("cylinder", "capsule"):
-            size = (size[0], 0.5 * size[1])
+        size = [value * part for value, part in zip(shape.size, PARTS.get(shape.kind, WHOLE), strict=False)]
         said = {"name": str(shape.name)} if shape.name in self.shape_names else {}
         said |= {"type": shape.kind, "size": numbers(size), **_pose(outer @ shape.origin), "mass": "0"}
         said |= {"contype": "0", "conaffinity": "0"} if shape.role == "visual" else {}
