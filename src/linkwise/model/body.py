@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,14 @@ class Freedom:
     def screw(self) -> FloatArray:
         """Linear and angular part in one (6,)."""
         return np.concatenate([self.linear, self.angular])
+
+
+def motion_of(freedoms: Iterable[Freedom], qd: Array) -> Array:
+    """The motion (6,) of freedoms at the velocities qd (nv,) of the mechanism."""
+    total = np.zeros(6)
+    for freedom in freedoms:
+        total = total + freedom.screw * qd[freedom.speed]
+    return total
 
 
 @dataclass(frozen=True)
@@ -150,10 +158,7 @@ class Body:
 
     def bias(self, q: Array, qd: Array) -> Array:
         """dS/dt qd (6,) at the coordinates q (nq,) and the velocities qd (nv,) of the mechanism."""
-        total = np.zeros(6)
-        for rate in self.rates_at(q, qd):
-            total = total + rate.screw * qd[rate.speed]
-        return total
+        return motion_of(self.rates_at(q, qd), qd)
 
     def _of(self, q: Array) -> Array:
         """The coordinates of the joint, without the offset of its link."""

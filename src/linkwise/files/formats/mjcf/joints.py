@@ -131,19 +131,19 @@ def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
         return None
     if said.number("springyield"):
         said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")
-    rest = _springref(said, settings)
+    zero = _springref(said, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
-        stretch = f"q - {rest!r}" if rest else "q"
+        stretch = f"q - {zero!r}" if zero else "q"
         said.remark(f"its spring is left out, for it is not linear: it pulls with -({law}), x = {stretch}")
         return None
-    return stiffness[0], rest
+    return stiffness[0], zero
 
 
 def _springref(said: Attributes, settings: Settings) -> float:
     """Where springs rest, rad or m."""
-    rest = said.number("springref")
-    return degrees(rest) if settings.degree and said.word("type", TYPES, "hinge") == "hinge" else rest
+    value = said.number("springref")
+    return degrees(value) if settings.degree and said.word("type", TYPES, "hinge") == "hinge" else value
 
 
 def _limits(said: Attributes, settings: Settings, is_hinge: bool) -> tuple[float, float] | None:

@@ -418,8 +418,8 @@ class _Reader:
             if joint.kind == "fixed":
                 before, after = before @ after, np.eye(4)
             said = {"joint": joint.kind, "parent": self.names[joint.parent], "before": before, "after": after}
-            own_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
-            self._add(child, joint.element, {**said, **joint.fields, **own_name})
+            joint_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
+            self._add(child, joint.element, {**said, **joint.fields, **joint_name})
             self.places[f"joint {joint.name!r}"] = joint.element
             springs += joint.springs
         for joint in tree.closing:
