@@ -169,7 +169,7 @@ class Report:
         """A number, infinite by its word or from `greatest` on; None after a report."""
         infinite = INFINITE.get(text.strip().lower())
         values = (infinite,) if infinite is not None else self.finite(at, subject, text, 1)
-        return values and (math.copysign(math.inf, values[0]) if abs(values[0]) >= greatest else values[0])
+        return None if values is None else (math.copysign(math.inf, values[0]) if abs(values[0]) >= greatest else values[0])
 
     def limits(self, at: Element, item: str, low: float, high: float, swap: bool) -> tuple[float, float]:
         """Limits in their order, without any after a report."""
@@ -221,6 +221,11 @@ def _problem(at: Element | int, message: str) -> FileProblem:
     return FileProblem(at, message) if isinstance(at, int) else at.problem(message)
 
 
+def listed(names: Iterable[object]) -> str:
+    """The names with commas between them."""
+    return ", ".join(map(repr, names))
+
+
 def some(names: Collection[object], most: int, text: Callable[[Iterable[object]], str] = choices) -> str:
     """The names as a message lists them; of more than `most` the first ones and how many more there are.
 
@@ -230,7 +235,7 @@ def some(names: Collection[object], most: int, text: Callable[[Iterable[object]]
     ("'a' or 'b'", "'a', 'b' and 2 more")
     """
     left = len(names) - most
-    return f"{', '.join(map(repr, islice(names, most)))} and {left} more" if left > 0 else text(names)
+    return f"{listed(islice(names, most))} and {left} more" if left > 0 else text(names)
 
 
 def attempt(item: str, make: Callable[[], Result]) -> tuple[Result | None, Sequence[Problem]]:

@@ -15,9 +15,9 @@ from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
 from linkwise.files.formats.sdf.joints import Gearbox, SdfJoint
-from linkwise.files.formats.sdf.tree import CLOSURES, JointTree, SdfLink, listed
+from linkwise.files.formats.sdf.tree import CLOSURES, JointTree, SdfLink
 from linkwise.files.registry import ReadOptions
-from linkwise.files.report import Description, Reading, body_fields, some, with_tool_at_a_tip
+from linkwise.files.report import Description, Reading, body_fields, listed, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
@@ -182,12 +182,9 @@ class _Reader:
             frame = self._placed(scope, key, element)
             if self.values.flag(item, element, "kinematic"):
                 self.values.remark(element, f"{item}: it is kinematic, which is read as any link")
-            if not self._falls(item, element):
+            if element.find("gravity") is not None and not self.values.flag(item, element, "gravity"):
                 self.values.remark(element, f"{item}: gravity is false there; here gravity acts on all links")
             self.links[name] = SdfLink(name, element, scope, frame, self._body(item, element, scope))
-
-    def _falls(self, item: str, element: Element) -> bool:
-        return element.find("gravity") is None or self.values.flag(item, element, "gravity")
 
     def _placed(self, scope: Scope, key: str, element: Element) -> FloatArray:
         """T_world_frame; the identity after a report."""

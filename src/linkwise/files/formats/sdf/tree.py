@@ -10,7 +10,7 @@ from typing import Any
 from linkwise.files.formats.sdf.document import Values
 from linkwise.files.formats.sdf.frames import MOST, WORLD, Scope
 from linkwise.files.formats.sdf.joints import SdfJoint
-from linkwise.files.report import some
+from linkwise.files.report import listed, some
 from linkwise.files.xml_tree import Element
 from linkwise.spatial.scalar import FloatArray
 
@@ -143,8 +143,3 @@ class JointTree:
         self.roots = [name for name in self.roots if name in kept]
         self.joints = [joint for joint in self.joints if joint.child in kept]
         self.closing = [joint for joint in self.closing if joint.child in kept and joint.parent in kept]
-
-
-def listed(names: Iterable[object]) -> str:
-    """The names with commas between them."""
-    return ", ".join(map(repr, names))
