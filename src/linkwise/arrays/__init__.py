@@ -5,6 +5,9 @@ from linkwise.arrays.framework import Framework as Framework
 from linkwise.arrays.framework import Signature as Signature
 from linkwise.arrays.framework import apply as apply
 from linkwise.arrays.framework import by_name as by_name
+from linkwise.arrays.framework import constant as constant
+from linkwise.arrays.framework import constant_in_graphs as constant_in_graphs
+from linkwise.arrays.framework import functions_of as functions_of
 from linkwise.arrays.framework import is_traced as is_traced
 from linkwise.arrays.framework import no_graph as no_graph
 from linkwise.arrays.framework import numbers as numbers

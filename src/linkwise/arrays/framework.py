@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from linkwise.errors import ArgumentError
 LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
 
 Shape = tuple[int, ...]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -203,12 +205,29 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
+def constant_in_graphs(function: Function) -> Function:
+    """Mark a function that `torch.compile` calls when it traces: what it returns is a constant of the graph."""
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+    return function
+
+
+@constant_in_graphs
 def refuse(message: str) -> NoReturn:
     """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
     raise ArgumentError(message)
 
 
-refuse._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+def functions_of(subject: str, arguments: Sequence[Any]) -> Any:
+    """The module of functions with derivatives for these arguments; None where there is none, as for NumPy's."""
+    if is_traced():
+        return sys.modules["torch"]
+    library = of(subject, arguments)
+    return None if library is None else library.functions
+
+
+def constant(array: Any) -> Any:
+    """An array of a library with derivatives as one that nothing is differentiated by, also where `torch.compile` traces."""
+    return array.detach() if hasattr(array, "detach") else by_name("jax").constant(array)  # type: ignore[attr-defined]
 
 
 def no_graph(subject: str) -> str:
