@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "x
 Shape = tuple[int, ...]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -29,13 +31,13 @@ class Signature(NamedTuple):
     Attributes
     ----------
     inputs, outputs : tuple of tuple of int
-        The shape of each argument and of each result.
+        The shape of each argument and of each result; None for a size of a result that depends on numbers.
     dtypes : tuple of str
         What each result holds, as ``"float64"``.
     """
 
     inputs: tuple[Shape, ...]
-    outputs: tuple[Shape, ...]
+    outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
 
 
@@ -265,6 +267,46 @@ def apply(
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
     return function(library.functions, *arguments)
+
+
+def plain(array: Any) -> Any:
+    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
+    if type(array) is np.ndarray:
+        return array
+    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
+
+
+#: What are no arrays of another library than NumPy.
+PLAIN = frozenset({np.ndarray, list, tuple, float, int, type(None)})
+
+
+def by_library(
+    run: Callable[..., Any], *names: str
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Declare that a function of a mechanism and arrays takes arrays of other libraries too.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(library, function, *args, **options)`` is called in its place where there are such arrays; it calls the
+        function with those of NumPy.
+    *names : str
+        The keyword arguments that are arrays; so are all arguments without a keyword but the mechanism.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def call(*args: Given.args, **options: Given.kwargs) -> Result:
+            values = (*args[1:], *map(options.get, names))
+            if not all(type(value) in PLAIN for value in values):
+                library = of(function.__name__, values)
+                if library is not None:
+                    return run(library, function, *args, **options)  # type: ignore[no-any-return]
+            return function(*args, **options)
+
+        return call
+
+    return decorate
 
 
 def numbers(subject: str, value: Any) -> Any:
