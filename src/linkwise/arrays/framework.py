@@ -232,6 +232,12 @@ def constant(array: Any) -> Any:
     return array.detach() if hasattr(array, "detach") else by_name("jax").constant(array)  # type: ignore[attr-defined]
 
 
+def jumps(module: Any, change: Any, flags: Any) -> Any:
+    """Zeros (...), whose derivatives are infinite or NaN where a flagged element along the last axis changes."""
+    most = module.finfo(change.dtype).max
+    return module.where(flags, change * most * most, 0.0 * change).sum(-1)
+
+
 def no_graph(subject: str) -> str:
     """What is said of a function that `torch.compile` cannot trace."""
     return f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call"

@@ -206,7 +206,7 @@ class Modes:
         module = arrays.functions_of("modes", [self.squares])
         if module is not None:
             change = self.squares - arrays.constant(self.squares)
-            frequencies = frequencies + _jumps(module, change[..., None], neutral[..., None])
+            frequencies = frequencies + arrays.jumps(module, change[..., None], neutral[..., None])
         return frequencies  # type: ignore[no-any-return]
 
 
@@ -258,7 +258,7 @@ def modes(
         if module is not None:
             fixed = arrays.constant(turn)
             change = module.swapaxes(fixed, -1, -2) @ (whole - arrays.constant(whole)) @ fixed
-            jumps = _jumps(module, change, repeated)
+            jumps = arrays.jumps(module, change, repeated)
             squares, shapes = squares + jumps, shapes + jumps[..., None, :]
         return Modes(squares, shapes)
     at = vectors("modes: q", q, nq)
@@ -295,12 +295,6 @@ def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, ...]:
 def _rounding(module: Any, squares: Any) -> Any:
     """Below which squares (..., 1) are zero."""
     return max(NEUTRAL, 64.0 * module.finfo(squares.dtype).eps) * module.amax(module.abs(squares), axis=-1, keepdims=True)
-
-
-def _jumps(module: Any, change: Any, flags: Any) -> Any:
-    """Zeros (...), whose derivatives are infinite or NaN where a flagged element along the last axis changes."""
-    most = module.finfo(change.dtype).max
-    return module.where(flags, change * most * most, 0.0 * change).sum(-1)
 
 
 def _motion_cross(v: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays import plain
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
@@ -279,4 +280,4 @@ class PrioritySolution(Solution):
 
 def element(value: Any, place: tuple[int, ...]) -> Any:
     """One element of a batch, or a single value for the place ()."""
-    return np.asarray(value)[place]
+    return plain(value)[place]
