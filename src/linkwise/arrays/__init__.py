@@ -11,6 +11,7 @@ from linkwise.arrays.framework import constant_in_graphs as constant_in_graphs
 from linkwise.arrays.framework import functions_of as functions_of
 from linkwise.arrays.framework import is_traced as is_traced
 from linkwise.arrays.framework import jumps as jumps
+from linkwise.arrays.framework import method_in_graph as method_in_graph
 from linkwise.arrays.framework import no_graph as no_graph
 from linkwise.arrays.framework import numbers as numbers
 from linkwise.arrays.framework import of as of

@@ -219,6 +219,12 @@ def refuse(message: str) -> NoReturn:
     raise ArgumentError(message)
 
 
+def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
+    """A shape in numbers: names are attributes of the mechanism, and ... is what the array has there, where it has it."""
+    sizes = tuple(getattr(mechanism, size) if isinstance(size, str) else size for size in core if size is not ...)
+    return (*trailing[: len(trailing) - len(sizes)], *sizes) if ... in core else sizes
+
+
 def functions_of(subject: str, arguments: Sequence[Any]) -> Any:
     """The module of functions with derivatives for these arguments; None where there is none, as for NumPy's."""
     if is_traced():
@@ -282,6 +288,15 @@ def plain(array: Any) -> Any:
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 
+def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `torch.compile` traces in the place of a function of a mechanism, if it can be part of a graph."""
+    from linkwise.arrays.graph import GRAPH_FUNCTIONS, call_in_graph
+
+    if name not in GRAPH_FUNCTIONS:
+        refuse(no_graph(name))
+    return call_in_graph(name, mechanism, args, kwargs)
+
+
 #: What are no arrays of another library than NumPy.
 PLAIN = frozenset({np.ndarray, list, tuple, float, int, type(None)})
 
@@ -303,6 +318,8 @@ def by_library(
     def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
         def call(*args: Given.args, **options: Given.kwargs) -> Result:
+            if is_traced():
+                return method_in_graph(function.__name__, args[0], args[1:], options)  # type: ignore[no-any-return]
             values = (*args[1:], *map(options.get, names))
             if not all(type(value) in PLAIN for value in values):
                 library = of(function.__name__, values)

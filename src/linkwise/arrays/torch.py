@@ -7,8 +7,12 @@ nothing is differentiated they go to the kernel at once.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
+from uuid import uuid4
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -22,12 +26,16 @@ from linkwise.errors import ArgumentError, KernelError
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
 
-#: The kernels that the operator may call, by their keys, and those that compiled graphs do.
+#: The kernels that the operator may call, by their keys, and the last that compiled graphs do: these stay although nobody
+#: else has them, as that of an exported graph whose mechanism is gone.
 KERNELS: WeakValueDictionary[str, Any] = WeakValueDictionary()
-COMPILED: set[Any] = set()
+COMPILED: deque[Any] = deque(maxlen=256)
 _KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 _transformed = torch._C._are_functorch_transforms_active
+
+#: The state of torch's dispatcher where no operator runs.
+_OUTSIDE = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
@@ -269,6 +277,8 @@ def _differentiated(tensors: Sequence[Any]) -> bool:
 
 
 def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(kernel, TracedFunction):
+        return kernel(*tensors)
     if tensors[0].device.type == "cuda":
         results = by_name("cuda").of_kernel(kernel)(*tensors)
     else:
@@ -377,7 +387,8 @@ def _operator(arguments: list[Any], key: str) -> list[Any]:
 def _shapes(arguments: list[Any], key: str) -> list[Any]:
     """Empty results, for the compiler to know their shapes."""
     kernel = kernel_of(key)
-    COMPILED.add(kernel)
+    if kernel not in COMPILED:
+        COMPILED.append(kernel)
     core = len(next(iter(kernel.tape.inputs.values())))
     batch = arguments[0].shape[: arguments[0].dim() - core]
     return [arguments[0].new_empty((*batch, *shape)) for shape in kernel.tape.outputs.values()]
@@ -398,6 +409,72 @@ for _device_key in ("CPU", "CUDA"):
 _LIBRARY.impl("kernel", _differentiate, "Autograd", with_keyset=True)
 torch.library.register_fake("linkwise::kernel", _shapes, lib=_LIBRARY)
 torch.library.register_vmap("linkwise::kernel", _map, lib=_LIBRARY)
+
+
+class TracedFunction:
+    """A function of tensors as an operator of graphs, in the place of a kernel.
+
+    Parameters
+    ----------
+    name : str
+        How messages call it.
+    inputs, outputs : mapping of str to tuple of int
+        Shapes without the batch.
+    function : callable
+        Of tensors of float64, which have one batch shape; returns a tuple of such. torch differentiates it.
+    """
+
+    motions, mode, names, tangent = (), "", (), False
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, Shape],
+        outputs: Mapping[str, Shape],
+        function: Callable[..., tuple[Any, ...]],
+        source: TracedFunction | None = None,
+    ) -> None:
+        self.name, self.function, self.source, self.identity = name, function, source, uuid4().hex
+        self.tape = SimpleNamespace(inputs=dict(inputs), outputs=dict(outputs))
+        self.products: dict[Any, TracedFunction] = {}
+
+    def __call__(self, *tensors: Any) -> tuple[Any, ...]:
+        """The results; torch may differentiate inside, whatever it does around the operator."""
+        if not isinstance(tensors[0], torch.Tensor):  # (to say what does not fit)
+            return self.function(*map(torch.as_tensor, tensors))
+        with torch._C._ForceDispatchKeyGuard(*_OUTSIDE):
+            return tuple(result.detach() for result in self.function(*tensors))
+
+    def product(self, mode: str, by: tuple[str, ...], *, tangent: bool = False) -> TracedFunction:
+        """The derivatives by some inputs times vectors, as those of a kernel."""
+        if (mode, by) not in self.products:
+            inputs, outputs = self.tape.inputs, self.tape.outputs
+            moved = [k for k, name in enumerate(inputs) if name in by]
+            function, count = self.function, len(inputs)
+
+            def of(fixed: Sequence[Any], *chosen: Any) -> tuple[Any, ...]:
+                whole = list(fixed)
+                for k, value in zip(moved, chosen, strict=True):
+                    whole[k] = value
+                return function(*whole)
+
+            def vjp(*tensors: Any) -> tuple[Any, ...]:
+                fixed, bars = tensors[:count], tensors[count:]
+                _, pull = torch.func.vjp(partial(of, fixed), *[fixed[k] for k in moved])
+                return tuple(pull(bars))
+
+            def jvp(*tensors: Any) -> tuple[Any, ...]:
+                fixed, dots = tensors[:count], tensors[count:]
+                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), tuple(fixed[k] for k in moved), dots)[1]
+                return rates
+
+            chosen = {name: inputs[name] for name in by}
+            vectors, results = (chosen, outputs) if mode == "jvp" else (outputs, chosen)
+            vectors = {f"{mode}_{name}": shape for name, shape in vectors.items()}
+            product = TracedFunction(self.name, {**inputs, **vectors}, results, vjp if mode == "vjp" else jvp, self)
+            product.mode, product.names = mode, by
+            self.products[mode, by] = product
+        return self.products[mode, by]
 
 
 class _InGraph:

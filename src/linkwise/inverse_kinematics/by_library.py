@@ -46,6 +46,17 @@ def solve_by(
     return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
 
 
+def solutions_in_graph(mechanism: Tree, options: dict[str, Any], **rows: Any) -> Solution:
+    """A solution within a graph of `torch.compile`, where there are no texts."""
+    rows["success"] = rows["success"] != 0.0
+    return Solution(reason=None, tol=options.get("tol", 1e-9), **rows)
+
+
+def graph_rows(mechanism: Tree, **_: Any) -> dict[str, tuple[int, ...]]:
+    """The shapes of what a solution has in graphs."""
+    return {name: (mechanism.nq,) if name == "q" else () for name in ROWS if name != "reason"}
+
+
 def _device_rows(
     solver: Callable[..., Solution], mechanism: Tree, options: dict[str, Any], names: tuple[str, ...], *arrays: Any
 ) -> tuple[Any, ...]:

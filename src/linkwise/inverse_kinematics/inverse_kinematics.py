@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.arrays import by_library
+from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction
 from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
 from linkwise.inverse_kinematics.by_elimination import proofs, searched_further
-from linkwise.inverse_kinematics.by_library import all_solutions_by, solve_by
+from linkwise.inverse_kinematics.by_library import all_solutions_by, graph_rows, solutions_in_graph, solve_by
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
@@ -283,6 +284,11 @@ def inverse_kinematics(
     if method == "numeric" or not whole_poses or solution.success is True or np.all(solution.success):
         return solution
     return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
+
+
+GRAPH_FUNCTIONS["inverse_kinematics"] = GraphFunction(
+    inverse_kinematics, ("T",), {"T": (4, 4), "q0": ("nq",)}, graph_rows, solutions_in_graph
+)
 
 
 def _in_configuration(
