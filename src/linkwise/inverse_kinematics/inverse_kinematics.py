@@ -411,6 +411,7 @@ ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 AT_ONCE = 100_000
 
 
+@by_library(all_solutions_by, "T", "q0")
 def numeric_solutions(
     mechanism: Tree,
     T: npt.ArrayLike,

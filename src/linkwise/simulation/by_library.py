@@ -81,7 +81,7 @@ def trajectory_in_graph(mech: Tree, options: dict[str, Any], **rows: Any) -> Tra
     """A trajectory within a graph."""
     motion: Trajectory = object.__new__(Trajectory)
     for name, value in (*_fixed_fields(mech, tuple(options), *options.values()), *rows.items()):
-        object.__setattr__(motion, name, value)
+        object.__setattr__(motion, name, rows["q"].new_tensor(value) if name == "t" else value)
     return motion
 
 
@@ -90,7 +90,7 @@ def _fixed_fields(mech: Tree, names: tuple[str, ...], *values: Any) -> tuple[tup
     options = dict(zip(names, values, strict=True))
     others = {name: value for name, value in options.items() if name not in {"q0", "qd0", "torque"}}
     times = checked_task(mech, None, None, None, **others).t
-    return tuple(vars(_trajectory(mech, times, (), ())).items())
+    return tuple(vars(_trajectory(mech, times.tolist(), (), ())).items())  # type: ignore[arg-type]
 
 
 def _states(

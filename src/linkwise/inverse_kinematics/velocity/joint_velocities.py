@@ -195,8 +195,8 @@ SLACK = 1e-12
 def vectors(field: str, value: Any, n: int) -> FloatArray:
     """Finite numbers (..., n); arrays of other libraries as they are."""
     values = numbers(field, value, copy=False) if arrays.of(field, [value]) is None else value
-    if values.shape[-1:] != (n,):
-        raise ArgumentError(f"{field} has the shape {values.shape}; expected (..., {n})")
+    if tuple(values.shape[-1:]) != (n,):
+        raise ArgumentError(f"{field} has the shape {tuple(values.shape)}; expected (..., {n})")
     return values
 
 
