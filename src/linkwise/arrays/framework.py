@@ -36,7 +36,7 @@ class Signature(NamedTuple):
         What each result holds, as ``"float64"``.
     """
 
-    inputs: tuple[Shape, ...]
+    inputs: tuple[tuple[Any, ...], ...]
     outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
 
@@ -301,9 +301,7 @@ def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapp
 PLAIN = frozenset({np.ndarray, list, tuple, float, int, type(None)})
 
 
-def by_library(
-    run: Callable[..., Any], *names: str
-) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Declare that a function of a mechanism and arrays takes arrays of other libraries too.
 
     Parameters

@@ -71,7 +71,8 @@ def _prepared(
     name: str, mechanism: Any, tensors: tuple[str, ...], trailing: tuple[Shape, ...], options: tuple[str, ...], *values: Any
 ) -> tuple[str, tuple[str, ...]]:
     """The key of the operator for one choice of arguments, and the names of its results."""
-    from linkwise.arrays.torch import TracedFunction, key_of
+    from linkwise.arrays.torch import key_of
+    from linkwise.arrays.traced_function import TracedFunction
 
     declared, chosen = GRAPH_FUNCTIONS[name], dict(zip(options, values, strict=True))
     inputs = {

@@ -268,7 +268,7 @@ def modes(
         motions = freedom_at(tree, at, "modes")
         free = motions.basis * motions.units[:, None]
         holding = driven_speeds(tree, driven, "modes") if driven is not None or tree.drives else []
-        forces = efforts_at(tree, holding, at, *speeds, external, "modes")[1]
+        forces = efforts_at(tree, holding, at, speeds[0], speeds[1], external, "modes")[1]
         turned = kernel_of(tree, "closure_derivatives")(at, *speeds, forces)[0]
         stiffness, mass = (np.swapaxes(free, -1, -2) @ table @ free for table in (stiffness - turned, mass))
     squares, shapes, *_ = _vibrations(np, stiffness, mass)

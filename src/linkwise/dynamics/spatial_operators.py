@@ -165,7 +165,10 @@ def _eliminated(
         effort = r @ speeds + module.swapaxes(b, -1, -2) @ axes.T
         articulated = axes @ force + speeds.T @ effort
         bodies_left, joints_left = (
-            module.asarray(np.r_[np.ones(part.start), np.zeros(part.stop - part.start), np.ones(size - part.stop)][:, None], dtype=step.dtype)
+            module.asarray(
+                np.r_[np.ones(part.start), np.zeros(part.stop - part.start), np.ones(size - part.stop)][:, None],
+                dtype=step.dtype,
+            )
             for part, size in ((here, spin.shape[-2]), (own, spin.shape[-1]))
         )
 

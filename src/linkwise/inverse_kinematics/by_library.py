@@ -76,7 +76,7 @@ LISTED = {"q": "float64", "count": "int64", "complete": "bool", "unreachable": "
 def all_solutions_by(
     library: Framework, solver: Callable[..., Any], mechanism: Tree, T: Any, q0: Any = None, **options: Any
 ) -> Any:
-    """All solutions, as arrays of a library with derivatives by T; of one without, and of self-motions, as those of NumPy."""
+    """All solutions, as arrays of a library with derivatives by T; self-motions, and those of others, as of NumPy."""
     if not isinstance(library, DifferentiableFramework) or options.get("redundancy") is not None:
         return solver(mechanism, T, q0=q0, **options)
     starts = () if q0 is None else (q0,)
@@ -91,7 +91,7 @@ def all_solutions_by(
     solutions, rows = _with_rows(library, solve, tuple(LISTED), signature, (T, *starts))
     if library.differentiates((T, *starts)):
         q = library.constant(rows["q"])
-        filled = (q == q).all(-1)
+        filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
         held = joint_index(mechanism, "fixed", next(iter(options["fixed"]))) if options.get("fixed") else None
         safe = library.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
@@ -117,7 +117,7 @@ def path_by(
     if library.differentiates((T,)):
         q = library.constant(rows["q"])
         known = {name: options[name] for name in ("link",) if name in options}
-        rows["q"] = differentiable(library, mechanism, q, T, (q == q).all(-1), **known)
+        rows["q"] = differentiable(library, mechanism, q, T, library.functions.isfinite(q).all(-1), **known)
     return replace(way, **rows)
 
 

@@ -90,7 +90,7 @@ def _fixed_fields(mech: Tree, names: tuple[str, ...], *values: Any) -> tuple[tup
     options = dict(zip(names, values, strict=True))
     others = {name: value for name, value in options.items() if name not in {"q0", "qd0", "torque"}}
     times = checked_task(mech, None, None, None, **others).t
-    return tuple(vars(_trajectory(mech, times.tolist(), (), ())).items())  # type: ignore[arg-type]
+    return tuple(vars(_trajectory(mech, times.tolist(), (), ())).items())
 
 
 def _states(

@@ -151,7 +151,7 @@ class Solutions:
         best = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=-1)
         sizes = (1,) * (best.ndim + 2 - self.q.ndim) + self.q.shape[:-2]
         places = [at % size for at, size in zip(np.indices(best.shape), sizes, strict=True)]
-        return self.q[(*places[best.ndim + 2 - self.q.ndim :], best)]
+        return self.q[(*places[best.ndim + 2 - self.q.ndim :], best)]  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         return prod(self.count.shape) if self.count.ndim else int(self.count)
@@ -165,11 +165,11 @@ class Solutions:
     def __getitem__(self, which: Any) -> FloatArray:
         """A solution (n,) of a single pose, or the solutions (k, n) of one pose of a batch, by its index."""
         if not self.count.ndim:
-            return self.q[which]
+            return self.q[which]  # type: ignore[no-any-return]
         count = plain(self.count)[which]
         if np.ndim(count):
             raise IndexError(f"index {which!r} is of several poses; expected that of one, of the shape {self.count.shape}")
-        return self.q[which][: int(count)]
+        return self.q[which][: int(count)]  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         return np.array(plain(self.q), dtype=dtype, copy=copy)
@@ -186,7 +186,8 @@ class Solutions:
         <Solutions: 2 of one pose>
         """
         ranks = np.arange(self.q.shape[-2])
-        kept = np.broadcast_to(np.asarray(plain(keep), dtype=bool), self.q.shape[:-1]) & (ranks < plain(self.count)[..., None])
+        kept = np.broadcast_to(np.asarray(plain(keep), dtype=bool), self.q.shape[:-1])
+        kept = kept & (ranks < plain(self.count)[..., None])
         order = np.argsort(~kept, axis=-1, kind="stable")
         count = np.asarray(kept.sum(axis=-1), dtype=np.intp)
         most = int(count.max(initial=0))

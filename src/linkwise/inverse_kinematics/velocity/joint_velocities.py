@@ -261,7 +261,7 @@ def _rates_by(library: Framework, task: VelocityTask, limits: str | None, values
 
 
 def _jumps_at_ties(library: DifferentiableFramework, task: VelocityTask, q: Any) -> Any:
-    """Zeros (..., 1), see `linkwise.arrays.jumps`: where singular values of the matrix of a task are equal and it changes."""
+    """Zeros (..., 1), see `linkwise.arrays.jumps`: where singular values of a task's matrix are equal and it changes."""
     jac = library.of_kernel(kernel_of(task.mechanism, "jacobian", None, {"link": task.link, "frame": task.frame}))(q)
     module = library.functions
     unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))

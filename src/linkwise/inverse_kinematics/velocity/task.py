@@ -418,7 +418,7 @@ def speed_bounds(
         return module.concatenate([-others, low], axis=-1), module.concatenate([others, high], axis=-1)
 
     signature = Signature(((mech.nq,),), ((task.n,), (task.n,)), ("float64", "float64"))
-    return arrays.apply("joint_velocities", bounds, signature, (q,))  # type: ignore[return-value]
+    return arrays.apply("joint_velocities", bounds, signature, (q,))
 
 
 def acceleration_bounds(
@@ -439,7 +439,7 @@ def acceleration_bounds(
         return module.clip(low, -fastest, fastest), module.clip(high, -fastest, fastest)
 
     signature = Signature(((task.n,),), ((task.n,), (task.n,)), ("float64", "float64"))
-    return arrays.apply("joint_accelerations", bounds, signature, (qd,))  # type: ignore[return-value]
+    return arrays.apply("joint_accelerations", bounds, signature, (qd,))
 
 
 def _velocity_limits(task: VelocityTask, qd_max: npt.ArrayLike | None) -> FloatArray:
