@@ -298,7 +298,7 @@ def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapp
 
 
 #: What are no arrays of another library than NumPy.
-PLAIN = frozenset({np.ndarray, list, tuple, float, int, type(None)})
+PLAIN = frozenset({np.ndarray, list, tuple, float, int, bool, str, type(None)})
 
 
 def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
@@ -318,9 +318,11 @@ def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given
         def call(*args: Given.args, **options: Given.kwargs) -> Result:
             if is_traced():
                 return method_in_graph(function.__name__, args[0], args[1:], options)  # type: ignore[no-any-return]
-            values = (*args[1:], *map(options.get, names))
-            if not all(type(value) in PLAIN for value in values):
-                library = of(function.__name__, values)
+            kinds = {type(value) for value in args[1:]}
+            if options:
+                kinds.update(type(options[name]) for name in names if name in options)
+            if not kinds <= PLAIN:
+                library = of(function.__name__, (*args[1:], *map(options.get, names)))
                 if library is not None:
                     return run(library, function, *args, **options)  # type: ignore[no-any-return]
             return function(*args, **options)

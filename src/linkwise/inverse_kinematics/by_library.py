@@ -12,11 +12,8 @@ import numpy as np
 from linkwise.arrays import DifferentiableFramework, Framework, Signature
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
-from linkwise.solve.solution import ROWS, Solution
+from linkwise.solve.solution import DTYPES, ROWS, Solution
 from linkwise.solve.validation import joint_index
-
-#: What each of `ROWS` holds.
-DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
 
 
 def solve_by(

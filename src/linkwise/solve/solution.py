@@ -42,6 +42,9 @@ PROVEN: dict[str, str] = {
 #: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
+#: What each of `ROWS` holds.
+DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
+
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
 
