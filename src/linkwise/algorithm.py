@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, Ty
 
 import numpy as np
 
-from linkwise.arrays import is_traced, no_graph, refuse
+from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
@@ -233,13 +233,11 @@ def _in_graph(tree: Tree, *choice: Any) -> Any:
     return lambda *args: in_graph(key, args)
 
 
+@constant_in_graphs
 def _key_in_graph(tree: Tree, *choice: Any) -> str:
     from linkwise.arrays.torch import key_of
 
     return key_of(_kernel_as_asked(tree, *choice))
-
-
-_key_in_graph._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
 
 
 def _kernel(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
@@ -361,10 +359,16 @@ class _LazyFunction:
 
     def __get__(self, instance: Any, kind: type | None = None) -> Any:
         if is_traced():
-            refuse(no_graph(self.name))
+            _imported(self.package)
+            return lambda *args, **kwargs: method_in_graph(self.name, instance, args, kwargs)
         function = getattr(import_module(self.package), self.name)
         setattr(self.owner, self.name, function)
         return function if instance is None else MethodType(function, instance)
+
+
+@constant_in_graphs
+def _imported(package: str) -> None:
+    import_module(package)
 
 
 class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
