@@ -26,7 +26,7 @@ from linkwise.spatial.validation import rows_of, word_of
 SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 
 #: What is tried beside them.
-EFFORT = Effort(seeds=2_000, share=4_000, rounds=12, climbs=20, tries=30)
+EFFORT = Effort(seeds=2_000, share=4_000, rounds=18, climbs=20, tries=30)
 
 #: Up to this ratio of its columns' sizes, apart from each other, a basis of the motions is as good as any.
 SPREAD_OUT = 1e4
@@ -35,7 +35,7 @@ SPREAD_OUT = 1e4
 SHARES = (1.0, 0.3, 0.1, 0.03)
 
 #: Of the changes that none of them brings about, at limits and where branches end, one in so many is closed by iteration.
-ITERATED = 4
+ITERATED = 16
 
 #: Steps of damped least squares that close a random posture, and one beside a closed one.
 FAR_STEPS, NEAR_STEPS = 60, 8
