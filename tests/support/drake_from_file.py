@@ -28,6 +28,29 @@ def drake_plant(path: Path, packages: Sequence[Path]) -> Any:
     return plant
 
 
+def as_drake_reads(mech: Mechanism) -> tuple[Mechanism, str]:
+    """The mechanism with the two things that Drake changes, and which of them it changes; empty where it changes nothing.
+
+    An inertia that no body has becomes that of a solid sphere of water of the mass (``ParseSpatialInertia`` in Drake's
+    detail_common.cc). A hinge whose unit axis has an element of exactly 1.0 turns about that axis of coordinates, though the
+    others be up to 1e-8 (``MakeMobilizerForJoint`` in revolute_joint.cc).
+    """
+    links, changes = [], []
+    for link in mech.links:
+        body, fields = link.body, {}
+        if not body.physical:
+            mass = body.mass if body.mass > 0 else 1.0
+            radius = np.cbrt(3 * mass / (4 * np.pi * 1000))
+            fields |= {"mass": mass, "inertia": 0.4 * mass * radius**2 * np.eye(3), "physical": True}
+            changes.append(f"no body has the inertia of {link.name}")
+        axis = np.asarray(link.axis, dtype=float)
+        if link.joint == "revolute" and 1.0 in axis and np.sort(abs(axis))[1] > 1e-12:
+            fields["axis"] = (axis == 1.0).astype(float)
+            changes.append(f"the axis of {link.name} is rounded")
+        links.append(link.replace(**fields) if fields else link)
+    return (mech.replace(links=links) if changes else mech), ", ".join(changes)
+
+
 class DrakeTwin:
     """A mechanism without loops and springs, and Drake's plant of the same file; ``spread`` takes our speeds to Drake's.
 

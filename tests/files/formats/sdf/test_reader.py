@@ -198,7 +198,8 @@ def test_frames_of_frames() -> None:
 @pytest.mark.parametrize(
     ("version", "said", "expected"),
     [
-        ("1.4", "<xyz>0 1 0</xyz>", (1, 0, 0)),  # in the frame of the model
+        ("1.2", "<xyz>0 1 0</xyz>", (1, 0, 0)),  # in the frame of the model
+        ("1.4", "<xyz>0 1 0</xyz>", (1, 0, 0)),
         ("1.5", "<xyz>0 1 0</xyz>", (0, 1, 0)),  # in that of the joint
         ("1.6", "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>", (1, 0, 0)),
         ("1.7", '<xyz expressed_in="__model__">0 1 0</xyz>', (1, 0, 0)),
@@ -433,8 +434,8 @@ def test_the_file_is_known_by_its_content(tmp_path: Path) -> None:
 AB = link("a") + link("b") + HELD
 GEARS = joint("a", "b", "gearbox", "<gearbox_reference_body>b</gearbox_reference_body><axis/><axis2/>", "g")
 MISTAKES = {
-    "no version": ("", model(AB), "the version is missing; expected '1.4' to '1.12'"),
-    "an old version": ("1.2", model(AB), "the version is '1.2'"),
+    "no version": ("", model(AB), "the version is missing; expected '1.2' to '1.12'"),
+    "an old version": ("1.1", model(AB), "the version is '1.1'"),
     "no model": ("1.9", "", "<sdf> holds no <model>"),
     "no link": ("1.9", model(""), "there is no link"),
     "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),

@@ -20,8 +20,8 @@ from linkwise.spatial.transform import transform
 
 Version = tuple[int, ...]
 
-#: The versions of the format that are read, first and last.
-VERSIONS: tuple[Version, Version] = ((1, 4), (1, 12))
+#: The versions of the format that are read, first and last; 1.2 and 1.3 have the mechanical part of 1.4.
+VERSIONS: tuple[Version, Version] = ((1, 2), (1, 12))
 
 #: So many files are included in one description.
 MOST_INCLUDES = 1000
