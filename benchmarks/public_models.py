@@ -2,10 +2,10 @@
 
 URDF and xacro are read by Pinocchio (with ``--drake`` URDF by Drake), MJCF by MuJoCo, SDF by Drake, where its package
 ``drake`` is installed. Each folder is a checkout of a repository; packages of ROS are looked for in all of them.
-Every model in it is read by us and by the peer, each in a process of its own that may take a minute; poses, Jacobians, mass
-matrix, inverse and forward dynamics are compared at random states, relative to the largest number. SRDF files are read beside
-the URDF or xacro of their robot. Printed: a count for each outcome, then why models are refused, then those that differ, and
-those that the peer reads and we refuse; with ``--all`` every model.
+Every model in it is read by us and by the peer, each in a process of its own that may take two minutes; poses, Jacobians,
+mass matrix, inverse and forward dynamics are compared at random states, relative to the largest number. The named states of
+SRDF files are compared on the URDF or xacro of their robot. Printed: a count for each outcome, then why models are refused,
+then those that differ, and those that the peer reads and we refuse; with ``--all`` every model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ REASONS = {
 }
 """Why models are refused: what the first message says."""
 
-SECONDS = 60.0
+SECONDS = 120.0
 """How long a model may take."""
 
 SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf", ".srdf")
@@ -200,25 +200,33 @@ def compare(job: Job) -> Outcome:
     if peer is None:
         return Outcome(kind, "read by us alone", reason=why_not)
     if job.drake or kind == "SDF":
-        from support.drake_from_file import DrakeTwin, as_drake_reads
-
-        drakes, changes = as_drake_reads(mechanism)
-        try:
-            twin = DrakeTwin(drakes, peer)
-        except RuntimeError as error:  # (Drake has no loops of bodies)
-            return Outcome(kind, "read by us alone", reason=str(error)[:300])
-        residuals = [("nothing", 0.0), *twin.residuals(0)]
-        if changes and all(one[1] <= BOUND for one in residuals):
-            return Outcome(kind, "agrees after changes", max(one[1] for one in residuals), changes)
-    else:
-        residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
+        return _beside_drake(kind, mechanism, peer)
+    residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
     bound = OF_MESHES if kind == "MJCF" and peer.nmesh else BOUND
     if "left out" in remarks and all(one[1] <= bound for one in residuals if one[0] not in FORCES):
         kept = [one for one in residuals if one[0] not in FORCES]
         if len(kept) < len(residuals) and max(one[1] for one in residuals) > bound:
             return Outcome(kind, "agrees but for forces", max(one[1] for one in kept), "a remark names what is left out")
+    return _judged(kind, residuals, bound)
+
+
+def _judged(kind: str, residuals: list[tuple[str, float]], bound: float) -> Outcome:
     what, worst = max(residuals, key=lambda one: one[1] if np.isfinite(one[1]) else np.inf)
     return Outcome(kind, "agrees" if worst <= bound else "differs", worst, what)
+
+
+def _beside_drake(kind: str, mechanism: Any, plant: Any) -> Outcome:
+    """What comes of a model that Drake reads: after what Drake changes, where it changes something."""
+    from support.drake_from_file import DrakeTwin, as_drake_reads
+
+    changed, changes = as_drake_reads(mechanism)
+    try:
+        twin = DrakeTwin(changed, plant)
+    except RuntimeError as error:  # (Drake has no loops of bodies)
+        return Outcome(kind, "read by us alone", reason=str(error)[:300])
+    outcome = _judged(kind, [("nothing", 0.0), *twin.residuals(0)], BOUND)
+    agrees = changes and outcome.word == "agrees"
+    return Outcome(kind, "agrees after changes", outcome.residual, changes) if agrees else outcome
 
 
 def _ours(job: Job) -> tuple[Any, str, str]:
@@ -361,6 +369,7 @@ def _relative(found: Any, wanted: Any) -> float:
 def compare_states(job: Job) -> Outcome:
     """The named states of an SRDF beside those that Pinocchio reads of it, on the robot of the URDF that it belongs to."""
     import pinocchio as pin
+
     from linkwise import files
     from linkwise.errors import FileError
     from support.pinocchio_from_urdf import UrdfTwin
@@ -369,33 +378,43 @@ def compare_states(job: Job) -> Outcome:
     if robot is None:
         return Outcome(job.kind, "without its URDF")
     mechanism, text = robot
+    floats = "root_joint" in job.path.read_text(encoding="utf-8", errors="replace") and not mechanism.floating
+    mechanism = mechanism.replace(floating=True) if floats else mechanism
+    word = "agrees"
     try:
         semantics = files.read_srdf(job.path, mechanism)
     except FileError as error:
-        return Outcome(job.kind, "refused by us", reason=str(error))
-    twin = UrdfTwin(text, mechanism)
+        word, semantics = "agrees after changes", files.read_srdf(job.path, mechanism, drop_unknown=True)
+        reason = str(error)
+    else:
+        reason = f"{len(semantics.groups)} groups, {len(semantics.states)} states"
+    twin = UrdfTwin(text, mechanism, free=floats)
     pin.loadReferenceConfigurations(twin.model, str(job.path), False)
+    theirs = {entry.key(): entry.data() for entry in twin.model.referenceConfigurations}
+    last = {name: (group, name) for group, name in semantics.states}  # (Pinocchio keeps one of each name, without its group)
     worst = 0.0
-    theirs = dict(twin.model.referenceConfigurations.todict())
-    for group, name in semantics.states:
-        ours = twin.at(semantics.configuration(name, group))
-        worst = max(worst, np.abs(ours - theirs[name]).max(initial=0.0))
-    count = f"{len(semantics.groups)} groups, {len(semantics.states)} states"
-    return Outcome(job.kind, "agrees" if worst <= BOUND else "differs", float(worst), count)
+    for group, name in last.values():
+        difference = twin.at(semantics.configuration(name, group)) - theirs[name]
+        for joint, link, _ in twin.joints():
+            if link.mimic is not None:  # (which Pinocchio lets move by itself)
+                difference[joint.idx_q : joint.idx_q + joint.nq] = 0.0
+        worst = max(worst, float(np.abs(difference).max(initial=0.0)))
+    return Outcome(job.kind, word if worst <= BOUND else "differs", worst, reason)
 
 
 def _robot(job: Job) -> tuple[Any, str] | None:
-    """The robot that an SRDF is for: of the same name, or with the file's name, and with all of its joints."""
+    """The robot that an SRDF is for: of its name, or in a folder beside it; of several that which misses fewest joints."""
     said = job.path.read_text(encoding="utf-8", errors="replace")
     name = re.search(r"<robot[^>]*\sname\s*=\s*[\"']([^\"']+)", said)
     joints = set(re.findall(r"<(?:passive_)?joint\s+name\s*=\s*[\"']([^\"']+)", said))
     joints -= set(re.findall(r"<virtual_joint\s+[^>]*name\s*=\s*[\"']([^\"']+)", said))
-    best, fewest = None, len(joints) + 1
+    best, fewest = None, max(len(joints), 1)  # (it has to know one of them)
     for path in candidates(job.root):
         if path.suffix.lower() not in {".urdf", ".xacro"}:
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        if not (name and re.search(rf"<robot[^>]*\sname\s*=\s*[\"']{re.escape(name[1])}[\"']", text)):
+        named = name and re.search(rf"<robot[^>]*\sname\s*=\s*[\"']{re.escape(name[1])}[\"']", text)
+        if not named and job.path.parent.parent not in path.parents:
             continue
         model = Job(path, job.root, job.folders, False)
         peer, _ = _peer(model)

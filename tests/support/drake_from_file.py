@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,12 @@ def drake_plant(path: Path, packages: Sequence[Path]) -> Any:
     for folder in packages:
         if not parser.package_map().Contains(folder.name):
             parser.package_map().Add(folder.name, str(folder))
-    parser.AddModels(str(path))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    slashed = re.sub(r"<uri>\s*(model://[^/<]+?)\s*</uri>", r"<uri>\1/</uri>", text)
+    if slashed == text:
+        parser.AddModels(str(path))
+    else:  # (Drake takes a model only with a slash at its end)
+        parser.AddModelsFromString(slashed, "sdf")
     return plant
 
 
@@ -38,7 +44,7 @@ def as_drake_reads(mech: Mechanism) -> tuple[Mechanism, str]:
     links, changes = [], []
     for link in mech.links:
         body, fields = link.body, {}
-        if not body.physical:
+        if not body.physical or (body.mass == 0 and np.any(body.tensor)):
             mass = body.mass if body.mass > 0 else 1.0
             radius = np.cbrt(3 * mass / (4 * np.pi * 1000))
             fields |= {"mass": mass, "inertia": 0.4 * mass * radius**2 * np.eye(3), "physical": True}
@@ -104,7 +110,9 @@ class DrakeTwin:
         names = {body.index(): name for name, body in self.bodies.items()}
         for index, body in self.floating.items():
             first = body.floating_velocities_start_in_v()
-            pose, rows = poses[names[index]], self._jacobian(names[index], q)
+            name = names.get(index)  # (none for a root that is our base)
+            pose = np.asarray(mech.base, dtype=float) if name is None else poses[name]
+            rows = np.zeros((6, mech.nv)) if name is None else self._jacobian(name, q)
             plant.SetFreeBodyPose(
                 context, body, RigidTransform(RotationMatrix.ProjectToRotationMatrix(pose[:3, :3]), pose[:3, 3])
             )
