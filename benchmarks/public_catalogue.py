@@ -1,9 +1,9 @@
 """Bundled robots held against the files that they were taken from: ``python benchmarks/public_catalogue.py FOLDER ...``.
 
-Each folder is a checkout of a repository. Robots whose source is a URDF, xacro or configuration of Universal Robots below one
-of them are compared: the names of the joints; poses of the links of both, and of the flange, at random configurations (m and
-rotations' elements); limits of positions and velocities (rad or m, rad/s or m/s); masses with centres and inertias, where the
-robot has some. Printed are the largest differences. Sources say right angles with four to seven digits.
+Each folder is a checkout of a repository. Robots whose source is a URDF, xacro or configuration of Universal Robots below
+one of them are compared: names of joints; poses of the moving links and of the flange at random configurations (m, elements
+of rotations); limits of positions and velocities (rad or m, rad/s or m/s); masses, centres and inertias, where the robot has
+some. Printed are the largest differences. Sources say right angles with four to seven digits.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import numpy as np
 from public_models import Job, _ours, package_folders
 
 import linkwise as lw
+from linkwise.spatial.transform import inverse
+
+KEYS = ("q_min", "q_max", "qd_max")
 
 FLANGES = ("tool0", "flange", "EndEffector_Link", "end_effector_link")
 
@@ -45,31 +48,43 @@ def _sources(name: str, root: Path) -> list[Path]:
 
 
 def _compared(robot: Any, source: Any) -> str:
-    """A row of differences."""
-    rng = np.random.default_rng(0)
+    """A row of differences; joints without a common name are paired in order, from Universal Robots' frame ``base``."""
     same = [name for name in robot.names if name in source.names]
-    ours, theirs = ([mech.names.index(name) for name in same] for mech in (robot, source))
-    flange = next((name for name in FLANGES if name in source.link_names), source.link_names[-1])
-    links = [name for name in robot.link_names if name in source.link_names]
-    poses, tool, bodies = 0.0, 0.0, 0.0
+    pairs = [(name, name) for name in same] or list(zip(robot.names, source.names, strict=True))
+    ours, theirs = ([mech.names.index(pair[k]) for pair in pairs] for k, mech in enumerate((robot, source)))
+    links = [tuple(_carried(mech, name) for mech, name in zip((robot, source), pair, strict=True)) for pair in pairs]
+    flange = next(({"link": name} for name in FLANGES if name in source.link_names), {})
+    start = np.eye(4) if same else inverse(source.forward_kinematics(np.zeros(source.nq), link="base_frame"))
+    rng, poses, tool, bodies = np.random.default_rng(0), 0.0, 0.0, 0.0
     for _ in range(5):
         q, p = rng.uniform(-2, 2, robot.nq), np.zeros(source.nq)
         p[theirs] = q[ours]
-        differences = [robot.forward_kinematics(q, link=name) - source.forward_kinematics(p, link=name) for name in links]
-        poses = max(poses, float(np.abs(differences).max(initial=0.0)))
-        tool = max(tool, float(np.abs(robot.forward_kinematics(q) - source.forward_kinematics(p, link=flange)).max()))
-    for name in links:
-        body, other = (mech.links[mech.link_index(name)].body for mech in (robot, source))
-        if body.mass:
-            rows = ((body.mass, other.mass), (body.com, other.com), (body.tensor, other.tensor))
-            bodies = max(bodies, *(float(np.abs(np.subtract(*pair)).max()) for pair in rows))
-    limits, velocities = (
-        float(np.abs(_finite(getattr(robot, key)[ours]) - _finite(getattr(source, key)[theirs])).max(initial=0.0))
-        for key in ("q_max", "qd_max")
-    )
-    limits = max(limits, float(np.abs(_finite(robot.q_min[ours]) - _finite(source.q_min[theirs])).max(initial=0.0)))
-    row = "".join(f"  {value:.1e}" for value in (poses, tool, limits, velocities, bodies))
-    return f"{len(same)} of {robot.n}{row}  ({len(links)} links, {flange})"
+        tool = max(tool, _apart(robot.forward_kinematics(q), start @ source.forward_kinematics(p, **flange)))
+        for name, other in links:
+            frames = robot.forward_kinematics(q, link=name), start @ source.forward_kinematics(p, link=other)
+            poses = max(poses, _apart(*frames)) if same else poses
+            body, there = (mech.links[mech.link_index(k)].body for mech, k in ((robot, name), (source, other)))
+            if body.mass:
+                placed = [_placed(*one) for one in zip(frames, (body, there), strict=True)]
+                bodies = max(bodies, *(_apart(*values) for values in zip(*placed, strict=True)))
+    limits = [_apart(_finite(getattr(robot, key)[ours]), _finite(getattr(source, key)[theirs])) for key in KEYS]
+    row = "".join(f"  {value:.1e}" for value in (poses, tool, max(limits[:2]), limits[2], bodies))
+    return f"{len(pairs)} of {robot.n}{row}"
+
+
+def _carried(mechanism: Any, joint: str) -> str:
+    """The link that a joint moves."""
+    places = zip(mechanism.link_names, mechanism.links, strict=True)
+    return next(name for name, link in places if link.coordinate_name == joint)
+
+
+def _placed(frame: Any, body: Any) -> tuple[Any, Any, Any]:
+    """Mass, centre and tensor in the world."""
+    return body.mass, (frame @ [*body.com, 1])[:3], frame[:3, :3] @ body.tensor @ frame[:3, :3].T
+
+
+def _apart(one: Any, other: Any) -> float:
+    return float(np.abs(np.subtract(one, other)).max(initial=0.0))
 
 
 def _finite(values: Any) -> Any:

@@ -40,15 +40,20 @@ FORCES = ("friction and springs", "inverse dynamics")
 """What differs where a force is left out, which a remark has to say."""
 
 REASONS = {
+    "merged includes, or parameters of includes": r"merge = 'true'|:params> changes",
     "a package or another file is missing": r"was not found|there is no (such )?file|cannot be (read|opened)|No such file",
-    "there is no mechanism in the file": r"there is no <body>|there is no (root )?link|holds no <model>|root element is",
+    "there is no mechanism in the file": r"there is no <body>|there is no <?link(?!,)|holds no <model>|root element is",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
     "an old version": r"the version is",
     "no well-formed XML": r"not well-formed",
+    "a joint along curves": r"curvilinear",
+    "several trees in a URDF": r"there are \d+ roots",
+    "added mass, or an inertia of shapes": r"fluid_added_mass|auto = 'true'",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
     "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
-    "two elements where one may be, or a name that there is not": r"stands twice|there is no such|has no attribute",
+    "two elements where one may be, or a name that there is not": r"stands twice|there is no |has no attribute",
     "a mass without inertia": r"has no <inertia>",
+    "a number that is none": r"is not a number",
 }
 """Why models are refused: what the first message says."""
 

@@ -213,7 +213,7 @@ class Attributes:
         return self.numbers(key, size, size) or list(default)
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
-        """Numbers separated by blanks, or None where the attribute is missing, wrong, or empty, which MuJoCo takes as missing."""
+        """Numbers separated by blanks, or None where the attribute is missing, wrong, or empty, which MuJoCo ignores."""
         words = self.said[key].text.split() if key in self.said else []
         if not words:
             return None
