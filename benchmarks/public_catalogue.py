@@ -21,7 +21,7 @@ from linkwise.spatial.transform import inverse
 
 KEYS = ("q_min", "q_max", "qd_max")
 
-FLANGES = ("tool0", "flange", "EndEffector_Link", "end_effector_link")
+FLANGES = ("tool0", "flange", "EndEffector_Link", "END_EFFECTOR")
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ FORCES = ("friction and springs", "inverse dynamics")
 """What differs where a force is left out, which a remark has to say."""
 
 REASONS = {
-    "merged includes, or parameters of includes": r"merge = 'true'|:params> changes",
+    "parameters of includes, or other files than SDF included": r":params> changes|there are \d+ models; expected an <sdf>",
     "a package or another file is missing": r"was not found|there is no (such )?file|cannot be (read|opened)|No such file",
     "there is no mechanism in the file": r"there is no <body>|there is no <?link(?!,)|holds no <model>|root element is",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",

@@ -367,6 +367,36 @@ def test_one_of_several() -> None:
 # ── files and shapes ──────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_merged_include(tmp_path: Path) -> None:
+    """What is in it stands in the model around it by its own names, posed as in a nested model, also by `__model__`."""
+    turned = f'<frame name="f"><pose>0.1 0 0 0 {math.pi / 2!r} 0</pose></frame><frame name="g" attached_to="f"/>'
+    inner = link("b", "0 0 0.2 0 0 0") + link("c", "0.3 0 0 0 0 0", "__model__") + turned
+    inner += joint("__model__", "c", inner='<axis><xyz expressed_in="__model__">0 1 0</xyz></axis>', name="k")
+    (tmp_path / "arm.sdf").write_text(f'<sdf version="1.9">{model(inner, "arm")}</sdf>')
+    include = "<uri>arm.sdf</uri><name>arm2</name><pose relative_to='a'>1 0 0 0 0 0.5</pose>"
+    mechanisms = []
+    for merge, prefix in (("true", ""), ("false", "arm2::")):
+        outer = f'<include merge="{merge}">{include}</include>' + link("a", "0 2 0 0 0 0") + HELD
+        outer += (
+            joint("a", f"{prefix}b", name="l") + link("d", "0 0 1 0 0 0", f"{prefix}g") + joint(f"{prefix}c", "d", name="n")
+        )
+        (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(outer)}</sdf>')
+        mechanisms.append(lw.load(tmp_path / "cart.sdf"))
+    merged, nested = mechanisms
+    assert merged.link_names == tuple(name.removeprefix("arm2::") for name in nested.link_names)
+    assert set(merged.names) == {"k", "l", "n"}
+    q = np.array([0.3, -0.4, 0.5])
+    for name, there in zip(merged.link_names, nested.link_names, strict=True):
+        assert np.array_equal(merged.forward_kinematics(q, link=name), nested.forward_kinematics(q, link=there)), name
+    held = f'<include merge="true">{include}</include>' + link("a") + joint("world", "__model__", "fixed", name="hold")
+    (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(held + joint("b", "a"))}</sdf>')
+    assert lw.load(tmp_path / "cart.sdf").links[0].name == "b"  # the first link, which the frame of the model is attached to
+    for wrong, message in ((held + link("b"), "the name 'b' stands twice"), (held.replace("true", "yes"), "merge is 'yes'")):
+        (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(wrong)}</sdf>')
+        with pytest.raises(FileError, match=message):
+            lw.load(tmp_path / "cart.sdf")
+
+
 def test_included_files(tmp_path: Path) -> None:
     """A model by its name, a path, and model.config; what an include says of it, and the file and line of its problems."""
     wheel = tmp_path / "models" / "wheel"
@@ -514,11 +544,6 @@ MISTAKES = {
     ),
     "a file without a folder": ("1.9", model("<include><uri>a.sdf</uri></include>"), "include_root names the folder"),
     "an include of nothing": ("1.9", model("<include/>"), "it has no <uri>"),
-    "a merged include": (
-        "1.9",
-        model('<include merge="true"><uri>a.sdf</uri></include>'),
-        "merge = 'true' is not read",
-    ),
     "two worlds": ("1.9", '<world name="a"/><world name="b"/>', "there are 2 worlds; expected one"),
     "no truth": ("1.9", model(f"<static>maybe</static>{AB}"), "<static> is 'maybe'; expected true or false"),
 }
