@@ -104,7 +104,7 @@ def test_a_joint_without_effort_has_no_rotor(tmp_path: Path) -> None:
 
 
 def test_what_drake_changes(crane: Path) -> None:
-    """A sphere of water for an inertia that no body has, and an axis without its part below 1e-8: ours are as the file says."""
+    """A sphere of water for an inertia that no body has, and an axis without its part below 1e-8: ours follow the file."""
     pytest.importorskip("pydrake", exc_type=ImportError)
     from support.drake_from_file import DrakeTwin, as_drake_reads, drake_plant
 

@@ -224,6 +224,42 @@ def test_a_pose_in_degrees_and_by_quaternion() -> None:
         )
 
 
+@pytest.mark.parametrize("drake", [False, True])
+def test_a_mass_of_shapes(drake: bool, tmp_path: Path) -> None:
+    """Solids with the densities of collision, link and format; Drake, by libsdformat, has the same."""
+    shapes = {
+        "box": ("<size>0.1 0.2 0.3</size>", "<density>500</density>"),
+        "cylinder": ("<radius>0.1</radius><length>0.4</length>", ""),
+        "capsule": ("<radius>0.05</radius><length>0.3</length>", ""),
+        "sphere": ("<radius>0.1</radius>", ""),
+        "ellipsoid": ("<radii>0.1 0.2 0.3</radii>", ""),
+    }
+    collisions = "".join(
+        f'<collision name="{kind}"><pose relative_to="f">0.{k} 0 0.1 0.3 0.{k} 0</pose>{density}'
+        f"<geometry><{kind}>{size}</{kind}></geometry></collision>"
+        for k, (kind, (size, density)) in enumerate(shapes.items())
+    )
+    frame = '<frame name="f" attached_to="a"><pose>0 0.1 0 0 0 0.5</pose></frame>'
+    inertials = {"a": "<density>700</density>", "b": "<mass>3</mass>", "c": ""}
+    links = [
+        f'<link name="{name}"><inertial auto="true">{said}</inertial>{collisions}</link>' for name, said in inertials.items()
+    ]
+    path = tmp_path / "solids.sdf"
+    path.write_text(f'<sdf version="1.11">{model("".join(links) + frame)}</sdf>')
+    mech = lw.load(path)
+    a, b, c = (part.body for part in mech.links)
+    assert b.mass == pytest.approx(3, rel=1e-15)
+    assert c.tensor / c.mass == pytest.approx(b.tensor / b.mass, rel=1e-14)
+    box, cylinder, capsule = 0.006, math.pi * 0.004, math.pi * (0.3 * 0.05**2 + 4 / 3 * 0.05**3)
+    others = cylinder + capsule + 4 / 3 * math.pi * (0.001 + 0.006)
+    assert (a.mass, c.mass) == pytest.approx((500 * box + 700 * others, 500 * box + 1000 * others), rel=1e-14)
+    if drake:
+        pytest.importorskip("pydrake", exc_type=ImportError)
+        from support.drake_from_file import DrakeTwin, drake_plant
+
+        assert max(size for _, size in DrakeTwin(mech, drake_plant(path, [])).residuals(0)) < 1e-13
+
+
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────
 
 LIMIT = "<limit><lower>-1</lower><upper>2</upper><effort>5</effort><velocity>3</velocity></limit>"
@@ -536,7 +572,20 @@ MISTAKES = {
         model('<link name="a"><inertial><inertia><ixx>9</ixx></inertia></inertial></link>'),
         "reading with physical=False accepts it",
     ),
-    "a mass of shapes": ("1.11", model('<link name="a"><inertial auto="true"/></link>'), "auto = 'true'"),
+    "a mass of no shape": ("1.11", model('<link name="a"><inertial auto="true"/></link>'), "it has no <collision>"),
+    "a mass of a mesh": (
+        "1.11",
+        model('<link name="a"><inertial auto="true"/><collision name="c"><geometry><mesh/></geometry></collision></link>'),
+        "a collision is none of 'sphere', 'capsule'",
+    ),
+    "a mass of a size below 0": (
+        "1.11",
+        model(
+            '<link name="a"><inertial auto="true"/><collision name="c"><geometry><sphere><radius>-1</radius></sphere>'
+            "</geometry></collision></link>"
+        ),
+        "a size or a density is not positive",
+    ),
     "an added mass": (
         "1.11",
         model('<link name="a"><inertial><fluid_added_mass/></inertial></link>'),
