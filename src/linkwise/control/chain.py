@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from linkwise.control.constraints import ChainConstraint, Mistakes, known
 from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
-from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, beginning, usual_routes
+from linkwise.control.description import OWN_KEYS, ChainDescription, beginning, usual_routes
 from linkwise.control.keep_clear import KeepClear, require_clear
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
@@ -23,15 +23,12 @@ from linkwise.control.ports import Ports
 from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
+from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray, is_number
 from linkwise.spatial.validation import numbers
-
-if TYPE_CHECKING:
-    from linkwise.control.description import ChainDescription
-    from linkwise.mechanism import Mechanism
 
 
 class Chain:
@@ -317,8 +314,6 @@ class Chain:
 
     def write(self, path: str | Path) -> None:
         """Write its `description` to a .toml file, from which `load` makes it again."""
-        from linkwise.control import chain_file
-
         chain_file.write(self.description(), path)
 
     def _require_clear(self, q0: FloatArray) -> None:
@@ -477,10 +472,9 @@ def description_of(
     usual = usual_routes(chain.layout)
     routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
     fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports
-    rows = tuple(_row(one, ports, fresh) for one in chain.constraints if not isinstance(one, KeepClear))
-    keeping = [_keeping(one, ports) for one in chain.constraints if isinstance(one, KeepClear)]
-    inputs = [f"{row.name}.{quantity}" for row in rows for quantity in row.inputs]
-    inputs += [f"{one.name}.{quantity}" for one in keeping for quantity in one.inputs]
+    rows = tuple(_row(item, ports, fresh) for item in chain.constraints if not isinstance(item, KeepClear))
+    keeping = [_keeping(item, ports) for item in chain.constraints if isinstance(item, KeepClear)]
+    inputs = [f"{item.name}.{quantity}" for item in (*rows, *keeping) for quantity in item.inputs]
     return ChainDescription(
         name=name or chain.mechanism.name,
         mechanism=chain.mechanism,
@@ -515,9 +509,8 @@ def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
     return replace(constraint, enabled=enabled, clear=constraint.clear.with_margin(margin))
 
 
-def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ConstraintRow:
-    """The row of a constraint with the values that its ports have now, as far as they are numbers."""
-    row = ConstraintRow.of(constraint)
-    names = {quantity: f"{row.name}.{quantity}" for quantity in row.inputs}
-    now = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
-    return ConstraintRow(**{**row.fields, **now})
+def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ChainConstraint:
+    """The same with the values that its ports have now, as far as they are numbers."""
+    names = {quantity: f"{constraint.name}.{quantity}" for quantity in constraint.inputs}
+    now: dict[str, Any] = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
+    return replace(constraint, **now)
