@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -329,24 +330,11 @@ class Chain:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on from the same state; it has no recorders."""
-        settings = (self.q0, self.angles, self.name, self.period, self.reference)
-        return _again, (self.mechanism, self.constraints, *settings, self.save())
+        settings = {key: getattr(self, key) for key in ("q0", "angles", "name", "period", "reference")}
+        return partial(Chain, self.mechanism, self.constraints, **settings), (), self.save()
 
-
-def _again(
-    mechanism: Mechanism,
-    constraints: tuple[ChainConstraint, ...],
-    q0: FloatArray,
-    angles: str,
-    name: str,
-    period: float | None,
-    reference: str | Path | None,
-    saved: State,
-) -> Chain:
-    """The chain that a copy is."""
-    chain = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
-    chain.restore(saved)
-    return chain
+    def __setstate__(self, saved: State) -> None:
+        self.restore(saved)
 
 
 def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
