@@ -29,8 +29,7 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.spring import EndStop, Spring
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
-from linkwise.sweeps.drivers import RowKind
+from linkwise.sweeps.drivers import LOOPED, LoopedAlgorithm, RowKind
 from linkwise.sweeps.recorded import RecordedSweeps
 from linkwise.sweeps.tables import MechanismRows, shapes_of
 from linkwise.sweeps.traced_joints import traced_joints
@@ -95,7 +94,7 @@ def _recorded(
     declared = algorithm.find(steps.name)
     inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
     recorded = RecordedSweeps(steps.name, inputs, outputs, traced, regrouped=steps.regrouped)
-    steps.function(recorded, **dict(variants))
+    steps.run(recorded, **dict(variants))
     return recorded.program()
 
 
