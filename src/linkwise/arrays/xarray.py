@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,12 @@ class XarrayFramework(Framework):
             return results if len(results) > 1 else results[0]
 
         return call
+
+    def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
+        """See `Framework`; also for what has no names for its batch."""
+        super().check(subject, arguments)
+        for name, (value, core) in arguments.items():
+            _core(subject, name, value, core)
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays by names of the batch."""

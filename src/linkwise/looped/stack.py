@@ -128,6 +128,7 @@ class _StackedFunction:
         """Compute with arrays of another library; a task gets the numbers of its mechanisms alone."""
         tape = self.kernel.tape
         check_count(tape, args)
+        library.check(tape.name, dict(zip(tape.inputs, zip(args, tape.inputs.values(), strict=True), strict=True)))
         shapes = (self.numbers.shape[-1:], *tape.inputs.values())
         signature = Signature(shapes, tuple(tape.outputs.values()), ("float64",) * len(tape.outputs))
         if isinstance(library, DifferentiableFramework):
