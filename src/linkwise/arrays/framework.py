@@ -86,6 +86,10 @@ class Framework(ABC):
         """Whether arrays of this library with such elements are computed with; as NumPy does, if not said otherwise."""
         return np.can_cast(dtype, np.float64)
 
+    def batch(self, name: str, array: Any, core: Shape) -> Any:
+        """An array of NumPy with a batch, as `map` takes it beside arrays of this library."""
+        return array
+
     def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
         """Check arguments of `map`, also those that are computed later.
 

@@ -45,6 +45,10 @@ class XarrayFramework(Framework):
 
         return call
 
+    def batch(self, name: str, array: Any, core: Shape) -> Any:
+        """See `Framework`: the dimensions of the batch get the name."""
+        return xarray.DataArray(array, dims=[*_axes(name, array.shape[: array.ndim - len(core)]), *_axes("number", core)])
+
     def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
         """See `Framework`; also for what has no names for its batch."""
         super().check(subject, arguments)

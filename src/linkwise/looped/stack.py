@@ -133,7 +133,7 @@ class _StackedFunction:
         signature = Signature(shapes, tuple(tape.outputs.values()), ("float64",) * len(tape.outputs))
         if isinstance(library, DifferentiableFramework):
             args = tuple(library.without_derivatives(f"{tape.name} of a stack", arg) for arg in args)
-        results = library.map(self._rows, signature, (self.numbers, *args))
+        results = library.map(self._rows, signature, (library.batch("stack", self.numbers, shapes[0]), *args))
         return results if len(results) > 1 else results[0]
 
 
