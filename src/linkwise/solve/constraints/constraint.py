@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays.framework import PLAIN, library_name
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import FARTHEST
+from linkwise.solve.validation import FARTHEST, numbers_between
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
 
@@ -126,6 +129,13 @@ class Constraint(ABC):
     weight: FloatArray | None = None
     priority: int | None = None
 
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """A constraint; of arrays of torch or JAX what stands for it until `solve` has their numbers."""
+        values = (*args, *options.values())
+        if not PLAIN.issuperset(map(type, values)) and any(library_name(value) in TRACKING for value in values):
+            return ConstraintOfArrays(cls, args, options)
+        return super().__new__(cls)
+
     @property
     @abstractmethod
     def numbers(self) -> FloatArray:
@@ -175,6 +185,40 @@ class Constraint(ABC):
         return ()
 
 
+#: The libraries whose arrays a constraint keeps, for their derivatives.
+TRACKING = ("torch", "jax")
+
+
+class ConstraintOfArrays(Constraint):
+    """A constraint whose numbers are arrays of torch or JAX; `solve` takes it.
+
+    Parameters
+    ----------
+    kind : type
+        The constraint.
+    args, options : tuple and mapping
+        What it is made of.
+    """
+
+    def __init__(self, kind: type[Constraint], args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        names = list(inspect.signature(kind).parameters)
+        self.made_of, self.options = kind, {**dict(zip(names, args, strict=False)), **options}
+        self.arrays = {name: value for name, value in self.options.items() if library_name(value) in TRACKING}
+
+    def of_numbers(self, values: Iterable[Any]) -> Constraint:
+        """The constraint with these arrays of NumPy, in the order of `arrays`."""
+        return self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+
+    def _refuse(self, *_: Any) -> Any:
+        kind, names = self.made_of.__name__, ", ".join(self.arrays)
+        raise ArgumentError(
+            f"{kind}: {names} holds an array of another library; expected one of NumPy: `solve` alone takes it"
+        )
+
+    numbers = key = property(_refuse)
+    equations = errors = check = _refuse
+
+
 def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""
     return np.asarray(values) @ np.asarray(values) if len(values) else 0.0
@@ -188,10 +232,10 @@ def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
     ArgumentError
         For a weight below zero, or a priority that is no whole number >= 0.
     """
-    values = None if weight is None else numbers("weight", weight, "numbers (...) >= 0")
-    if values is not None and ((values < 0.0) | (values > FARTHEST)).any():
-        raise ArgumentError(f"weight is {shown(weight)}; expected numbers (...) from 0 to {FARTHEST:g}")
-    return {"weight": values, "priority": None if priority is None else whole("priority", priority, 0)}
+    weights = None
+    if weight is not None:
+        weights = numbers_between("weight", weight, f"numbers (...) from 0 to {FARTHEST:g}", FARTHEST)
+    return {"weight": weights, "priority": None if priority is None else whole("priority", priority, 0)}
 
 
 def range_bounds(lower: npt.ArrayLike | None, upper: npt.ArrayLike | None, size: int | None = None) -> FloatArray:
@@ -225,10 +269,7 @@ def outside(value: Any, lower: Any, upper: Any) -> Any:
 
 def angle_bound(upper: npt.ArrayLike) -> FloatArray:
     """The greatest angle (...), rad, from 0 to pi."""
-    values = numbers("upper", upper, "angles (...) from 0 to pi, rad")
-    if ((values < 0.0) | (values > np.pi)).any():
-        raise ArgumentError(f"upper is {shown(upper)}; expected angles from 0 to pi, rad")
-    return values
+    return numbers_between("upper", upper, "angles from 0 to pi, rad", np.pi)
 
 
 def with_bound(values: FloatArray, bound: FloatArray) -> FloatArray:
