@@ -81,6 +81,27 @@ def test_what_does_not_fit_is_refused_at_once(arm: lw.Mechanism) -> None:
         arm.kernel("inverse_dynamics")(q, qd)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda q: q[:, :1], r"q0? has the shape \(50, 1\); expected \(\.\.\., 2\)"),
+        (lambda q: q[0, 0], r"q0? has the shape \(\); expected"),
+        (lambda q: q.astype(complex), r"q0? holds complex128; expected float32 or float64"),
+    ],
+)
+def test_what_is_no_kernel_does_not_fit_at_once_either(arm: lw.Mechanism, change: Any, message: str) -> None:
+    q = change(chunked(states()[0]))
+    for call in (
+        lambda: arm.inverse_kinematics(np.eye(4), q0=q),
+        lambda: lw.simulate(arm, q, t=(0.1, 0.01)),
+        lambda: lw.stack([arm] * 2).gravity_torque(q),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            call()
+    with pytest.raises(ArgumentError, match=r"batch shapes of arrays of dask do not fit each other: \(2,\), \(50,\)"):
+        lw.stack([arm] * 2).gravity_torque(chunked(states()[0]))
+
+
 def test_inverse_kinematics_later() -> None:
     arm = robots.planar_2r()
     T = arm.forward_kinematics(states()[0])

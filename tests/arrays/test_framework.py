@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import arrays
+from linkwise import arrays, robots, simulate, stack
 from linkwise.arrays.framework import LIBRARIES, Framework
 from linkwise.errors import ArgumentError
+from support.libraries import DIFFERENTIABLE, library_of
 
 
 def test_numbers_of_python_and_numpy_are_of_none() -> None:
@@ -40,3 +41,17 @@ def test_a_call_imports_none_of_them() -> None:
         f"sys.exit(len({sorted(LIBRARIES)!r} & sys.modules.keys()))".replace("['", "{'").replace("']", "'}")
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_whole_numbers_are_refused_by_what_is_no_kernel_too(module: str) -> None:
+    arm = robots.planar_2r()
+    with library_of(module) as library:
+        q = library.array(np.zeros((3, 2), np.int32))
+        for call in (
+            lambda: arm.inverse_kinematics(np.eye(4), q0=q),
+            lambda: simulate(arm, q, t=(0.1, 0.01)),
+            lambda: stack([arm] * 3).gravity_torque(q),
+        ):
+            with pytest.raises(ArgumentError, match=r"q0? holds int32; expected float32 or float64"):
+                call()

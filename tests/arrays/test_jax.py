@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -54,6 +56,23 @@ def test_the_bits_are_those_of_the_kernel(jax: Any) -> None:
     assert np.array_equal(function(*narrow), kernel(*map(np.asarray, narrow)))
     assert function(*narrow).dtype == np.float32
     assert function(narrow[0], qd, qdd).dtype == np.float64
+
+
+def test_threads_that_compile_one_kernel_at_once(jax: Any) -> None:
+    kernel, (q, _, _), together = (
+        robots.planar_2r().replace(gravity=(0, -3, 0)).kernel("gravity_torque"),
+        states(jax),
+        Barrier(4),
+    )
+
+    def compiled(k: int) -> Any:
+        function = jax.jit(lambda q: k * kernel.jax()(q))
+        together.wait()
+        return function(q)
+
+    with ThreadPoolExecutor(4) as pool:
+        for k, result in enumerate(pool.map(compiled, range(4))):
+            assert np.array_equal(result, k * kernel(np.asarray(q)))
 
 
 def test_subnormal_numbers_are_no_zeros(jax: Any) -> None:

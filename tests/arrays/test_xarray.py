@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import robots, simulate, stack
 from linkwise.errors import ArgumentError
 
 xarray = pytest.importorskip("xarray")
@@ -64,3 +64,17 @@ def test_dask_inside_stays_lazy() -> None:
     assert isinstance(solution.q.data, dask_array.Array)
     assert bool(solution.success.all())
     assert solution.success.sel(time=0.2).dims == ("arm",)
+
+
+def test_stacks_are_a_dimension() -> None:
+    arms = stack([ARM, ARM.with_payload(1.0)])
+    torque = arms.gravity_torque(labelled(NUMBERS[0]))
+    assert torque.dims[:3] == ("stack_0", "arm", "time")
+    assert np.array_equal(torque.values, np.moveaxis(arms.gravity_torque(NUMBERS[0][..., None, :]), -2, 0))
+    with pytest.raises(ArgumentError, match=r"gravity_torque: q has the shape .*; expected \(\.\.\., 2\)"):
+        arms.gravity_torque(labelled(NUMBERS[0]).T)
+
+
+def test_what_is_no_kernel_names_what_has_no_names() -> None:
+    with pytest.raises(ArgumentError, match=r"simulate: qd0 has the shape \(10, 2\), and no names for a batch"):
+        simulate(ARM, labelled(NUMBERS[0]), NUMBERS[1, 2], t=(0.1, 0.01))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwise import Mechanism, robots
+from linkwise import Link, Mechanism, Motor, robots, symbols
 from linkwise.algorithm import ALGORITHMS, find
 from linkwise.kernel import Kernel
 from linkwise.kernel.kernel import DerivativeProduct
@@ -171,3 +171,27 @@ def test_a_mechanism_whose_kernels_loop_over_bodies() -> None:
     errors = [relative(found[0], bar @ by_qd), relative(found[1], bar @ mass)]
     print(errors)
     assert max(errors) <= BOUND
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "jacobian"])
+def test_by_the_symbols_of_a_mechanism(name: str) -> None:
+    """Both modes, on a floating base; against central differences, h = 1e-5, see above for the bound."""
+    mass, friction, length = symbols("mass friction length")
+    place = np.eye(4, dtype=object)
+    place[0, 3] = length
+    hull = Link(joint="fixed", mass=mass, inertia=(0.1, 0.2, 0.15))
+    arm = Link(axis=(0, 1, 0), before=place, mass=1.0, com=(0.2, 0, 0), motor=Motor(viscous=friction))
+    mech = Mechanism([hull, arm], floating=True)
+    kernel, values, rng = mech.kernel(name, backend="numpy"), np.array([2.0, 0.3, 0.5]), np.random.default_rng(8)
+    known = mech.substitute(dict(zip(mech.symbols, values, strict=True)))
+    args = [*random_state(known, 4)[: len(kernel.tape.inputs) - 1], values]
+    assert gap(kernel, args, rng) <= BOUND
+    (bar,) = (rng.normal(size=shape) for shape in kernel.tape.outputs.values())
+    found = kernel.vjp.by("parameters")(*args, bar)
+    ahead, behind = (
+        np.array([np.sum(bar * kernel(*args[:-1], values + sign * 1e-5 * step)) for step in np.eye(3)])
+        for sign in (1.0, -1.0)
+    )
+    error = relative(found, (ahead - behind) / 2e-5)
+    print(error)
+    assert error <= 1e-8

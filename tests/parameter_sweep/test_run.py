@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -122,6 +124,42 @@ def test_a_process_that_ends_loses_nothing(sweep: Sweep, tmp_path: Path) -> None
     assert run(sweep, tmp_path / "sweep", format="npz", processes=2) == sweep.chunks
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="another way to end a process")
+def test_processes_end_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    """They waited for its work without end."""
+    work = f"partial(wait_noted, Path({str(tmp_path)!r}))"
+    code = "from functools import partial; from pathlib import Path; from support.ending_process import wait_noted\n"
+    code += f"from linkwise.parameter_sweep.run import _here\nlist(_here({work}, [0, 1], 2))"
+    with subprocess.Popen([sys.executable, "-c", code]) as started:
+        notes = _until(lambda: [path for path in tmp_path.glob("process-*") if path.read_text()], 2)
+        started.kill()
+    processes = [int(path.read_text()) for path in notes]
+    try:
+        assert not _until(lambda: [one for one in processes if _runs(one)], 0)
+    finally:
+        for one in filter(_runs, processes):
+            os.kill(one, signal.SIGKILL)
+
+
+def _until(seen: Callable[[], list[Any]], count: int) -> list[Any]:
+    """What is seen when it is so many, or after 20 seconds."""
+    end = time.monotonic() + 20.0
+    while len(result := seen()) != count and time.monotonic() < end:
+        time.sleep(0.05)
+    return result
+
+
+def _runs(process: int) -> bool:
+    """Whether there is such a process, which has not ended."""
+    try:
+        os.kill(process, 0)
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().split(")")[1].split()[0]
+    except FileNotFoundError:  # (no /proc)
+        return True
+    except ProcessLookupError:
+        return False
+
+
 def test_a_chunk_that_always_ends_its_process_is_an_error() -> None:
     with pytest.raises(BrokenProcessPool):
         list(_here(os._exit, [1, 2], 2))
@@ -130,10 +168,11 @@ def test_a_chunk_that_always_ends_its_process_is_an_error() -> None:
 def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     """Two workers, one killed when three of thirty chunks are there: its chunks come from the other, or a new one."""
     distributed = pytest.importorskip("distributed")
-    sweep = Sweep.of(robots.planar_2r(), "gravity_torque", OVER, samples=120_000, chunk=4_000)
+    sweep = Sweep.of(robots.planar_2r(), "gravity_torque", OVER, samples=600_000, chunk=20_000)
     killed: list[int] = []
+    addresses: list[str] = []
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         workers = list(client.run(os.getpid).values())
@@ -144,7 +183,9 @@ def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path: Path) -> N
                 killed.append(workers[0])
                 os.kill(workers[0], signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
 
-        computed = run(sweep, tmp_path, format="npz", scheduler=cluster.scheduler_address, progress=kill)
+        where = cluster.scheduler_address
+        computed = run(sweep, tmp_path, format="npz", scheduler=where, progress=kill, dashboard=addresses.append)
+        assert addresses == [cluster.dashboard_link]
     assert (len(workers), len(killed), computed) == (2, 1, 30)
     for k in range(sweep.chunks):
         wanted, arrays = sweep.compute(k), read(tmp_path, k, "npz", sweep)

@@ -11,6 +11,7 @@ import dask.array
 import numpy as np
 
 from linkwise.arrays.framework import Framework, Signature
+from linkwise.errors import ArgumentError
 
 
 class DaskFramework(Framework):
@@ -53,7 +54,12 @@ class DaskFramework(Framework):
             array = dask.array.asarray(x)
             array = array.rechunk(dict.fromkeys(range(array.ndim - len(names), array.ndim), -1))
             pairs += [array, (*range(len(names) - array.ndim, 0), *names)]
-        _, whole = dask.array.core.unify_chunks(*pairs)
+        try:
+            _, whole = dask.array.core.unify_chunks(*pairs)
+        except ValueError as error:
+            batches = [x.shape[: x.ndim - len(core)] for x, core in zip(pairs[::2], signature.inputs, strict=True)]
+            shapes = ", ".join(map(str, batches))
+            raise ArgumentError(f"the batch shapes of arrays of dask do not fit each other: {shapes}") from error
         single = len(outputs) == 1
         results = dask.array.apply_gufunc(
             partial(_first, function) if single else function,

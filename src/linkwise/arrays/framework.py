@@ -86,6 +86,40 @@ class Framework(ABC):
         """Whether one of them is in the memory of a GPU, where the compiled code runs then."""
         return False
 
+    def takes(self, dtype: Any) -> bool:
+        """Whether arrays of this library with such elements are computed with; as NumPy does, if not said otherwise."""
+        return np.can_cast(dtype, np.float64)
+
+    def batch(self, name: str, array: Any, core: Shape) -> Any:
+        """An array of NumPy with a batch, as `map` takes it beside arrays of this library."""
+        return array
+
+    def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
+        """Check arguments of `map`, also those that are computed later.
+
+        Parameters
+        ----------
+        subject : str
+            The function, for messages.
+        arguments : mapping of str to (object, tuple of int)
+            The value of each argument, and its shape without the batch. Those that are no arrays of this library pass.
+
+        Raises
+        ------
+        ArgumentError
+            For an array of another type or shape: which.
+        """
+        for name, (value, core) in arguments.items():
+            if not self.owns(value) or self.on_device([value]):  # (the code for a device looks itself)
+                continue
+            if not self.takes(value.dtype):
+                kind = str(value.dtype).removeprefix("torch.")
+                raise ArgumentError(f"{subject}: {name} holds {kind}; expected float32 or float64")
+            shape = tuple(value.shape)
+            if shape[max(len(shape) - len(core), 0) :] != core:
+                expected = ", ".join(("...", *map(str, core)))
+                raise ArgumentError(f"{subject}: {name} has the shape {shape}; expected ({expected})")
+
     def call(self, kernel: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """Call a kernel, or a method that is one, with arrays of this library.
 
@@ -117,6 +151,10 @@ class Framework(ABC):
 
 class DifferentiableFramework(Framework):
     """A library that differentiates functions of its arrays."""
+
+    def takes(self, dtype: Any) -> bool:
+        """Whether these are real numbers that kernels compute with: whole ones have no derivatives."""
+        return str(dtype).removeprefix("torch.") in {"float32", "float64"}
 
     @abstractmethod
     def differentiates(self, arguments: Sequence[Any]) -> bool:

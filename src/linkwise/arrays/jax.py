@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar
 
 import jax
@@ -309,24 +310,26 @@ for _platform in ("cpu", "cuda"):
 # ── XLA's interface ───────────────────────────────────────────────────────────────────────────────
 
 _targets: dict[tuple[str, str, str], tuple[str, Any] | None] = {}
+_lock = RLock()
 
 
 def _target(kernel: Any, dtype: str, platform: str) -> str | None:
     """The name under which XLA knows the machine code of a kernel; None where it cannot call it."""
     key = (kernel.identity, dtype, platform)
-    if key not in _targets:
-        version = interface_version()
-        code = None
-        if version is not None:
-            code = (kernel if platform == "cpu" else kernel.launcher()).xla_handler(dtype, version)
-        if code is not None:
-            name = f"linkwise_{kernel.name}_{dtype}_{kernel.identity}"
-            address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(code[0])
-            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform=platform.replace("cuda", "CUDA"))
-            _targets[key] = name, (code, address, kernel)
-        else:
-            _targets[key] = None
-    entry = _targets[key]
+    with _lock:  # (XLA takes a name once)
+        if key not in _targets:
+            version = interface_version()
+            code = None
+            if version is not None:
+                code = (kernel if platform == "cpu" else kernel.launcher()).xla_handler(dtype, version)
+            if code is not None:
+                name = f"linkwise_{kernel.name}_{dtype}_{kernel.identity}"
+                address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(code[0])
+                jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(address), platform=platform.replace("cuda", "CUDA"))
+                _targets[key] = name, (code, address, kernel)
+            else:
+                _targets[key] = None
+        entry = _targets[key]
     return None if entry is None else entry[0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,16 @@ class XarrayFramework(Framework):
             return results if len(results) > 1 else results[0]
 
         return call
+
+    def batch(self, name: str, array: Any, core: Shape) -> Any:
+        """See `Framework`: the dimensions of the batch get the name."""
+        return xarray.DataArray(array, dims=[*_axes(name, array.shape[: array.ndim - len(core)]), *_axes("number", core)])
+
+    def check(self, subject: str, arguments: Mapping[str, tuple[Any, Shape]]) -> None:
+        """See `Framework`; also for what has no names for its batch."""
+        super().check(subject, arguments)
+        for name, (value, core) in arguments.items():
+            _core(subject, name, value, core)
 
     def map(self, function: Callable[..., Any], signature: Signature, arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function of NumPy arrays by names of the batch."""

@@ -22,6 +22,7 @@ def solve_by(
     """A solution whose rows are arrays of a library; with Dask, none of them is computed yet."""
     starts = () if q0 is None else (q0,)
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
+    library.check(solver.__name__, dict(zip(("T", "q0"), zip((T, *starts), shapes, strict=True), strict=False)))
     differentiated = isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts))
     signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
     if library.on_device((T, *starts)):

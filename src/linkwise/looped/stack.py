@@ -128,11 +128,12 @@ class _StackedFunction:
         """Compute with arrays of another library; a task gets the numbers of its mechanisms alone."""
         tape = self.kernel.tape
         check_count(tape, args)
+        library.check(tape.name, dict(zip(tape.inputs, zip(args, tape.inputs.values(), strict=True), strict=True)))
         shapes = (self.numbers.shape[-1:], *tape.inputs.values())
         signature = Signature(shapes, tuple(tape.outputs.values()), ("float64",) * len(tape.outputs))
         if isinstance(library, DifferentiableFramework):
             args = tuple(library.without_derivatives(f"{tape.name} of a stack", arg) for arg in args)
-        results = library.map(self._rows, signature, (self.numbers, *args))
+        results = library.map(self._rows, signature, (library.batch("stack", self.numbers, shapes[0]), *args))
         return results if len(results) > 1 else results[0]
 
 

@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
@@ -37,6 +38,7 @@ def run(
     scheduler: str | None = None,
     processes: int | None = None,
     progress: Progress = lambda done, count: None,
+    dashboard: Callable[[str], None] = lambda address: None,
 ) -> int:
     """Compute all chunks of a sweep that are not in the folder, and write them there.
 
@@ -57,6 +59,8 @@ def run(
         How many on this machine; one for each processor if left out.
     progress : callable
         Called with how many chunks are written, and how many there are.
+    dashboard : callable
+        Called with the address of the scheduler's dashboard, where it has one.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def run(
     place = Path(folder).resolve()
     claim(place / SETTINGS, json.loads(json.dumps({**sweep.settings, "format": format})))
     with alone(place / SETTINGS):
-        return _run(sweep, place, format, scheduler, processes, progress)
+        return _run(sweep, place, format, scheduler, processes, progress, dashboard)
 
 
 def _run(
@@ -87,6 +91,7 @@ def _run(
     scheduler: str | None,
     processes: int | None,
     progress: Progress,
+    dashboard: Callable[[str], None],
 ) -> int:
     storage = FORMATS[format]
     storage.prepare(place, sweep)
@@ -98,7 +103,7 @@ def _run(
     work = partial(write_chunk, sweep, place, format)
     sweep.kernel.ufunc  # noqa: B018  (compiled once, and errors come before any process starts)
     count = min(processes or os.cpu_count() or 1, len(left))
-    finished = _on_cluster(scheduler, work, left) if scheduler else _here(work, left, count)
+    finished = _on_cluster(scheduler, work, left, dashboard) if scheduler else _here(work, left, count)
     with closing(finished):
         for total, k in enumerate(finished, len(done) + 1):
             _check_seen(storage, place, k)
@@ -129,7 +134,7 @@ def _here(work: Callable[[int], int], left: list[int], processes: int) -> Genera
         return
     missing, attempts = set(left), ATTEMPTS
     while missing:
-        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+        pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), end_with_parent)
         try:
             for future in as_completed([pool.submit(work, k) for k in sorted(missing)]):
                 k = future.result()
@@ -144,7 +149,21 @@ def _here(work: Callable[[int], int], left: list[int], processes: int) -> Genera
             pool.shutdown(cancel_futures=True)
 
 
-def _on_cluster(address: str, work: Callable[[int], int], left: list[int]) -> Generator[int]:
+def end_with_parent() -> None:
+    """Have this process end when the one that started it is killed, which it would wait for without end."""
+
+    def watch() -> None:
+        assert parent is not None
+        parent.join()
+        os._exit(1)
+
+    parent = multiprocessing.parent_process()
+    Thread(target=watch, daemon=True).start()
+
+
+def _on_cluster(
+    address: str, work: Callable[[int], int], left: list[int], dashboard: Callable[[str], None]
+) -> Generator[int]:
     """Compute on the workers of a scheduler, which gives the chunks of a lost worker to others."""
     distributed = optional("distributed", "a scheduler needs dask.distributed", "dask")
     try:
@@ -152,6 +171,8 @@ def _on_cluster(address: str, work: Callable[[int], int], left: list[int]) -> Ge
     except (OSError, ValueError) as error:
         raise ArgumentError(f"sweep: no scheduler of dask.distributed answers at {address!r}: {error}") from error
     with client:
+        if client.dashboard_link and "dashboard" in client.scheduler_info()["services"]:
+            dashboard(client.dashboard_link)
         for future in distributed.as_completed(client.map(work, left, pure=False), loop=client.loop):
             yield future.result()
             future.release()

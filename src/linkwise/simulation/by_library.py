@@ -34,6 +34,12 @@ def simulate_by(
     for name in ("events", "ground"):
         if options.get(name) is not None:
             raise ArgumentError(f"simulate: {name} are for NumPy arrays; arrays of {library.name} have none")
+    values = {"q0": (q0, (mech.nq,)), "qd0": (qd0, (mech.nv,))}
+    sampled = torque is not None and not callable(torque) and hasattr(torque, "shape")
+    if sampled:
+        values["torque"] = (torque, tuple(torque.shape)[-2:])
+    arrays = {name: (value, core) for name, (value, core) in values.items() if value is not None}
+    library.check("simulate", arrays)
     function = callable(torque) and not isinstance(torque, Feedback)
     if isinstance(library, DifferentiableFramework) and (function or library.differentiates((q0, qd0, torque))):
         task = checked_task(mech, None, None, None, **options)
@@ -45,12 +51,8 @@ def simulate_by(
         law = torque if callable(torque) else None
         task = checked_task(mech, None, None, law, **options)
         return _trajectory(mech, task.t, STATES, device_states(mech, task, q0, qd0, torque))
-    values = {"q0": (q0, (mech.nq,)), "qd0": (qd0, (mech.nv,))}
-    if torque is not None and not callable(torque) and hasattr(torque, "shape"):
-        values["torque"] = (torque, tuple(torque.shape[max(torque.ndim - 2, 0) :]))
-    else:
+    if not sampled:
         options["torque"] = torque
-    arrays = {name: (value, core) for name, (value, core) in values.items() if value is not None}
     times = checked_task(mech, None, None, None, **{name: value for name, value in options.items() if name != "torque"}).t
     rows, names = len(times), STATES + (ENERGIES if options["energies"] else ())
     outputs = ((rows, mech.nq), *((rows, mech.nv),) * 3, *((rows,),) * (len(names) - len(STATES)))

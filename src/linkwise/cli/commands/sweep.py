@@ -103,6 +103,7 @@ def sweep(description: Description, options: Options) -> Output:
             progress=lambda done, count: update(
                 completed=done, total=count, description=f"{min(done * plan.chunk, plan.samples):,} samples", visible=True
             ),
+            dashboard=lambda address: click.echo(f"dashboard: {plain(address)}", err=True),
         )
     seconds = time.perf_counter() - began
     facts = {
