@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import arrays, robots
+from linkwise import Link, Mechanism, Wrench, arrays, robots
+from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics import manipulability_gradient, towards_middle
 from support.libraries import DIFFERENTIABLE, library_of
 
 ARM = robots.planar_3r()
 Q = np.array([[0.3, 0.8, -0.5], [-1.0, 0.4, 0.9]])
 PLANE = [1, 1, 0, 0, 0, 0]
+TWIST = np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.0])
+HANGING = np.array([-1.0, 0.3, 0.2])
+LOCKED = {f"link{k}": 0.0 for k in (1, 2, 3, 5)}
 STEP = 1e-6
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -24,6 +29,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "operational_space_inertia": lambda q: ARM.operational_space_inertia(q, mask=PLANE),
     "coriolis": lambda q: ARM.operational_space_dynamics(q, 0.3 * q, mask=PLANE).coriolis,
     "nullspace": lambda q: ARM.operational_space_dynamics(q, q, mask=PLANE).nullspace,
+    "joint_velocities": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).qd,
+    "slowed": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, qd_max=0.1, dt=0.5).qd,
+    "damped": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, region=2.0, secondary=0.1 * q).achieved,
+    "joint_accelerations": lambda q: ARM.joint_accelerations(q, 0.3 * q, TWIST, mask=PLANE, qdd_max=5.0, dt=1.0).qdd,
+    "manipulability_gradient": lambda q: manipulability_gradient(ARM, q, mask=PLANE),
+    "towards_middle": lambda q: towards_middle(robots.panda().lock(LOCKED), q),
+    "static_equilibrium": lambda tau: ARM.static_equilibrium(HANGING, tau).q,
+    "articulated_inertias": lambda q: ARM.spatial_operators(q).D,
     "difference": lambda q: ARM.difference(q, Q[1]),
     "interpolate": lambda q: ARM.interpolate(Q[1], q, 0.25),
 }
@@ -66,6 +79,54 @@ def test_what_has_no_inverse_has_the_derivative_of_its_pseudo_inverse() -> None:
     across, along = np.array([-np.sin(angle), np.cos(angle)]), np.array([np.cos(angle), np.sin(angle)])
     assert np.abs(inertia - mass * np.outer(across, across)).max() < 1e-14 * mass
     assert np.abs(slope + mass * (np.outer(along, across) + np.outer(across, along))).max() < 1e-13 * mass
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_equal_singular_values_have_no_derivatives(module: str) -> None:
+    """An arm whose second link is shorter by the root of 2 is isotropic at 135 degrees; slides always are."""
+    arm = Mechanism.from_dh([(0, 0, 1, 0), (0, 0, np.sqrt(0.5), 0)], convention="standard")
+    slides = Mechanism([Link(joint="prismatic", axis=axis) for axis in ((1, 0, 0), (0, 1, 0))])
+    with library_of(module) as library:
+
+        def slope(mechanism: Mechanism, q: Any) -> Any:
+            call = library.jacrev(lambda q: mechanism.joint_velocities(q, TWIST, mask=PLANE).qd)
+            return np.asarray(call(library.array(np.array(q))))
+
+        assert not np.isfinite(slope(arm, [0.3, np.radians(135.0)])).all()
+        assert np.isfinite(slope(arm, [0.3, np.radians(135.0) + 1e-3])).all()
+        assert not slope(slides, [0.3, 0.2]).any()
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_velocity_solutions_are_those_of_numpy(module: str) -> None:
+    q, twist = np.array([[0.3, 0.8, -0.5], [0.1, 0.0, 0.0]]), np.array([0.1, 0.2, 0.0, 0.0, 0.0, 0.3])
+    wanted = ARM.joint_velocities(q, twist, qd_max=0.2)
+    with library_of(module) as library:
+        solution = ARM.joint_velocities(library.array(q), library.array(twist), qd_max=0.2)
+        for name in ("rates", "achieved", "diagnostics", "saturated", "exact", "singular_value", "reason"):
+            assert np.array_equal(np.asarray(getattr(solution, name)), getattr(wanted, name)), name
+        assert solution.explain(1) == wanted.explain(1)
+        mapped = library.vmap(lambda q: ARM.joint_velocities(q, twist, qd_max=0.2).saturated)(library.array(q))
+        assert np.array_equal(np.asarray(mapped), wanted.saturated)
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_what_has_no_derivatives_is_named(module: str) -> None:
+    linkage, resting = robots.four_bar(), np.array(robots.four_bar().neutral)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "joint velocities with loops closed": lambda x: linkage.joint_velocities(resting, x, mask=PLANE).qd,
+        "joint velocities with limits='qp'": lambda x: ARM.joint_velocities(Q, x, limits="qp").qd,
+        "static_equilibrium with loops": lambda x: linkage.static_equilibrium(resting, x[:3]).q,
+        "expected an array of NumPy: loops are": lambda x: linkage.reduced_mass_matrix(x[:3], ["crank"]),
+    }
+    calls["that derivatives are taken by, or traced; here are none"] = lambda x: Wrench(x[:3]).vector
+    pytest.importorskip("daqp")
+    with library_of(module) as library:
+        for message, call in calls.items():
+            if message.startswith(("joint velocities with loops", "static")):
+                call(library.array(TWIST * (0.0 if "static" in message else 1.0)))
+            with pytest.raises(ArgumentError, match=message):
+                library.jacrev(call)(library.array(TWIST))
 
 
 def test_numbers_are_floats() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
+import weakref
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, robots, stack
+from linkwise import Link, Mechanism, robots, simulate, stack
 from linkwise.errors import ArgumentError, KernelError, MissingExtraError
 from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
@@ -158,8 +161,9 @@ def test_methods_within_a_compiled_function(torch: Any) -> None:
 def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
     arm, (q, _, _) = robots.planar_2r(), states(torch)
     for call, message in (
-        (lambda q: arm.inverse_kinematics(arm.forward_kinematics(q)).q, "inverse_kinematics is no part of a graph"),
-        (lambda q: arm.linearize(q).A, "linearize is no part of a graph"),
+        (lambda q: arm.all_inverse_kinematics(arm.forward_kinematics(q)).q, "all_inverse_kinematics is no part of a graph"),
+        (lambda q: simulate(arm, q, t=(0.1, 0.01), torque=lambda t, q, qd: -qd).q, "torque is a function; expected numbers"),
+        (lambda q: arm.inverse_kinematics(np.eye(4)).q + q, "inverse_kinematics: there is no tensor among its arguments"),
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
         (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
         (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),
@@ -203,6 +207,91 @@ def test_modes_that_repeat_have_no_derivatives(torch: Any) -> None:
         assert not slopes_of(name, [0.3, -0.3]).isfinite().any()
     neutral = slopes_of("frequencies", [np.pi / 2, 0.3])  # (the slope of a root at 0)
     assert neutral.isfinite().all(-1).tolist() == [False, True]
+
+
+def test_modes_that_repeat_and_are_coupled_have_no_derivatives(torch: Any) -> None:
+    """Of a pendulum on two crossed axes: a force across it at a tool beside it couples two modes, and changes neither K.
+
+    The squares are 9.81 -+ force / 4 then, which is a corner; forces along the pendulum change nothing.
+    """
+    tool = np.eye(4)
+    tool[:3, 3] = 0.5, 0.0, -1.0
+    links = [Link(name="a", axis=(1, 0, 0)), Link(name="b", axis=(0, 1, 0), mass=1.0, com=(0, 0, -1.0))]
+    pendulum, rest = Mechanism(links, tool=tool), torch.zeros(2, dtype=torch.float64)
+
+    def rate(name: str, direction: list[float]) -> Any:
+        forces = torch.zeros(6, dtype=torch.float64), torch.tensor([*direction, 0.0, 0.0, 0.0], dtype=torch.float64)
+        return torch.func.jvp(lambda force: getattr(pendulum.modes(rest, force), name), *[(x,) for x in forces])[1]
+
+    assert (pendulum.modes(rest, torch.tensor([0.0, 1e-2, 0, 0, 0, 0])).squares - 9.81).abs().min() > 2e-3
+    for name in ("squares", "frequencies", "shapes"):
+        assert not rate(name, [0.0, 1.0, 0.0]).isfinite().any()
+    assert rate("squares", [1.0, 0.0, 0.0]).tolist() == [0.0, 0.0]
+
+
+def test_solutions_and_rollouts_within_a_compiled_function(torch: Any) -> None:
+    """With gradients, also of a second order, and forward mode: all are those of the same calls, so to a few roundings."""
+    arm, still = robots.puma560(), robots.planar_2r()
+    q = torch.as_tensor(arm.random_configuration(1, 2))
+    start, torques = torch.randn(2, 2, dtype=torch.float64), torch.randn(2, 5, 2, dtype=torch.float64)
+
+    def solve(T: Any) -> Any:
+        solution = arm.inverse_kinematics(T, q0=q)
+        return solution.q * solution.success[..., None]
+
+    def roll(q: Any, qd: Any, torques: Any) -> Any:
+        motion = simulate(still, q, qd, torque=torques, t=(0.05, 0.01))
+        return motion.q.sum(-2) + motion.qdd[..., -1, :] * torch.as_tensor(motion.t)[-1]
+
+    def slope_of_a_slope(T: Any) -> Any:
+        def slope(T: Any) -> Any:
+            return torch.func.grad(lambda T: solve(T).square().sum())(T).square().sum()
+
+        return torch.func.grad(slope)(T) + torch.func.jvp(slope, (T,), (0.1 * T,))[1]
+
+    cases = (solve, (arm.forward_kinematics(q),)), (roll, (start, start.flip(0), torques))
+    for function, args in cases:
+        graph = torch.compile(function, fullgraph=True, backend="aot_eager")
+        tracked = [x.clone().requires_grad_() for x in args]
+        values = graph(*tracked), function(*tracked)
+        assert values[0].equal(values[1])
+        slopes = [torch.autograd.grad(value.square().sum(), tracked) for value in values]
+        assert all((a - b).abs().max() <= 1e-13 * b.abs().max() > 0 for a, b in zip(*slopes, strict=True))
+    T = arm.forward_kinematics(q)
+    graph, wanted = torch.compile(slope_of_a_slope, fullgraph=True, backend="aot_eager"), slope_of_a_slope(T)
+    assert (graph(T) - wanted).abs().max() <= 1e-11 * wanted.abs().max()
+
+
+def test_kernels_of_graphs_are_kept_up_to_a_number(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of mechanisms that are gone go then, too."""
+    library = pytest.importorskip("linkwise.arrays.torch")
+    monkeypatch.setattr(library, "COMPILED", deque(maxlen=2))
+    q, kernels = torch.zeros(1, dtype=torch.float64), []
+    for length in (1.0, 2.0, 3.0):
+        arm = Mechanism([Link(axis=(0, 1, 0), mass=1.0, com=(length, 0, 0))])
+        torch.compile(arm.kernel("gravity_torque").torch(), fullgraph=True, backend="aot_eager")(q)
+        kernels.append(weakref.ref(arm.kernel("gravity_torque")))
+        torch.compiler.reset()
+        del arm
+    gc.collect()
+    assert [kernel() is not None for kernel in kernels] == [False, True, True]
+
+
+def test_linearisation_and_modes_within_a_compiled_function(torch: Any) -> None:
+    """The same operations, so to the last bit."""
+    arm, floating = robots.planar_2r(), craft()
+    at = torch.tensor([[-1.57, 0.1], [-0.3, 0.2]], dtype=torch.float64)
+    state = torch.as_tensor(floating.random_configuration(1)), torch.linspace(0.0, 1.0, floating.nv, dtype=torch.float64)
+    for function, args in (
+        (lambda q: arm.modes(q).frequencies.sum() + arm.linearize(q).A.sum(), (at,)),
+        (lambda q, qd: floating.linearize(q, qd).A.square().sum(), state),
+    ):
+        graph = torch.compile(function, fullgraph=True, backend="aot_eager")
+        tracked = [x.clone().requires_grad_() for x in args]
+        values = graph(*tracked), function(*tracked)
+        assert values[0].equal(values[1])
+        for one, other in zip(*(torch.autograd.grad(value, tracked) for value in values), strict=True):
+            assert one.equal(other)
 
 
 def test_a_first_call_within_a_compiled_function(torch: Any) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,10 @@ LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "x
 
 Shape = tuple[int, ...]
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
 _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
 
@@ -27,13 +31,13 @@ class Signature(NamedTuple):
     Attributes
     ----------
     inputs, outputs : tuple of tuple of int
-        The shape of each argument and of each result.
+        The shape of each argument and of each result; None for a size of a result that depends on numbers.
     dtypes : tuple of str
         What each result holds, as ``"float64"``.
     """
 
-    inputs: tuple[Shape, ...]
-    outputs: tuple[Shape, ...]
+    inputs: tuple[tuple[Any, ...], ...]
+    outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
 
 
@@ -203,12 +207,41 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
+def constant_in_graphs(function: Function) -> Function:
+    """Mark a function that `torch.compile` calls when it traces: what it returns is a constant of the graph."""
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+    return function
+
+
+@constant_in_graphs
 def refuse(message: str) -> NoReturn:
     """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
     raise ArgumentError(message)
 
 
-refuse._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
+def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
+    """A shape in numbers: names are attributes of the mechanism, and ... is what the array has there, where it has it."""
+    sizes = tuple(getattr(mechanism, size) if isinstance(size, str) else size for size in core if size is not ...)
+    return (*trailing[: len(trailing) - len(sizes)], *sizes) if ... in core else sizes
+
+
+def functions_of(subject: str, arguments: Sequence[Any]) -> Any:
+    """The module of functions with derivatives for these arguments; None where there is none, as for NumPy's."""
+    if is_traced():
+        return sys.modules["torch"]
+    library = of(subject, arguments)
+    return None if library is None else library.functions
+
+
+def constant(array: Any) -> Any:
+    """An array of a library with derivatives as one that nothing is differentiated by, also where `torch.compile` traces."""
+    return array.detach() if hasattr(array, "detach") else by_name("jax").constant(array)  # type: ignore[attr-defined]
+
+
+def jumps(module: Any, change: Any, flags: Any) -> Any:
+    """Zeros (...), whose derivatives are infinite or NaN where a flagged element along the last axis changes."""
+    most = module.finfo(change.dtype).max
+    return module.where(flags, change * most * most, 0.0 * change).sum(-1)
 
 
 def no_graph(subject: str) -> str:
@@ -246,6 +279,57 @@ def apply(
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
     return function(library.functions, *arguments)
+
+
+def plain(array: Any) -> Any:
+    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
+    if type(array) is np.ndarray:
+        return array
+    return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
+
+
+def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `torch.compile` traces in the place of a function of a mechanism, if it can be part of a graph."""
+    from linkwise.arrays.graph import GRAPH_FUNCTIONS, call_in_graph
+
+    if name not in GRAPH_FUNCTIONS:
+        refuse(no_graph(name))
+    return call_in_graph(name, mechanism, args, kwargs)
+
+
+#: What are no arrays of another library than NumPy.
+PLAIN = frozenset({np.ndarray, list, tuple, float, int, bool, str, type(None)})
+
+
+def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Declare that a function of a mechanism and arrays takes arrays of other libraries too.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(library, function, *args, **options)`` is called in its place where there are such arrays; it calls the
+        function with those of NumPy.
+    *names : str
+        The keyword arguments that are arrays; so are all arguments without a keyword but the mechanism.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def call(*args: Given.args, **options: Given.kwargs) -> Result:
+            if is_traced():
+                return method_in_graph(function.__name__, args[0], args[1:], options)  # type: ignore[no-any-return]
+            kinds = {type(value) for value in args[1:]}
+            if options:
+                kinds.update(type(options[name]) for name in names if name in options)
+            if not kinds <= PLAIN:
+                library = of(function.__name__, (*args[1:], *map(options.get, names)))
+                if library is not None:
+                    return run(library, function, *args, **options)  # type: ignore[no-any-return]
+            return function(*args, **options)
+
+        return call
+
+    return decorate
 
 
 def numbers(subject: str, value: Any) -> Any:

@@ -94,8 +94,11 @@ class JaxFramework(DifferentiableFramework):
 
         if self.on_device(arguments):
             raise ArgumentError("there is no code for a GPU for this; expected arrays on the CPU: jax.device_put(...)")
-        if not self.differentiates(arguments):
+        arguments = [self.constant(x) if isinstance(x, jax.core.Tracer) else x for x in arguments]
+        if not self.differentiates(arguments):  # (where only derivatives are taken, the numbers are there)
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
+        if any(None in shape for shape in signature.outputs):
+            raise ArgumentError("how many results there are depends on numbers; expected a call outside of jax.jit and vmap")
         pairs = list(zip(arguments, signature.inputs, strict=True))
         batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in pairs])
         triples = zip(signature.outputs, kinds, numeric, strict=True)

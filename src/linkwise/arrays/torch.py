@@ -7,6 +7,7 @@ nothing is differentiated they go to the kernel at once.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -17,14 +18,16 @@ from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives, refuse
+from linkwise.arrays.traced_function import TracedFunction
 from linkwise.errors import ArgumentError, KernelError
 
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
 
-#: The kernels that the operator may call, by their keys, and those that compiled graphs do.
+#: The kernels that the operator may call, by their keys, and the last that compiled graphs do: these stay although nobody
+#: else has them, as that of an exported graph whose mechanism is gone.
 KERNELS: WeakValueDictionary[str, Any] = WeakValueDictionary()
-COMPILED: set[Any] = set()
+COMPILED: deque[Any] = deque(maxlen=256)
 _KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 _transformed = torch._C._are_functorch_transforms_active
@@ -269,6 +272,8 @@ def _differentiated(tensors: Sequence[Any]) -> bool:
 
 
 def _computed(kernel: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    if isinstance(kernel, TracedFunction):
+        return kernel(*tensors)
     if tensors[0].device.type == "cuda":
         results = by_name("cuda").of_kernel(kernel)(*tensors)
     else:
@@ -377,7 +382,8 @@ def _operator(arguments: list[Any], key: str) -> list[Any]:
 def _shapes(arguments: list[Any], key: str) -> list[Any]:
     """Empty results, for the compiler to know their shapes."""
     kernel = kernel_of(key)
-    COMPILED.add(kernel)
+    if kernel not in COMPILED:
+        COMPILED.append(kernel)
     core = len(next(iter(kernel.tape.inputs.values())))
     batch = arguments[0].shape[: arguments[0].dim() - core]
     return [arguments[0].new_empty((*batch, *shape)) for shape in kernel.tape.outputs.values()]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.arrays import Signature
-from linkwise.arrays.framework import DifferentiableFramework
 from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, closed_inverse_dynamics, efforts_at
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
@@ -97,65 +96,74 @@ def linearize(
     [[0.0, 1.0], [-9.81, 0.0]]
     """
     refuse_driven(tree, driven, "linearize")
-    if not tree.loops and arrays.of("linearize", (q, qd, tau)) is not None:
-        return _linearized(tree, q, qd, tau, external)
-    at = vectors("linearize: q", q, tree.nq)
-    motions = driven_motions(tree, at, driven, "linearize") if tree.loops else None
-    moving = np.zeros((*at.shape[:-1], tree.nv)) if qd is None else vectors("linearize: qd", qd, tree.nv)
-    if motions is not None:
-        check_motion(tree, motions.freedom, at, "linearize", qd=moving)
-    if tau is None and motions is not None:
-        resting = motions.passive(-kernel_of(tree, "closure_bias")(at, moving)[..., None])[..., 0]
-        effort, _ = closed_inverse_dynamics(tree, at, moving, resting, motions.at, external, name="linearize")
-    elif tau is None:
-        effort = loaded_kernel(tree, "inverse_dynamics", external)(at, moving, np.zeros_like(moving))
-    else:
-        effort = vectors("linearize: tau", tau, tree.nv)
-    by_q, by_qd, by_tau = loaded_kernel(tree, "forward_dynamics", external, "_derivatives")(at, moving, effort)
-    qdd = loaded_kernel(tree, "forward_dynamics", external)(at, moving, effort)
-    batch = by_q.shape[:-2]
-    turning = np.broadcast_to(_turning(tree, np.broadcast_to(moving, (*batch, tree.nv))), by_q.shape)
-    if motions is not None:
-        led = motions.map
-        rates = kernel_of(tree, "closure_derivatives")(
-            at, moving, 0.0 * moving, np.zeros(len(motions.freedom.closing.sizes))
-        )[1]
-        by_q, by_qd = by_q @ led + by_qd @ motions.passive(-rates @ led), by_qd @ led
-        by_q, by_qd, by_tau, turning = (table[..., motions.at, :] for table in (by_q, by_qd, by_tau, turning @ led))
-    unit = np.broadcast_to(np.eye(by_q.shape[-1]), by_q.shape)
-    A = np.concatenate([np.concatenate([turning, unit], axis=-1), np.concatenate([by_q, by_qd], axis=-1)], axis=-2)
-    return Linearization(A, np.concatenate([np.zeros(by_tau.shape), by_tau], axis=-2), effort, qdd)
-
-
-def _turning(tree: Tree, velocities: FloatArray) -> FloatArray:
-    """The derivative (..., nv, nv) of a deviation's rate by the deviation: the axes of bodies turn with them."""
-    turning = np.zeros((*velocities.shape, tree.nv))
-    for joint in tree.manifold_joints:
-        twist = np.zeros((*velocities.shape[:-1], 6))
-        twist[..., 6 - joint.joint.nv :] = velocities[..., joint.v]
-        turning[..., joint.v, joint.v] = -_motion_cross(twist)[..., 6 - joint.joint.nv :, 6 - joint.joint.nv :]
-    return turning
-
-
-def _linearized(tree: Tree, q: Any, qd: Any, tau: Any, external: External | None) -> Linearization:
-    """The same of arrays of another library, with its derivatives; `_turning` is linear in the velocities."""
-    nq, nv, still = tree.nq, tree.nv, np.zeros(tree.nv, np.float32)  # (float32 leaves the others their type)
+    if tree.loops:
+        return _closed_linearization(tree, q, qd, tau, external, driven)
+    nq, nv = _sizes(tree)
+    still = np.zeros(nv, np.float32)  # (float32 leaves the others their type)
     moving = still if qd is None else qd
+    if not arrays.is_traced() and arrays.of("linearize", (q, moving, tau)) is None:
+        q, moving = vectors("linearize: q", q, nq), vectors("linearize: qd", moving, nv)
+        tau = None if tau is None else vectors("linearize: tau", tau, nv)
     effort = loaded_kernel(tree, "inverse_dynamics", external)(q, moving, still) if tau is None else tau
-    turning = _turning(tree, np.eye(nv)).transpose(1, 2, 0)
+    turning = _turning_by_speeds(tree)
 
     def compute(module: Any, at: Any, speeds: Any, efforts: Any) -> tuple[Any, ...]:
         by_q, by_qd, by_tau = loaded_kernel(tree, "forward_dynamics", external, "_derivatives")(at, speeds, efforts)
         qdd = loaded_kernel(tree, "forward_dynamics", external)(at, speeds, efforts)
-        linear, unit, velocities = (module.asarray(x, dtype=by_q.dtype) for x in (turning, np.eye(nv), speeds))
-        turned = (linear @ velocities[..., None, :, None])[..., 0]
-        zeros = module.zeros_like(by_q)
-        upper = module.concatenate([turned + zeros, unit + zeros], axis=-1)
-        A = module.concatenate([upper, module.concatenate([by_q, by_qd], axis=-1)], axis=-2)
-        return A, module.concatenate([zeros, by_tau], axis=-2), efforts, qdd
+        velocities = module.asarray(speeds, dtype=by_q.dtype) if isinstance(speeds, np.ndarray) else speeds
+        turned = (module.asarray(turning, dtype=by_q.dtype) * velocities[..., None, None, :]).sum(-1)
+        return *_state_matrices(module, turned, by_q, by_qd, by_tau), efforts, qdd
 
     signature = Signature(((nq,), (nv,), (nv,)), ((2 * nv, 2 * nv), (2 * nv, nv), (nv,), (nv,)), ("float64",) * 4)
     return Linearization(*arrays.apply("linearize", compute, signature, (q, moving, effort)))
+
+
+def _closed_linearization(tree: Tree, q: Any, qd: Any, tau: Any, external: External | None, driven: Any) -> Linearization:
+    """With loops, of the driven coordinates; arrays of NumPy."""
+    at = vectors("linearize: q", q, tree.nq)
+    motions = driven_motions(tree, at, driven, "linearize")
+    moving = np.zeros((*at.shape[:-1], tree.nv)) if qd is None else vectors("linearize: qd", qd, tree.nv)
+    check_motion(tree, motions.freedom, at, "linearize", qd=moving)
+    if tau is None:
+        resting = motions.passive(-kernel_of(tree, "closure_bias")(at, moving)[..., None])[..., 0]
+        effort, _ = closed_inverse_dynamics(tree, at, moving, resting, motions.at, external, name="linearize")
+    else:
+        effort = vectors("linearize: tau", tau, tree.nv)
+    by_q, by_qd, by_tau = loaded_kernel(tree, "forward_dynamics", external, "_derivatives")(at, moving, effort)
+    qdd = loaded_kernel(tree, "forward_dynamics", external)(at, moving, effort)
+    turning = (_turning_by_speeds(tree) * moving[..., None, None, :]).sum(-1)
+    led = motions.map
+    rates = kernel_of(tree, "closure_derivatives")(at, moving, 0.0 * moving, np.zeros(len(motions.freedom.closing.sizes)))[1]
+    by_q, by_qd = by_q @ led + by_qd @ motions.passive(-rates @ led), by_qd @ led
+    by_q, by_qd, by_tau, turning = (table[..., motions.at, :] for table in (by_q, by_qd, by_tau, turning @ led))
+    return Linearization(*_state_matrices(np, turning, by_q, by_qd, by_tau), effort, qdd)
+
+
+def _state_matrices(module: Any, turning: Any, by_q: Any, by_qd: Any, by_tau: Any) -> tuple[Any, Any]:
+    """A and B of a `Linearization`, of the derivatives of the rates of a deviation, and of the accelerations."""
+    zeros = module.zeros_like(by_q)
+    upper = module.concatenate([turning + zeros, module.asarray(np.eye(by_q.shape[-1]), dtype=by_q.dtype) + zeros], axis=-1)
+    A = module.concatenate([upper, module.concatenate([by_q, by_qd], axis=-1)], axis=-2)
+    return A, module.concatenate([module.zeros_like(by_tau), by_tau], axis=-2)
+
+
+@arrays.constant_in_graphs
+def _sizes(tree: Tree) -> tuple[int, int]:
+    return tree.nq, tree.nv
+
+
+@arrays.constant_in_graphs
+def _turning_by_speeds(tree: Tree) -> FloatArray:
+    """The derivative (nv, nv) of a deviation's rate by the deviation, per speed, which come last (nv, nv, nv).
+
+    The axes of bodies turn with them.
+    """
+    turning = np.zeros((tree.nv,) * 3)
+    for joint in tree.manifold_joints:
+        first = 6 - joint.joint.nv
+        crosses = -_motion_cross(np.eye(6)[first:])[:, first:, first:]
+        turning[joint.v, joint.v, joint.v] = crosses.transpose(1, 2, 0)
+    return turning
 
 
 @dataclass(frozen=True)
@@ -195,7 +203,11 @@ class Modes:
         shape = tuple(self.squares.shape[-1:])
         signature = Signature((shape,), (shape, shape), ("float64", "bool"))
         frequencies, neutral = arrays.apply("modes", compute, signature, [self.squares])
-        return _broken(arrays.of("modes", [self.squares]), frequencies, neutral, self.squares)  # type: ignore[no-any-return]
+        module = arrays.functions_of("modes", [self.squares])
+        if module is not None:
+            change = self.squares - arrays.constant(self.squares)
+            frequencies = frequencies + arrays.jumps(module, change[..., None], neutral[..., None])
+        return frequencies  # type: ignore[no-any-return]
 
 
 def modes(
@@ -234,52 +246,55 @@ def modes(
     [9.81]
     """
     refuse_driven(tree, driven, "modes")
-    library = None if tree.loops else arrays.of("modes", [q])
-    if library is not None:
-        speeds = np.zeros((2, tree.nv), np.float32)  # (float32 leaves q its type)
-        stiffness, _, mass = loaded_kernel(tree, "inverse_dynamics", external, "_derivatives")(q, *speeds)
-        table = (tree.nv, tree.nv)
-        signature = Signature((table, table), ((tree.nv,), table, (tree.nv,)), ("float64", "float64", "bool"))
-        squares, shapes, repeated = arrays.apply("modes", _vibrations, signature, (stiffness, mass))
-        return Modes(_broken(library, squares, repeated, squares), _broken(library, shapes, repeated[..., None, :], shapes))
-    at, still = vectors("modes: q", q, tree.nq), np.zeros(tree.nv)
+    nq, nv = _sizes(tree)
+    speeds = np.zeros((2, nv), np.float32)  # (float32 leaves q its type)
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
-    stiffness, _, mass = derivatives(at, still, still)
-    free = np.eye(tree.nv)
+    if not tree.loops and (arrays.is_traced() or arrays.of("modes", [q]) is not None):
+        stiffness, _, mass = derivatives(q, *speeds)
+        table = (nv, nv)
+        signature = Signature((table,) * 2, ((nv,), *(table,) * 4), ("float64",) * 4 + ("bool",))
+        squares, shapes, whole, turn, repeated = arrays.apply("modes", _vibrations, signature, (stiffness, mass))
+        module = arrays.functions_of("modes", [q])
+        if module is not None:
+            fixed = arrays.constant(turn)
+            change = module.swapaxes(fixed, -1, -2) @ (whole - arrays.constant(whole)) @ fixed
+            jumps = arrays.jumps(module, change, repeated)
+            squares, shapes = squares + jumps, shapes + jumps[..., None, :]
+        return Modes(squares, shapes)
+    at = vectors("modes: q", q, nq)
+    stiffness, _, mass = derivatives(at, *speeds)
+    free = np.eye(nv)
     if tree.loops:
         motions = freedom_at(tree, at, "modes")
         free = motions.basis * motions.units[:, None]
         holding = driven_speeds(tree, driven, "modes") if driven is not None or tree.drives else []
-        forces = efforts_at(tree, holding, at, still, still, external, "modes")[1]
-        turned = kernel_of(tree, "closure_derivatives")(at, still, still, forces)[0]
+        forces = efforts_at(tree, holding, at, speeds[0], speeds[1], external, "modes")[1]
+        turned = kernel_of(tree, "closure_derivatives")(at, *speeds, forces)[0]
         stiffness, mass = (np.swapaxes(free, -1, -2) @ table @ free for table in (stiffness - turned, mass))
-    squares, shapes, _ = _vibrations(np, stiffness, mass)
+    squares, shapes, *_ = _vibrations(np, stiffness, mass)
     return Modes(squares, free @ shapes)
 
 
-def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, Any, Any]:
-    """Squares of the frequencies and shapes of K shape = square M shape, and which squares repeat to rounding."""
+def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, ...]:
+    """Squares of the frequencies and shapes of K shape = square M shape.
+
+    And the symmetric matrix whose eigenvalues the squares are, its eigenvectors, and which squares (..., nv, nv) repeat,
+    one with another.
+    """
     solve, lower = module.linalg.solve, module.linalg.cholesky(mass)
     half = solve(lower, 0.5 * (stiffness + module.swapaxes(stiffness, -1, -2)))
     whole = solve(lower, module.swapaxes(half, -1, -2))
-    squares, shapes = module.linalg.eigh(0.5 * (whole + module.swapaxes(whole, -1, -2)))
+    whole = 0.5 * (whole + module.swapaxes(whole, -1, -2))
+    squares, turn = module.linalg.eigh(whole)
     gaps = module.abs(squares[..., :, None] - squares[..., None, :])
-    repeated = (gaps <= _rounding(module, squares)[..., None]).sum(axis=-1) > 1
-    return squares, solve(module.swapaxes(lower, -1, -2), shapes), repeated
+    repeated = gaps <= _rounding(module, squares)[..., None]
+    repeated = repeated & (repeated.sum(-1) > 1)[..., None]
+    return squares, solve(module.swapaxes(lower, -1, -2), turn), whole, turn, repeated
 
 
 def _rounding(module: Any, squares: Any) -> Any:
     """Below which squares (..., 1) are zero."""
     return max(NEUTRAL, 64.0 * module.finfo(squares.dtype).eps) * module.amax(module.abs(squares), axis=-1, keepdims=True)
-
-
-def _broken(library: Any, array: Any, flags: Any, by: Any) -> Any:
-    """The array; where flags hold its derivatives are infinite or NaN, unless `by` does not change."""
-    if not isinstance(library, DifferentiableFramework):
-        return array
-    most = float(library.functions.finfo(by.dtype).max)
-    change = by - library.constant(by)
-    return array + library.where(flags, change * most * most, 0.0 * change)
 
 
 def _motion_cross(v: FloatArray) -> FloatArray:

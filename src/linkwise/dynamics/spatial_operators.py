@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of, refuse_loops
+from linkwise import arrays
+from linkwise.algorithm import refuse_loops
+from linkwise.arrays import Signature
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
+from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import place
 from linkwise.model.assembly import separated
 from linkwise.model.body import Body, moving_bodies
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.spatial_vectors import spatial_inertia
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import vectors
@@ -109,99 +112,78 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
         raise ArgumentError(f"{mechanism.name!r} has {subject}; the operators are those of trees whose joints are free")
     moving = moving_bodies(mechanism)
     check_inertia(mechanism)
-    at = vectors("spatial_operators: q", q, mechanism.nq)
-    bodies, batch = moving.bodies, at.shape[:-1]
-    passed = _transports(mechanism, bodies, at)
-    rotors = np.array(reflected_inertias(mechanism))
+    if arrays.of("spatial_operators", [q]) is None:
+        q = vectors("spatial_operators: q", q, mechanism.nq)
+    bodies = moving.bodies
+    rotors = np.diag(reflected_inertias(mechanism))
     frames = [np.eye(4) if body.link < 0 else moving.frames[body.link][1] for body in bodies]
-    alone = [_inertia(body, frame) for body, frame in zip(bodies, frames, strict=True)]
-    speeds = [slice(body.speed, body.speed + len(body.freedoms)) for body in bodies]
-    axes = [_axes(body, frame) for body, frame in zip(bodies, frames, strict=True)]
     size, count = 6 * len(bodies), mechanism.nv
-    h, m = np.zeros((count, size)), np.zeros((size, size))
-    step = np.zeros((*batch, size, size))
-    for i, body in enumerate(bodies):
+    h, m, spin = np.zeros((count, size)), np.zeros((size, size)), np.zeros((size, count))
+    for i, (body, frame) in enumerate(zip(bodies, frames, strict=True)):
         here = slice(6 * i, 6 * i + 6)
-        h[speeds[i], here], m[here, here] = axes[i], alone[i]
-        if body.parent >= 0:
-            step[..., 6 * body.parent : 6 * body.parent + 6, here] = passed[i]
-    spin = np.zeros((size, count))
+        h[body.speed : body.speed + len(body.freedoms), here] = _axes(body, frame)
+        m[here, here] = _inertia(body, frame)
     for rotor in moving.rotors:
         turn = np.asarray(frames[rotor.body][:3, :3], dtype=float).T
         spin[6 * rotor.body + 3 : 6 * rotor.body + 6, rotor.speed] += turn @ rotor.spin
-    d, k = _eliminated(bodies, axes, passed, m, spin, np.diag(rotors))
-    return SpatialOperators(h, _resolved(step), m, d, k, _resolved(step - k @ h), np.diag(rotors), spin)
+    fixed = (h, m, spin, rotors)
+
+    def compute(module: Any, step: Any) -> tuple[Any, ...]:
+        h, m, spin, rotors, one = (module.asarray(matrix, dtype=step.dtype) for matrix in (*fixed, np.eye(size)))
+        d, k = _eliminated(module, bodies, step, h, m, spin, rotors)
+        inverse = module.linalg.inv  # (of 1 - E, E strictly block triangular: every path from body to body, once)
+        return inverse(one - step), d, k, inverse(one - step + k @ h)
+
+    signature = Signature(((size, size),), ((size, size), (count, count), (size, count), (size, size)), ("float64",) * 4)
+    step = _transports(mechanism, bodies, frames)(q)
+    phi, d, k, psi = arrays.apply("spatial_operators", compute, signature, (step,))
+    module = arrays.functions_of("spatial_operators", [q]) or np
+    h, m, spin, rotors = (module.asarray(matrix, dtype=phi.dtype) for matrix in fixed)
+    return SpatialOperators(h, phi, m, d, k, psi, rotors, spin)
 
 
 def _eliminated(
-    bodies: Sequence[Body],
-    axes: Sequence[FloatArray],
-    passed: Sequence[FloatArray],
-    inertia: FloatArray,
-    spin: FloatArray,
-    rotors: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
+    module: Any, bodies: Sequence[Body], step: Any, h: Any, inertia: Any, spin: Any, rotors: Any
+) -> tuple[Any, Any]:
     """D and K, by eliminating the joints one after the other from the tips to the base.
 
     What is left of the equations is kept as three matrices: forces on the bodies from their accelerations, which also are
     the joints' efforts from these, in `spin`, and the joints' efforts from their own accelerations. A rotor couples its
     joint with its carrier, wherever that is, so that bodies which are no neighbours may be coupled once it is eliminated.
-    """
-    batch, (size, count) = passed[0].shape[:-2], spin.shape
-    a, b, r = (np.array(np.broadcast_to(operand, (*batch, *operand.shape))) for operand in (inertia, spin, rotors))
-    d, k = np.zeros((*batch, count, count)), np.zeros((*batch, size, count))
-    for i in reversed(range(len(bodies))):
-        here, own = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(axes[i]))
-        parent = slice(6 * bodies[i].parent, 6 * bodies[i].parent + 6) if bodies[i].parent >= 0 else slice(0, 0)
-        force = a[..., :, here] @ axes[i].T + b[..., :, own]
-        effort = r[..., :, own] + _transposed(b[..., here, :]) @ axes[i].T
-        d[..., own, own] = axes[i] @ force[..., here, :] + effort[..., own, :]
-        if bodies[i].parent >= 0:
-            force[..., parent, :] += passed[i] @ force[..., here, :]
-            a[..., parent, :] += passed[i] @ a[..., here, :]
-            a[..., :, parent] += a[..., :, here] @ _transposed(passed[i])
-            b[..., parent, :] += passed[i] @ b[..., here, :]
-        force[..., here, :] = a[..., here, :] = b[..., here, :] = 0.0
-        a[..., :, here] = 0.0
-        effort[..., own, :] = r[..., own, :] = 0.0
-        b[..., :, own] = r[..., :, own] = 0.0
-        solved = np.linalg.inv(d[..., own, own])
-        k[..., :, own] = _with_reactions(bodies[:i], axes, passed, force, effort) @ solved
-        rows, columns = _occupied(force), _occupied(effort)
-        some, few = force[..., rows, :], effort[..., columns, :]
-        a[..., rows[:, None], rows] -= some @ solved @ _transposed(some)
-        if columns.size:
-            b[..., rows[:, None], columns] -= some @ solved @ _transposed(few)
-            r[..., columns[:, None], columns] -= few @ solved @ _transposed(few)
-    return d, k
-
-
-def _with_reactions(
-    bodies: Sequence[Body], axes: Sequence[FloatArray], passed: Sequence[FloatArray], force: FloatArray, effort: FloatArray
-) -> FloatArray:
-    """The forces on the bodies that leave these efforts at their joints.
 
     A rotor on a body beyond the joint that it drives acts on that joint without a force on a body between: the same as a
     pair of forces on the two bodies that the joint connects.
     """
-    if not effort.any():
-        return force
-    result = force.copy()
-    for m, body in enumerate(bodies):
-        pair = axes[m].T @ np.linalg.solve(axes[m] @ axes[m].T, effort[..., body.speed : body.speed + len(axes[m]), :])
-        result[..., 6 * m : 6 * m + 6, :] += pair
-        if body.parent >= 0:
-            result[..., 6 * body.parent : 6 * body.parent + 6, :] -= passed[m] @ pair
-    return result
+    unit = module.asarray(np.eye(spin.shape[-1]), dtype=step.dtype)
+    pairs = h.T @ module.linalg.inv(h @ h.T)
+    pairs = pairs - step @ pairs
+    a, b, r, d, k = inertia + 0.0 * step, spin, rotors, 0.0 * rotors, 0.0 * spin
+    for i in reversed(range(len(bodies))):
+        here, own = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(bodies[i].freedoms))
+        axes, speeds = h[own], unit[:, own]
+        force = a @ axes.T + b @ speeds
+        effort = r @ speeds + module.swapaxes(b, -1, -2) @ axes.T
+        articulated = axes @ force + speeds.T @ effort
+        bodies_left, joints_left = (
+            module.asarray(
+                np.r_[np.ones(part.start), np.zeros(part.stop - part.start), np.ones(size - part.stop)][:, None],
+                dtype=step.dtype,
+            )
+            for part, size in ((here, spin.shape[-2]), (own, spin.shape[-1]))
+        )
 
+        def to_parent(rows: Any, here: slice = here, left: Any = bodies_left) -> Any:
+            return left * (rows + step[..., here] @ rows[..., here, :])
 
-def _occupied(columns: FloatArray) -> npt.NDArray[np.int64]:
-    """The rows that are not zero in all of a batch (..., rows, columns)."""
-    return np.flatnonzero(columns.any(axis=(*range(columns.ndim - 2), -1)))
-
-
-def _transposed(matrix: FloatArray) -> FloatArray:
-    return np.swapaxes(matrix, -1, -2)
+        force, effort = to_parent(force), joints_left * effort
+        solved = module.linalg.inv(articulated)
+        across, efforts = (solved @ module.swapaxes(x, -1, -2) for x in (force, effort))
+        a = to_parent(module.swapaxes(to_parent(a), -1, -2)) - force @ across
+        b = to_parent(b) * joints_left.T - force @ efforts
+        r = joints_left * r * joints_left.T - effort @ efforts
+        d = d + speeds @ articulated @ speeds.T
+        k = k + (force + pairs @ effort) @ solved @ speeds.T
+    return d, k
 
 
 def _axes(body: Body, t_body_link: FloatArray) -> FloatArray:
@@ -218,29 +200,21 @@ def _inertia(body: Body, t_body_link: FloatArray) -> FloatArray:
     return np.asarray(spatial_inertia(back @ body.inertia @ back.T), dtype=float)
 
 
-def _transports(mechanism: Tree, bodies: Sequence[Body], q: FloatArray) -> list[FloatArray]:
-    """For each body, the matrix (..., 6, 6) that takes a force on it to its parent."""
-    links = kernel_of(mechanism, "link_poses")(q)
-    poses = {body.link: links[..., body.link, :, :] for body in bodies if body.link >= 0}
-    if mechanism.floating:
-        poses[-1] = np.apply_along_axis(partial(place, bodies[0], np.eye(4)), -1, q)
-    results = []
-    for body in bodies:
-        parent = bodies[body.parent].link if body.parent >= 0 else None
-        relative: Any = poses[body.link] if parent is None else np.linalg.solve(poses[parent], poses[body.link])
-        results.append(_transport(relative))
-    return results
+def _transports(mechanism: Tree, bodies: Sequence[Body], frames: Sequence[Any]) -> Kernel:
+    """The matrix (6N, 6N) of a configuration that takes forces on each body to its parent.
 
+    Blocks are [[R, 0], [p~ R, R]]: a force in the inner frame of a transform, as it is in the outer one.
+    """
 
-def _transport(t: FloatArray) -> FloatArray:
-    """[[R, 0], [p~ R, R]] (..., 6, 6): a force in the inner frame of T, as it is in the outer one."""
-    rotation, p = t[..., :3, :3], t[..., :3, 3]
-    result = np.zeros((*t.shape[:-2], 6, 6))
-    result[..., :3, :3] = result[..., 3:, 3:] = rotation
-    result[..., 3:, :3] = np.swapaxes(np.cross(p[..., None, :], np.swapaxes(rotation, -1, -2)), -1, -2)
-    return result
+    def step(q: Array) -> Array:
+        result = np.zeros((6 * len(bodies),) * 2, dtype=object)
+        for i, body in enumerate(bodies):
+            if body.parent >= 0:
+                t = place(body, inverse(frames[body.parent]), q) @ frames[i]
+                rows, columns = slice(6 * body.parent, 6 * body.parent + 6), slice(6 * i, 6 * i + 6)
+                moment = np.array([cross(t[:3, 3], axis) for axis in t[:3, :3].T]).T
+                result[rows, columns] = np.block([[t[:3, :3], np.zeros((3, 3))], [moment, t[:3, :3]]])
+        return result
 
-
-def _resolved(step: FloatArray) -> FloatArray:
-    """The inverse of 1 - E for a strictly block triangular E: every path from body to body, once."""
-    return np.asarray(np.linalg.inv(np.eye(step.shape[-1]) - step), dtype=float)
+    inputs, outputs = {"q": (mechanism.nq,)}, {"step": (6 * len(bodies),) * 2}
+    return mechanism.memo("spatial_operators", "step", lambda: Kernel(trace(step, "force_transports", inputs, outputs)))

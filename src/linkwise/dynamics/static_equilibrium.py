@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import algorithm_options, find, kernel_of
+from linkwise.arrays import DifferentiableFramework, Framework, Signature, by_library
+from linkwise.arrays.implicit import implicit_function
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
-from linkwise.dynamics.external import External, loaded_kernel
+from linkwise.dynamics.external import External, loaded_kernel, wrench_arguments
 from linkwise.errors import ArgumentError
+from linkwise.kernel import Kernel, trace
 from linkwise.loops.loop_solver import NEARLY, closed_near, closing
 from linkwise.model.tree import Tree
 from linkwise.solve.validation import positive
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import vectors
 
 #: Greatest number of steps of a search for an equilibrium.
@@ -62,6 +67,55 @@ class StaticEquilibrium:
     neutral: npt.NDArray[np.bool_]
 
 
+def _by_library(
+    library: Framework,
+    solve: Callable[..., StaticEquilibrium],
+    tree: Tree,
+    q0: Any,
+    tau: Any = 0.0,
+    external: Any = None,
+    tol: float = 1e-12,
+) -> StaticEquilibrium:
+    """The equilibria near arrays of a library, with derivatives by tau and external; those by q0 are zero."""
+    declared = find("external_efforts")
+    given, load = ({}, None) if external is None else wrench_arguments(external)
+    wrenches = algorithm_options(tree, declared, given)
+    arguments = [q0, tau + np.zeros(tree.nv) if isinstance(tau, (int, float)) else tau]
+    arguments += [] if external is None else [load]
+    cores = [(tree.nq,), (tree.nv,), declared.shapes(tree, declared.inputs, wrenches)["external"]][: len(arguments)]
+    if isinstance(library, DifferentiableFramework) and (tree.loops or tree.manifold_joints):
+        subject = f"static_equilibrium with {'loops' if tree.loops else 'ball joints'}"
+        arguments = [library.without_derivatives(subject, x) for x in arguments]
+
+    def run(q0: FloatArray, tau: FloatArray, *load: FloatArray) -> tuple[Any, ...]:
+        rest = solve(tree, q0, tau, external if wrenches or not load else load[0], tol)
+        return tuple(getattr(rest, name) for name in StaticEquilibrium.__annotations__)
+
+    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), ("float64", "bool", "float64", "bool", "bool"))
+    q, success, *others = library.map(run, signature, arguments)
+    if isinstance(library, DifferentiableFramework) and library.differentiates(arguments):
+        kernel = _missing_efforts(tree, dict(zip(("q0", "tau", "external"), cores, strict=False)), wrenches)
+        q = implicit_function(library, kernel, q, arguments, success)
+    return StaticEquilibrium(q, success, *others)
+
+
+def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str, Any]) -> Kernel:
+    """What an equilibrium lacks, r (nv,) of q and the arguments of `static_equilibrium`."""
+    still = np.zeros(tree.nv)
+
+    def missing(q: Array, q0: Array, tau: Array, *load: Array) -> Array:
+        name = "inverse_dynamics_external" if load else "inverse_dynamics"
+        return np.asarray(find(name).function(tree, q, still, still, *load, **wrenches) - tau)
+
+    inputs = {"q": (tree.nq,), **parameters}
+    return tree.memo(
+        "static_equilibrium",
+        (*inputs, *wrenches.items()),
+        lambda: Kernel(trace(missing, "missing_efforts", inputs, {"r": (tree.nv,)})),
+    )
+
+
+@by_library(_by_library, "q0", "tau", "external")
 def static_equilibrium(
     tree: Tree, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
 ) -> StaticEquilibrium:

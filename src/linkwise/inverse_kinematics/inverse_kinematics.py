@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import numpy.typing as npt
 
-from linkwise import arrays
+from linkwise.arrays import by_library
+from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction
 from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
 from linkwise.inverse_kinematics.by_elimination import proofs, searched_further
-from linkwise.inverse_kinematics.by_library import solve_by
+from linkwise.inverse_kinematics.by_library import all_solutions_by, graph_rows, solutions_in_graph, solve_by
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
 
 Given = ParamSpec("Given")
-
-#: What are no arrays of another library than NumPy.
-PLAIN = frozenset({np.ndarray, list, type(None)})
 
 
 def farthest(mechanism: Tree, link: int | str = "tool") -> tuple[FloatArray, float]:
@@ -85,11 +83,6 @@ def telling_reach(solver: Callable[Given, Solution]) -> Callable[Given, Solution
 
     @wraps(solver)
     def solve(*args: Given.args, **options: Given.kwargs) -> Solution:
-        targets = (*args[1:], options.get("q0"))
-        if any(type(value) not in PLAIN for value in targets):
-            library = arrays.of(solver.__name__, targets)
-            if library is not None:
-                return solve_by(library, solve, *args, **options)  # type: ignore[arg-type]
         solution = solver(*args, **options)
         return solution if solution.success is True or np.all(solution.success) else look(solution, *args, **options)
 
@@ -188,6 +181,7 @@ TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
 METHODS = ("auto", "closed_form", "numeric", *TEXTBOOK_METHODS)
 
 
+@by_library(solve_by, "T", "q0")
 @telling_reach
 def inverse_kinematics(
     mechanism: Tree,
@@ -290,6 +284,11 @@ def inverse_kinematics(
     if method == "numeric" or not whole_poses or solution.success is True or np.all(solution.success):
         return solution
     return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
+
+
+GRAPH_FUNCTIONS["inverse_kinematics"] = GraphFunction(
+    inverse_kinematics, ("T",), {"T": (4, 4), "q0": ("nq",)}, graph_rows, solutions_in_graph
+)
 
 
 def _in_configuration(
@@ -412,6 +411,7 @@ ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 AT_ONCE = 100_000
 
 
+@by_library(all_solutions_by, "T", "q0")
 def numeric_solutions(
     mechanism: Tree,
     T: npt.ArrayLike,
@@ -484,6 +484,7 @@ def numeric_solutions(
     return Solutions(q.reshape(*batch, *q.shape[1:]), counts.reshape(batch), np.zeros(batch, dtype=bool))
 
 
+@by_library(all_solutions_by, "T", "q0")
 def all_inverse_kinematics(
     mechanism: Tree,
     T: npt.ArrayLike,

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import by_library
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.branches.self_motion import SelfMotion
+from linkwise.inverse_kinematics.by_library import path_by
 from linkwise.inverse_kinematics.closed_form import Solutions
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.pose_error import pose_error
@@ -158,6 +160,7 @@ class _Step(NamedTuple):
         return nodes, order[first]
 
 
+@by_library(path_by, "T", "q0")
 def follow_path(
     mechanism: Tree,
     T: npt.ArrayLike | Callable[[float], npt.ArrayLike],

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import by_library
 from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.by_library import solve_by
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.kinematics.jacobian import check_frame
@@ -196,6 +198,7 @@ def search(
 AT_REST = 1e-3
 
 
+@by_library(solve_by, "T", "q0")
 def newton_raphson(
     mechanism: Tree,
     T: npt.ArrayLike,
@@ -304,6 +307,7 @@ LEVEL = 1e-6
 FLAT = 1e-6
 
 
+@by_library(solve_by, "T", "q0")
 def steepest_descent(
     mechanism: Tree,
     T: npt.ArrayLike,

@@ -22,8 +22,7 @@ JOINTS = 32
 
 def goes_over_joints(tree: Tree, args: Sequence[Any]) -> bool:
     """Whether there are many ball joints, no quaternions of types from outside, and NumPy computes."""
-    joints = tree.manifold_joints
-    if len(joints) < JOINTS or arrays.is_traced():
+    if arrays.is_traced() or len(joints := tree.manifold_joints) < JOINTS:
         return False
     return all(map(is_own, {type(at.joint) for at in joints})) and arrays.of("", args) is None
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.formatting.table import plain
-from linkwise.model.tree import find_index
+from linkwise.model.link_tree import find_index
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision import BoolArray, Check, Obstacles, read_margin
 from linkwise.planar.drawing import bounds, on, settled, workspace

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.arrays import DifferentiableFramework, Framework, Signature
+from linkwise.arrays import DifferentiableFramework, Framework, Signature, constant_in_graphs
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.simulation.differentiable import check_differentiable, differentiable_states
@@ -68,6 +68,29 @@ def _trajectory(mech: Tree, times: FloatArray, names: tuple[str, ...], results: 
     motion.__dict__.update(missing, t=times, names=tuple(mech.names), is_length=tuple(mech.is_length), events=())
     motion.__dict__.update(zip(names, results, strict=True), manifold_joints=mech.manifold_joints)
     return motion
+
+
+def graph_rows(mech: Tree, *, q0: Any = None, qd0: Any = None, torque: Any = None, **options: Any) -> dict[str, Any]:
+    """The shapes of what a trajectory has in graphs of `torch.compile`."""
+    rows = len(checked_task(mech, None, None, None, **options).t)
+    names = STATES + (ENERGIES if options["energies"] else ())
+    return {name: (rows, mech.nq if name == "q" else mech.nv) if name in STATES else (rows,) for name in names}
+
+
+def trajectory_in_graph(mech: Tree, options: dict[str, Any], **rows: Any) -> Trajectory:
+    """A trajectory within a graph."""
+    motion: Trajectory = object.__new__(Trajectory)
+    for name, value in (*_fixed_fields(mech, tuple(options), *options.values()), *rows.items()):
+        object.__setattr__(motion, name, rows["q"].new_tensor(value) if name == "t" else value)
+    return motion
+
+
+@constant_in_graphs
+def _fixed_fields(mech: Tree, names: tuple[str, ...], *values: Any) -> tuple[tuple[str, Any], ...]:
+    options = dict(zip(names, values, strict=True))
+    others = {name: value for name, value in options.items() if name not in {"q0", "qd0", "torque"}}
+    times = checked_task(mech, None, None, None, **others).t
+    return tuple(vars(_trajectory(mech, times.tolist(), (), ())).items())
 
 
 def _states(

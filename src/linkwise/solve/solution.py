@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays import plain
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.scalar import FloatArray
 
@@ -40,6 +41,9 @@ PROVEN: dict[str, str] = {
 
 #: Fields of a solution that a batch has a row of for each task.
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
+
+#: What each of `ROWS` holds.
+DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
 
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
@@ -279,4 +283,4 @@ class PrioritySolution(Solution):
 
 def element(value: Any, place: tuple[int, ...]) -> Any:
     """One element of a batch, or a single value for the place ()."""
-    return np.asarray(value)[place]
+    return plain(value)[place]

@@ -8,11 +8,13 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
 from linkwise.model.tree import Tree
+from linkwise.solve.by_library import solve_by
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
-from linkwise.solve.constraints.constraint import Constraint
+from linkwise.solve.constraints.constraint import Constraint, ConstraintOfArrays
 from linkwise.solve.constraints.loop_closure import Closed
 from linkwise.solve.levels import LevelDescent, LevelSystem, level_system
 from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
@@ -170,7 +172,12 @@ def solve(
     (True, [1.0, 1.5])
     """
     mechanism.require_numbers("solve")
-    all_constraints = _constraints(mechanism, constraints)
+    listed = _listed(constraints)
+    tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
+    library = arrays.of("solve", [*tracked, q0])
+    if library is not None:
+        return solve_by(library, solve, _constraints, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
+    all_constraints = _constraints(mechanism, listed)
     size, number = positive("tol", tol), whole("seed", seed, 0)
     levelled = any(c.level or c.weight is not None for c in all_constraints)
     system_for = level_system if levelled else system_of
@@ -321,12 +328,17 @@ def _usual(q0: FloatArray, system: CompiledProblem) -> bool:
     return q0.dtype == np.float64 and q0.shape == (n,) == system.start.shape and system.ranges.hold(q0)
 
 
-def _constraints(mechanism: Tree, constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
-    """What must hold, the loops of the mechanism added."""
+def _listed(constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
     listed = [constraints] if isinstance(constraints, Constraint) else list(constraints)
     wrong = [item for item in listed if not isinstance(item, Constraint)]
     if wrong:
         raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
+    return listed
+
+
+def _constraints(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
+    """What must hold, the loops of the mechanism added."""
+    listed = list(constraints)
     for constraint in listed:
         constraint.check(mechanism)
     named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}

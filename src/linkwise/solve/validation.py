@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members, shown
-from linkwise.model.tree import Tree, find_index
+from linkwise.model.link_tree import find_index
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, refuse_member, vectors
 

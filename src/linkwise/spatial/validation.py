@@ -39,6 +39,9 @@ def real(value: Any) -> FloatArray:
         result = np.asarray(value)
     except ValueError as error:
         raise TypeError("is not an array") from error
+    except (RuntimeError, TypeError) as error:  # (a tensor that requires a gradient, an array that JAX traces)
+        library = type(value).__module__.partition(".")[0]
+        raise TypeError(f"is an array of {library} that derivatives are taken by, or traced; here are none") from error
     if result.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
         return _converted(result)
     if result.dtype.kind not in "biuf":

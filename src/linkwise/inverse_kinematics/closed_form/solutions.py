@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays import Signature, apply, plain
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form.program import LIMITED
 from linkwise.solve.validation import settle
@@ -112,7 +114,7 @@ class Solutions:
         """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
         cause = np.zeros(self.complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
-        return np.asarray(np.where(self.complete, "complete", words))
+        return np.asarray(np.where(plain(self.complete), "complete", words))
 
     @property
     def configuration(self) -> dict[str, npt.NDArray[np.str_]]:
@@ -120,7 +122,7 @@ class Solutions:
 
         The names are those of `configuration_labels`; there are none where the arm has none.
         """
-        return {} if self.labels is None else self.labels.of(self.q)
+        return {} if self.labels is None else self.labels.of(plain(self.q))
 
     def nearest(self, q0: npt.ArrayLike, metric: Metric = None) -> FloatArray:
         """The solution (..., n) of each pose that is nearest to q0 (..., n); NaN where a pose has none.
@@ -142,34 +144,35 @@ class Solutions:
         [0.1, -0.8, 1.0, 0.3, 0.5, 0.2]
         """
         n = self.q.shape[-1]
-        away = self.q - vectors("q0", q0, n)[..., None, :]
+        away = plain(self.q) - vectors("q0", q0, n)[..., None, :]
         distance = distances(away, metric)
         if not distance.shape[-1]:
             return np.full((*distance.shape[:-1], n), np.nan)
         best = np.argmin(np.where(np.isnan(distance), np.inf, distance), axis=-1)
-        q = np.broadcast_to(self.q, away.shape)
-        return np.asarray(np.take_along_axis(q, best[..., None, None], axis=-2)[..., 0, :])
+        sizes = (1,) * (best.ndim + 2 - self.q.ndim) + self.q.shape[:-2]
+        places = [at % size for at, size in zip(np.indices(best.shape), sizes, strict=True)]
+        return self.q[(*places[best.ndim + 2 - self.q.ndim :], best)]  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
-        return int(self.count.size if self.count.ndim else self.count)
+        return prod(self.count.shape) if self.count.ndim else int(self.count)
 
     def __iter__(self) -> Iterator[FloatArray]:
         if not self.count.ndim:
             return iter(self.q)
-        rows = self.q.reshape(self.count.size, *self.q.shape[-2:])
-        return (row[:count] for row, count in zip(rows, self.count.ravel(), strict=True))
+        rows = self.q.reshape(len(self), *self.q.shape[-2:])
+        return (row[:count] for row, count in zip(rows, plain(self.count).ravel(), strict=True))
 
     def __getitem__(self, which: Any) -> FloatArray:
         """A solution (n,) of a single pose, or the solutions (k, n) of one pose of a batch, by its index."""
         if not self.count.ndim:
-            return np.asarray(self.q[which])
-        count = self.count[which]
+            return self.q[which]  # type: ignore[no-any-return]
+        count = plain(self.count)[which]
         if np.ndim(count):
             raise IndexError(f"index {which!r} is of several poses; expected that of one, of the shape {self.count.shape}")
-        return np.asarray(self.q[which][: int(count)])
+        return self.q[which][: int(count)]  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
-        return np.array(self.q, dtype=dtype, copy=copy)
+        return np.array(plain(self.q), dtype=dtype, copy=copy)
 
     def where(self, keep: npt.ArrayLike) -> Solutions:
         """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.
@@ -182,17 +185,25 @@ class Solutions:
         >>> found.where(found.q[..., 4] > 0.0)
         <Solutions: 2 of one pose>
         """
-        size = self.q.shape[-2]
-        kept = np.broadcast_to(np.asarray(keep, dtype=bool), self.q.shape[:-1]) & (np.arange(size) < self.count[..., None])
+        ranks = np.arange(self.q.shape[-2])
+        kept = np.broadcast_to(np.asarray(plain(keep), dtype=bool), self.q.shape[:-1])
+        kept = kept & (ranks < plain(self.count)[..., None])
         order = np.argsort(~kept, axis=-1, kind="stable")
-        q = np.take_along_axis(self.q, order[..., None], -2)
         count = np.asarray(kept.sum(axis=-1), dtype=np.intp)
-        q[np.arange(size) >= count[..., None]] = np.nan
-        return replace(self, q=q[..., : int(count.max(initial=0)), :], count=count)
+        most = int(count.max(initial=0))
+
+        def chosen(module: Any, q: Any) -> tuple[Any]:
+            absent = module.asarray(ranks[:most] >= count[..., None])[..., None]
+            return (module.where(absent, np.nan, q[(*np.indices(order.shape)[:-1], order)][..., :most, :]),)
+
+        core = self.q.shape[-2:]
+        (q,) = apply("Solutions.where", chosen, Signature((core,), ((most, core[-1]),), ("float64",)), (self.q,))
+        return replace(self, q=q, count=count)
 
     def __repr__(self) -> str:
-        if not self.count.ndim:
-            return f"<Solutions: {self.count} of one pose>"
-        if not self.count.size:
+        count = plain(self.count)
+        if not count.ndim:
+            return f"<Solutions: {count} of one pose>"
+        if not count.size:
             return "<Solutions: 0 poses>"
-        return f"<Solutions: {self.count.size} poses, {self.count.min()} to {self.count.max()} each>"
+        return f"<Solutions: {count.size} poses, {count.min()} to {count.max()} each>"

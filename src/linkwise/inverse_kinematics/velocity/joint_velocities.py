@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import DifferentiableFramework, Framework, Signature
 from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.extras import quadratic_programs
-from linkwise.inverse_kinematics.velocity.kernel import RANK, motion_kernel
+from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK, motion_kernel
 from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
     REGION,
@@ -30,6 +33,15 @@ from linkwise.spatial.validation import numbers
 if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
 
+
+#: What is solved for, by the order of a task.
+RATES = ("velocities", "accelerations")
+
+#: What stands for no bound where derivatives are taken: nothing comes near, and times zero it is zero.
+ENDLESS = 1e100
+
+#: Squares of singular values that differ by less, as a share of the greatest, are equal.
+TIE = 1e-9
 
 #: Weight of the motion that the frame does not feel, beside that of the frame: small, for it comes second.
 BESIDE = 1e-7
@@ -181,10 +193,10 @@ SLACK = 1e-12
 
 
 def vectors(field: str, value: Any, n: int) -> FloatArray:
-    """Finite numbers (..., n)."""
-    values = numbers(field, value, copy=False)
-    if values.shape[-1:] != (n,):
-        raise ArgumentError(f"{field} has the shape {values.shape}; expected (..., {n})")
+    """Finite numbers (..., n); arrays of other libraries as they are."""
+    values = numbers(field, value, copy=False) if arrays.of(field, [value]) is None else value
+    if tuple(values.shape[-1:]) != (n,):
+        raise ArgumentError(f"{field} has the shape {tuple(values.shape)}; expected (..., {n})")
     return values
 
 
@@ -199,13 +211,69 @@ def solved(
     """Compute rates for a batch of states and confirm them."""
     if limits == "qp":
         quadratic_programs("limits='qp'")
-    low, high = bounds if limits == "scale" else task.endless
-    rates, twists, diagnostics = task.solve(*states, wanted, task.shares, secondary, low, high, task.filter)
-    if limits == "qp":
-        _bounded(task, states, wanted, secondary, bounds, (rates, twists, diagnostics))
     low, high = bounds if limits else task.endless
+    values = (*states, wanted, secondary, low, high)
+    library = arrays.of(f"joint {RATES[task.order - 1]}", values)
+    if library is None:
+        rates, twists, diagnostics = _solved_rates(task, limits, *values)
+    else:
+        rates, twists, diagnostics = _rates_by(library, task, limits, values)
     fields = {"rates": rates, "achieved": twists, "diagnostics": diagnostics, "low": low, "high": high, "limits": limits}
     return VelocitySolution.of(task=task, states=states, q=states[0], wanted=wanted, secondary=secondary, **fields)
+
+
+def _solved_rates(task: VelocityTask, limits: str | None, *values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rates, what they give, and `DIAGNOSTICS`, for states, what is asked, what is wanted beside, and the bounds."""
+    *states, wanted, secondary, low, high = values
+    ends = (low, high) if limits == "scale" else task.endless
+    results = task.solve(*states, wanted, task.shares, secondary, *ends, task.filter)
+    if limits == "qp":
+        _bounded(task, tuple(states), wanted, secondary, (low, high), results)
+    return results
+
+
+def _rates_by(library: Framework, task: VelocityTask, limits: str | None, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same of arrays of a library, with the derivatives of the kernel; with loops and quadratic programs without.
+
+    The kernel's rotations are not known to change where two singular values are equal: there derivatives are infinite or
+    NaN, unless the matrix does not change.
+    """
+    closed = isinstance(task, ClosedVelocityTask)
+    if closed or limits == "qp":
+        subject = f"joint {RATES[task.order - 1]} with {'loops closed' if closed else 'limits=' + repr(limits)}"
+        if isinstance(library, DifferentiableFramework):
+            values = tuple(library.without_derivatives(subject, value) for value in values)
+        cores = ((task.mechanism.nq,), *((task.n,),) * (task.order - 1), (6,), *((task.n,),) * 3)
+        signature = Signature(cores, ((task.n,), (6,), (len(DIAGNOSTICS),)), ("float64",) * 3)
+        return library.map(partial(_solved_rates, task, limits), signature, values)
+    *states, wanted, secondary, low, high = values
+    ends = [
+        np.clip(end, -ENDLESS, ENDLESS) if isinstance(end, np.ndarray) else end
+        for end in ((low, high) if limits == "scale" else task.endless)
+    ]
+    arguments = (*states, wanted, task.shares, secondary, *ends, task.filter)
+    rates, twists, diagnostics = library.of_kernel(task.kernel())(*arguments)
+    if isinstance(library, DifferentiableFramework) and library.differentiates(values):
+        jumps = _jumps_at_ties(library, task, states[0])
+        rates, twists = (x + jumps for x in library.of_kernel(task.kernel(2))(*arguments))
+        diagnostics = diagnostics + jumps
+    return rates, twists, diagnostics
+
+
+def _jumps_at_ties(library: DifferentiableFramework, task: VelocityTask, q: Any) -> Any:
+    """Zeros (..., 1), see `linkwise.arrays.jumps`: where singular values of a task's matrix are equal and it changes."""
+    jac = library.of_kernel(kernel_of(task.mechanism, "jacobian", None, {"link": task.link, "frame": task.frame}))(q)
+    module = library.functions
+    unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))
+    matrix = jac[..., list(task.rows), :] * unit * shares
+    other = module.swapaxes(matrix, -1, -2)
+    gram = matrix @ other if len(task.rows) <= task.n else other @ matrix
+    squares = module.linalg.eigvalsh(library.constant(gram))
+    gaps = squares[..., 1:] - squares[..., :-1]
+    ties = ((gaps <= TIE * squares[..., -1:]) & (squares[..., 1:] > RANK * squares[..., -1:])).any(-1)
+    change = gram - library.constant(gram)
+    flat = change.reshape(*change.shape[:-2], 1, -1)
+    return arrays.jumps(module, flat, ties[..., None, None])
 
 
 def _bounded(
@@ -309,8 +377,9 @@ def joint_velocities(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best.
-        The number of velocities n is its nv: ball joints and what floats turn and move in their own axes.
+        Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best. The number of
+        velocities n is its nv: ball joints and what floats, a floating base too, turn and move in their own axes. Infinite
+        `weights` of the base's six velocities hold it.
     q : (..., nq) array_like
         Configuration, rad or m; with loops closed.
     twist : (..., 6) array_like
@@ -356,7 +425,7 @@ def joint_velocities(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases; where loops are open or singular at q.
+        Naming the argument at fault; where loops are open or singular at q.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 
@@ -405,7 +474,7 @@ def velocity_step(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed.
+        Closed loops stay closed.
     link, frame, mask, damping, region, qd_max, weights, length
         As for `joint_velocities`.
     limits : {"scale", None}
@@ -470,7 +539,7 @@ def joint_accelerations(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed, J qdd + dJ/dt qd = 0 of their equations: of all accelerations that they
+        Closed loops stay closed, J qdd + dJ/dt qd = 0 of their equations: of all accelerations that they
         allow these are the best.
     q, qd : (..., nq), (..., n) array_like
         Configuration and velocities, n the mechanism's nv; with loops closed, and kept closed by the velocities.
@@ -500,7 +569,7 @@ def joint_accelerations(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases; where loops are open or singular at q, or qd opens them.
+        Naming the argument at fault; where loops are open or singular at q, or qd opens them.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 

@@ -168,14 +168,21 @@ class TaskRows:
 
 
 def rate_kernel(
-    mechanism: Tree, order: int, link: int | str, frame: str, rows: tuple[int, ...], length: float, rank: int
+    mechanism: Tree,
+    order: int,
+    link: int | str,
+    frame: str,
+    rows: tuple[int, ...],
+    length: float,
+    rank: int,
+    count: int = 3,
 ) -> Kernel:
     """The compiled solution, traced once for each mechanism and choice.
 
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        Without loops.
     order : {1, 2}
         1 for speeds, 2 for accelerations.
     link, frame
@@ -186,6 +193,8 @@ def rate_kernel(
         By which linear components are divided, m.
     rank : int
         Of the Jacobian's rows that count, away from singular positions.
+    count : {2, 3}
+        Of the outputs; without the diagnostics, roots of zero among them, derivatives are finite.
 
     Returns
     -------
@@ -201,10 +210,11 @@ def rate_kernel(
     n = mechanism.nv
     per_joint = dict.fromkeys(("shares", "secondary", "low", "high"), (n,))
     inputs = {**_state_shapes(mechanism, states), wanted: (6,), **per_joint, "filter": (2,)}
-    outputs = {rates: (n,), "achieved": (6,), "diagnostics": (len(DIAGNOSTICS),)}
+    shapes = {rates: (n,), "achieved": (6,), "diagnostics": (len(DIAGNOSTICS),)}
+    outputs = dict(list(shapes.items())[:count])
     task_rows = TaskRows(rows, length, rank)
 
-    def solve(*values: Array) -> tuple[Array, Array, Array]:
+    def solve(*values: Array) -> tuple[Array, ...]:
         state, task = values[:order], values[order:]
         jac, bias = jacobian(mechanism, state[0], link=link, frame=frame), None
         if order == 2:
@@ -215,9 +225,9 @@ def rate_kernel(
             q, qd, qdd = arguments[:3]
             return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]
 
-        return _solved(jac, bias, forward, task_rows, *task)
+        return _solved(jac, bias, forward, task_rows, *task)[:count]
 
-    return kept(mechanism, (name, link, frame, rows, length, rank), lambda: trace(solve, name, inputs, outputs))
+    return kept(mechanism, (name, link, frame, rows, length, rank, count), lambda: trace(solve, name, inputs, outputs))
 
 
 def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> Kernel:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import Signature
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import RANK, kept
@@ -17,7 +21,7 @@ from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import rows_of
+from linkwise.spatial.validation import rows_of, shaped
 
 
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
@@ -29,7 +33,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. `joint_velocities` takes of it what closed loops allow.
+        Any: `joint_velocities` takes of it what closed loops allow.
     q : (..., nq) array_like
         Configuration.
     gain : float
@@ -48,11 +52,18 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     """
     check_mechanism(mechanism)
     at, share = vectors("q", q, mechanism.nq), positive("gain", gain, zero=True)
+    nq, nv, n = mechanism.nq, mechanism.nv, mechanism.n
     low, high = mechanism.q_min, mechanism.q_max
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
-    towards = np.where(bounded, share * (middle - at[..., mechanism.nq - mechanism.n :]), 0.0)
-    return np.concatenate([np.zeros((*at.shape[:-1], mechanism.nv - mechanism.n)), towards], axis=-1)
+
+    def towards(module: Any, q: Any) -> tuple[Any]:
+        gains, ends, none = (
+            module.asarray(x, dtype=q.dtype) for x in (share * bounded, middle, np.zeros((*q.shape[:-1], nv - n)))
+        )
+        return (module.concatenate([none, gains * (ends - q[..., nq - n :])], axis=-1),)
+
+    return arrays.apply("towards_middle", towards, Signature(((nq,),), ((nv,),), ("float64",)), [at])[0]  # type: ignore[no-any-return]
 
 
 def manipulability_gradient(
@@ -67,7 +78,7 @@ def manipulability_gradient(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. With loops the Jacobian is that of motions which keep them closed, and the result is such a motion.
+        With loops the Jacobian is that of motions which keep them closed, and the result is such a motion.
     q : (..., nq) array_like
         Configuration.
     link, mask
@@ -88,9 +99,8 @@ def manipulability_gradient(
     check_mechanism(mechanism)
     rows = rows_of(mask)
     place: int | str = TOOL if link == TOOL else mechanism.link_index(link)
-    at = vectors("q", q, mechanism.nq)
     if mechanism.loops:
-        return _closed_gradient(mechanism, place, rows, at)
+        return _closed_gradient(mechanism, place, rows, shaped("q", q, ..., mechanism.nq))
 
     def gradient(q: Array) -> Array:
         return volume_and_slope(mechanism, place, rows, characteristic_length(mechanism, place), q)[1]
@@ -100,7 +110,7 @@ def manipulability_gradient(
         ("manipulability_gradient", place, rows),
         lambda: trace(gradient, "manipulability_gradient", {"q": (mechanism.nq,)}, {"gradient": (mechanism.nv,)}),
     )
-    return np.asarray(kernel(at))
+    return kernel(vectors("q", q, mechanism.nq))  # type: ignore[no-any-return]
 
 
 def _closed_gradient(tree: Tree, link: int | str, rows: tuple[int, ...], q: FloatArray) -> FloatArray:

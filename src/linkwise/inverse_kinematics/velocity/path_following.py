@@ -11,7 +11,6 @@ import numpy.typing as npt
 from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.pose_error import pose_error
-from linkwise.inverse_kinematics.velocity.joint_velocities import vectors
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
 from linkwise.inverse_kinematics.velocity.task import REGION, ClosedVelocityTask, VelocityTask, rate_task, speed_bounds
 from linkwise.loops.loop_solver import closed_near, closing
@@ -19,6 +18,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.solution import REASONS, Solution
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import vectors
 
 #: Below this share of its speed the motion has come to a stand.
 CREEPING = 1e-6
@@ -113,7 +113,7 @@ def follow(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed, as by `joint_velocities`; they are closed again after each half step.
+        Closed loops stay closed, as by `joint_velocities`; they are closed again after each half step.
     path : CartesianTrajectory
         One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
     q0 : (nq,) array_like

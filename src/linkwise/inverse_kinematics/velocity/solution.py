@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays import functions_of, plain
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK
 from linkwise.solve.solution import REASONS, Solution, element
 from linkwise.spatial.scalar import FloatArray
@@ -66,7 +67,7 @@ def _rank(solution: VelocitySolution, place: tuple[int, ...]) -> str:
 
 
 def _matrix(solution: VelocitySolution, place: tuple[int, ...]) -> FloatArray:
-    q = solution.states[0]
+    q = plain(solution.states[0])
     return solution.task.matrix(np.broadcast_to(q, (*solution.rates.shape[:-1], q.shape[-1]))[place])
 
 
@@ -179,14 +180,20 @@ class VelocitySolution(Solution):
     @cached_property
     def saturated(self) -> npt.NDArray[np.bool_]:
         """Which rates (..., n) stand at a bound."""
-        size = np.abs(self.rates)
-        near = TOL * size + ROUNDING * (size * self.task.rate_scale).max(axis=-1, keepdims=True) / self.task.rate_scale
-        return np.asarray((self.rates >= self.high - near) | (self.rates <= self.low + near))
+        module, size = self._module, abs(self.rates)
+        scale, low, high = (module.asarray(x) for x in (self.task.rate_scale, self.low, self.high))
+        near = TOL * size + ROUNDING * module.amax(size * scale, axis=-1, keepdims=True) / scale
+        return (self.rates >= high - near) | (self.rates <= low + near)  # type: ignore[no-any-return]
+
+    @property
+    def _module(self) -> Any:
+        """The functions that these arrays are for."""
+        return functions_of("VelocitySolution", [self.rates]) or np
 
     @cached_property
     def exact(self) -> Any:
         """Whether (...) the frame does what was asked, at the speed asked."""
-        return _plain(~self._missed & (np.asarray(self.scale) >= 1.0))
+        return _plain(~self._missed & (self.diagnostics[..., DIAGNOSTICS.index("scale")] >= 1.0))
 
     @property
     def success(self) -> Any:
@@ -206,9 +213,10 @@ class VelocitySolution(Solution):
     @cached_property
     def reason(self) -> Any:
         """A key (...) of `VELOCITY_REASONS`; ``"met"`` where `exact` is true, and only there."""
-        scale, missed = np.asarray(self.scale), self._missed
-        held = np.isnan(self.secondary_scale) | ((scale <= 0.0) & self._touching)
-        far = np.where(held & self._touching, "bounded", np.where(np.asarray(self.damping) > 0.0, "damped", "lacking"))
+        names, touching = ("scale", "secondary_scale", "damping"), plain(self.saturated).any(axis=-1)
+        missed, (scale, beside, damping) = plain(self._missed), (plain(self._diagnostic(name)) for name in names)
+        held = np.isnan(beside) | ((scale <= 0.0) & touching)
+        far = np.where(held & touching, "bounded", np.where(damping > 0.0, "damped", "lacking"))
         near = np.where(scale >= 1.0, "met", np.where(scale > 0.0, "slowed", "stopped"))
         return _plain(np.where(missed, far, near))
 
@@ -247,20 +255,19 @@ class VelocitySolution(Solution):
     @cached_property
     def _missed(self) -> Any:
         """Where the residual is more than rounding."""
-        length, rows = self.task.length, list(self.task.rows)
-        asked = np.zeros_like(self.achieved)
-        asked[..., rows] = np.broadcast_to(self.wanted, self.achieved.shape)[..., rows]
-        size = np.linalg.norm(asked[..., :3], axis=-1) / length + np.linalg.norm(asked[..., 3:], axis=-1)
-        cancelled = np.linalg.norm(self.secondary * self.task.rate_scale, axis=-1)
+        module, length = self._module, self.task.length
+        counts, scale, wanted, secondary = (
+            module.asarray(x)
+            for x in (np.isin(np.arange(6), self.task.rows), self.task.rate_scale, self.wanted, self.secondary)
+        )
+        asked = module.where(counts, wanted + 0.0 * self.achieved, 0.0) ** 2
+        size = module.sqrt(asked[..., :3].sum(-1)) / length + module.sqrt(asked[..., 3:].sum(-1))
+        cancelled = module.sqrt(((secondary * scale) ** 2).sum(-1))
         for speeds in self.states[1:]:
-            cancelled = cancelled + np.square(speeds * self.task.rate_scale).sum(axis=-1)
+            cancelled = cancelled + ((module.asarray(speeds) * scale) ** 2).sum(-1)
         slack = TOL * size + ROUNDING * cancelled
-        linear, angular = np.asarray(self.linear_residual), np.asarray(self.angular_residual)
+        linear, angular = (self.diagnostics[..., DIAGNOSTICS.index(f"{kind}_residual")] for kind in ("linear", "angular"))
         return ~((linear <= slack * length) & (angular <= slack) & (slack < np.inf))
-
-    @property
-    def _touching(self) -> Any:
-        return np.any(self.saturated, axis=-1)
 
     def _diagnostic(self, name: str) -> Any:
         return _plain(self.diagnostics[..., DIAGNOSTICS.index(name)])
@@ -272,4 +279,4 @@ class VelocitySolution(Solution):
 
 
 def _plain(value: Any) -> Any:
-    return value if np.ndim(value) else np.asarray(value).item()
+    return value.item() if isinstance(value, (np.ndarray, np.generic)) and not value.ndim else value

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise import arrays
 from linkwise.algorithm import kernel_of
+from linkwise.arrays import Signature
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.velocity.kernel import motion_kernel, rate_kernel
+from linkwise.kernel import Kernel
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.loops.loop_solver import NEARLY, REST, closing
 from linkwise.loops.mobility import generic_positions, ranks_at
@@ -67,7 +70,7 @@ class VelocityTask:
     Attributes
     ----------
     mechanism : Mechanism
-        On a fixed base.
+        Any but a symbolic one.
     order : int
         1 for speeds, 2 for accelerations.
     link, frame
@@ -103,8 +106,13 @@ class VelocityTask:
     @cached_property
     def solve(self) -> Callable[..., tuple[FloatArray, FloatArray, FloatArray]]:
         """What `linkwise.inverse_kinematics.velocity.kernel.rate_kernel` makes, the quicker for one configuration."""
-        kernel = rate_kernel(self.mechanism, self.order, self.link, self.frame, self.rows, self.length, self.rank)
+        kernel = self.kernel()
         return kernel.entry(kernel) or kernel
+
+    def kernel(self, outputs: int = 3) -> Kernel:
+        """The kernel of that, or of its first outputs alone."""
+        choice = self.order, self.link, self.frame, self.rows, self.length, self.rank
+        return rate_kernel(self.mechanism, *choice, outputs)
 
     @cached_property
     def n(self) -> int:
@@ -340,11 +348,7 @@ def closed_regular(mechanism: Tree) -> FloatArray:
 
 
 def check_mechanism(mechanism: Tree) -> None:
-    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian, and loops."""
-    if mechanism.floating:
-        raise ArgumentError(
-            f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
-        )
+    """Raise `ArgumentError` where nothing moves."""
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
 
@@ -400,11 +404,17 @@ def speed_bounds(
     if dt is None:
         return -most, most
     mech, free = task.mechanism, task.n - task.mechanism.n  # (velocities of joints with quaternions come first)
-    q, high = q[..., mech.nq - mech.n :], np.array(np.broadcast_to(most, (*q.shape[:-1], task.n)))
-    low = -high
-    low[..., free:] = np.minimum(np.maximum((mech.q_min - q) / dt, low[..., free:]), 0.0)
-    high[..., free:] = np.maximum(np.minimum((mech.q_max - q) / dt, high[..., free:]), 0.0)
-    return low, high
+
+    def bounds(module: Any, q: Any) -> tuple[Any, Any]:
+        ends = mech.q_min, mech.q_max, most, np.zeros(mech.n), np.zeros((*q.shape[:-1], free))
+        least, greatest, fastest, still, none = (module.asarray(np.array(end), dtype=q.dtype) for end in ends)
+        joints, others = q[..., mech.nq - mech.n :], none + fastest[:free]
+        low = module.clip((least - joints) / dt, -fastest[free:], still)
+        high = module.clip((greatest - joints) / dt, still, fastest[free:])
+        return module.concatenate([-others, low], axis=-1), module.concatenate([others, high], axis=-1)
+
+    signature = Signature(((mech.nq,),), ((task.n,), (task.n,)), ("float64", "float64"))
+    return arrays.apply("joint_velocities", bounds, signature, (q,))
 
 
 def acceleration_bounds(
@@ -418,8 +428,14 @@ def acceleration_bounds(
     if dt is None:
         return -most, most
     speed = _velocity_limits(task, qd_max)
-    low, high = np.maximum((-speed - qd) / dt, -most), np.minimum((speed - qd) / dt, most)
-    return np.minimum(low, most), np.maximum(high, -most)
+
+    def bounds(module: Any, qd: Any) -> tuple[Any, Any]:
+        greatest, fastest = (module.asarray(np.array(end), dtype=qd.dtype) for end in (speed, most))
+        low, high = ((end - qd) / dt for end in (-greatest, greatest))
+        return module.clip(low, -fastest, fastest), module.clip(high, -fastest, fastest)
+
+    signature = Signature(((task.n,),), ((task.n,), (task.n,)), ("float64", "float64"))
+    return arrays.apply("joint_accelerations", bounds, signature, (qd,))
 
 
 def _velocity_limits(task: VelocityTask, qd_max: npt.ArrayLike | None) -> FloatArray:

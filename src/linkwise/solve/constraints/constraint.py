@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.arrays.framework import PLAIN, library_name
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -126,6 +129,13 @@ class Constraint(ABC):
     weight: FloatArray | None = None
     priority: int | None = None
 
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """A constraint; of arrays of torch or JAX what stands for it until `solve` has their numbers."""
+        values = (*args, *options.values())
+        if not PLAIN.issuperset(map(type, values)) and any(library_name(value) in TRACKING for value in values):
+            return ConstraintOfArrays(cls, args, options)
+        return super().__new__(cls)
+
     @property
     @abstractmethod
     def numbers(self) -> FloatArray:
@@ -173,6 +183,40 @@ class Constraint(ABC):
     def counted(self, tree: Tree) -> tuple[int, ...]:
         """Joint coordinates, by index, whose whole turns count: none, unless a subclass says so."""
         return ()
+
+
+#: The libraries whose arrays a constraint keeps, for their derivatives.
+TRACKING = ("torch", "jax")
+
+
+class ConstraintOfArrays(Constraint):
+    """A constraint whose numbers are arrays of torch or JAX; `solve` takes it.
+
+    Parameters
+    ----------
+    kind : type
+        The constraint.
+    args, options : tuple and mapping
+        What it is made of.
+    """
+
+    def __init__(self, kind: type[Constraint], args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        names = list(inspect.signature(kind).parameters)
+        self.made_of, self.options = kind, {**dict(zip(names, args, strict=False)), **options}
+        self.arrays = {name: value for name, value in self.options.items() if library_name(value) in TRACKING}
+
+    def of_numbers(self, values: Iterable[Any]) -> Constraint:
+        """The constraint with these arrays of NumPy, in the order of `arrays`."""
+        return self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+
+    def _refuse(self, *_: Any) -> Any:
+        kind, names = self.made_of.__name__, ", ".join(self.arrays)
+        raise ArgumentError(
+            f"{kind}: {names} holds an array of another library; expected one of NumPy: `solve` alone takes it"
+        )
+
+    numbers = key = property(_refuse)
+    equations = errors = check = _refuse
 
 
 def squared(values: Array) -> Any:

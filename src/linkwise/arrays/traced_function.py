@@ -1,0 +1,85 @@
+"""Functions of tensors that the operator of kernels calls in the place of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import torch
+
+from linkwise.arrays.framework import Shape
+
+#: The state of torch's dispatcher where no operator runs.
+_OUTSIDE = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+
+
+class TracedFunction:
+    """A function of tensors as an operator of graphs, in the place of a kernel.
+
+    Parameters
+    ----------
+    name : str
+        How messages call it.
+    inputs, outputs : mapping of str to tuple of int
+        Shapes without the batch.
+    function : callable
+        Of tensors of float64, which have one batch shape; returns a tuple of such. torch differentiates it.
+    """
+
+    motions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    mode = ""
+    tangent = False
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, Shape],
+        outputs: Mapping[str, Shape],
+        function: Callable[..., tuple[Any, ...]],
+        source: TracedFunction | None = None,
+    ) -> None:
+        self.name, self.function, self.source, self.identity = name, function, source, uuid4().hex
+        self.tape = SimpleNamespace(inputs=dict(inputs), outputs=dict(outputs))
+        self.products: dict[Any, TracedFunction] = {}
+
+    def __call__(self, *tensors: Any) -> tuple[Any, ...]:
+        """The results; torch may differentiate inside, whatever it does around the operator."""
+        if not isinstance(tensors[0], torch.Tensor):  # (to say what does not fit)
+            return self.function(*map(torch.as_tensor, tensors))
+        with torch._C._ForceDispatchKeyGuard(*_OUTSIDE):
+            return tuple(result.detach() for result in self.function(*tensors))
+
+    def product(self, mode: str, by: tuple[str, ...], *, tangent: bool = False) -> TracedFunction:
+        """The derivatives by some inputs times vectors, as those of a kernel."""
+        if (mode, by) not in self.products:
+            inputs, outputs = self.tape.inputs, self.tape.outputs
+            moved = [k for k, name in enumerate(inputs) if name in by]
+            function, count = self.function, len(inputs)
+
+            def of(fixed: Sequence[Any], *chosen: Any) -> tuple[Any, ...]:
+                whole = list(fixed)
+                for k, value in zip(moved, chosen, strict=True):
+                    whole[k] = value
+                return function(*whole)
+
+            def vjp(*tensors: Any) -> tuple[Any, ...]:
+                fixed, bars = tensors[:count], tensors[count:]
+                _, pull = torch.func.vjp(partial(of, fixed), *[fixed[k] for k in moved])
+                return tuple(pull(bars))
+
+            def jvp(*tensors: Any) -> tuple[Any, ...]:
+                fixed, dots = tensors[:count], tensors[count:]
+                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), tuple(fixed[k] for k in moved), dots)[1]
+                return rates
+
+            chosen = {name: inputs[name] for name in by}
+            vectors, results = (chosen, outputs) if mode == "jvp" else (outputs, chosen)
+            vectors = {f"{mode}_{name}": shape for name, shape in vectors.items()}
+            product = TracedFunction(self.name, {**inputs, **vectors}, results, vjp if mode == "vjp" else jvp, self)
+            product.mode, product.names = mode, by
+            self.products[mode, by] = product
+        return self.products[mode, by]

@@ -1,0 +1,109 @@
+"""Solve for constraints whose numbers are arrays of another library, with the derivatives of their equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwise.arrays import DifferentiableFramework, Framework, Signature, plain
+from linkwise.arrays.implicit import implicit_function
+from linkwise.kernel import Kernel, trace
+from linkwise.model.tree import Tree
+from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintOfArrays, squared
+from linkwise.solve.problem import ConstraintProblem
+from linkwise.solve.solution import DTYPES, ROWS, Solution
+from linkwise.spatial.scalar import Array, root
+
+
+def _posed(R: Any, p: Any) -> Array:
+    pose = np.eye(4, dtype=object)
+    pose[:3, :3], pose[:3, 3] = R, p
+    return pose.ravel()
+
+
+#: Of constraints the argument by which solutions are differentiated, its shape, and the numbers (p,) that follow from it.
+ARGUMENTS: dict[str, tuple[str, tuple[int, ...], Callable[[Array], Array]]] = {
+    "Pose": ("T", (4, 4), np.ravel),
+    "Position": ("p", (3,), lambda p: _posed(np.eye(3), p)),
+    "Orientation": ("R", (3, 3), lambda R: _posed(R, np.zeros(3))),
+    "Aligned": ("direction", (3,), lambda direction: direction / root(squared(direction))),
+    "LookAt": ("target", (3,), np.ravel),
+    "CenterOfMass": ("p", (3,), np.ravel),
+    "Coordinate": ("value", (), np.ravel),
+    "Distance": ("value", (), lambda value: np.array([value, value]).ravel()),
+}
+
+#: What stands for the argument where its numbers do not matter.
+EXAMPLES = {(4, 4): np.eye(4), (3, 3): np.eye(3), (3,): np.array([1.0, 0.0, 0.0]), (): np.zeros(())}
+
+
+def solve_by(
+    library: Framework,
+    solve: Callable[..., Solution],
+    complete: Callable[[Tree, Sequence[Constraint]], list[Constraint]],
+    mechanism: Tree,
+    listed: Sequence[Constraint],
+    q0: Any,
+    **options: Any,
+) -> Solution:
+    """A solution whose rows are arrays of a library; of weights and priorities one of NumPy arrays."""
+    known = [ARGUMENTS.get(c.made_of.__name__) if isinstance(c, ConstraintOfArrays) else None for c in listed]
+    held = [(c, way) for c, way in zip(listed, known, strict=True) if isinstance(c, ConstraintOfArrays)]
+    values = [array for c, _ in held for array in c.arrays.values()] + ([] if q0 is None else [q0])
+    tracked = all(way is not None and list(c.arrays) == [way[0]] for c, way in held)
+    examples = [
+        c.of_numbers([EXAMPLES[way[1]]]) if isinstance(c, ConstraintOfArrays) and tracked and way is not None else c
+        for c, way in zip(listed, known, strict=True)
+    ]
+    ranged = tracked and any(
+        way and c.task.shape[-1] != len(way[2](EXAMPLES[way[1]])) for c, way in zip(examples, known, strict=True)
+    )
+    levelled = not tracked or ranged or any(c.level or c.weight is not None for c in examples)
+
+    def run(*numbers: Any) -> Solution:
+        each = iter(numbers)
+        made = [c.of_numbers([next(each) for _ in c.arrays]) if isinstance(c, ConstraintOfArrays) else c for c in listed]
+        return solve(mechanism, made, q0=None if q0 is None else next(each), **options)
+
+    def rows(*numbers: Any) -> tuple[Any, ...]:
+        solution = run(*numbers)
+        return tuple(np.asarray(getattr(solution, name), dtype) for name, dtype in zip(ROWS, DTYPES, strict=True))
+
+    if levelled:
+        if isinstance(library, DifferentiableFramework):
+            subject = "solve with weights, priorities, ranges, or by arguments that are no targets,"
+            values = [library.without_derivatives(subject, value) for value in values]
+        return run(*map(plain, values))
+    cores = (*(way[1] for _, way in held if way is not None), *(() if q0 is None else ((mechanism.nq,),)))
+    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES)
+    results = dict(zip(ROWS, library.map(rows, signature, values), strict=True))
+    if isinstance(library, DifferentiableFramework) and library.differentiates(values):
+        problem = ConstraintProblem(mechanism, complete(mechanism, examples))
+        each = iter(values)
+        parameters = [next(each) if isinstance(c, ConstraintOfArrays) else c.task for c in listed]
+        kernel = _residual(mechanism, problem, [None if way is None else way[1:] for way in known])
+        determined = not (mechanism.loops or mechanism.manifold_joints)
+        results["q"] = implicit_function(
+            library, kernel, results["q"], parameters, results["success"], determined=determined
+        )
+    return Solution.of(**results, names=mechanism.names, tol=options["tol"])
+
+
+def _residual(mechanism: Tree, problem: ConstraintProblem, ways: Sequence[Any]) -> Kernel:
+    """What of constraints is lacking, r (m,) of q and of the argument of each, or of its numbers."""
+    shapes = [(count,) if way is None else way[0] for way, count in zip(ways, problem.counts, strict=False)]
+
+    def residual(q: Array, *arguments: Array) -> Array:
+        view = Configuration(mechanism, q)
+        numbers = [x if way is None else way[1](x) for way, x in zip(ways, arguments, strict=True)]
+        pairs = zip(problem.constraints[: len(numbers)], numbers, strict=True)
+        return problem.stacked([c.equations(view, p) for c, p in pairs], exact=True)[0]
+
+    def make() -> Kernel:
+        count = len(residual(mechanism.neutral, *[np.zeros(shape) + EXAMPLES.get(shape, 0.0) for shape in shapes]))
+        inputs = {"q": (mechanism.nq,), **{f"x{k}": shape for k, shape in enumerate(shapes)}}
+        return Kernel(trace(residual, "constraint_residual", inputs, {"r": (count,)}))
+
+    return mechanism.memo("solve", ("residual", *(c.key for c in problem.constraints), *map(str, shapes)), make)
