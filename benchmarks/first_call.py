@@ -14,14 +14,50 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
 from timing import pin_to_one_core
+
+import linkwise as lw
+
+#: Limbs of a humanoid as NASA's Valkyrie has them: what each hangs on, and the axes of its joints, as joints turn.
+LIMBS = {
+    "torso": ("pelvis", "zyx"),
+    "neck": ("torso2", "yzy"),
+    **{f"{side} leg": ("pelvis", "zxyyyx") for side in ("left", "right")},
+    **{f"{side} arm": ("torso2", "yxyzyxz") for side in ("left", "right")},
+    **{f"{side} thumb": (f"{side} arm6", "yzzz") for side in ("left", "right")},
+    **{f"{side} finger{k}": (f"{side} arm6", "xxx") for k in range(3) for side in ("left", "right")},
+}
+
+
+def humanoid(*, any_axes: bool = False) -> lw.Mechanism:
+    """58 joints on a floating base, about axes of the links' frames, or about any; bodies with full inertias."""
+    rng = np.random.default_rng(0)
+    links = [lw.Link(name="pelvis", joint="fixed", mass=10.0, inertia=(0.1, 0.09, 0.08, 0.001, 0.002, 0.003))]
+    for limb, (parent, axes) in LIMBS.items():
+        for k, letter in enumerate(axes):
+            before = np.eye(4)
+            before[:3, 3] = rng.uniform(-0.2, 0.2, 3)
+            axis = rng.normal(size=3) if any_axes else np.eye(3)["xyz".index(letter)]
+            link = lw.Link(name=f"{limb}{k}", parent=parent, before=before, axis=axis, mass=rng.uniform(0.5, 1.5))
+            links.append(link.replace(com=rng.uniform(-0.05, 0.05, 3), inertia=(0.012, 0.011, 0.013, 0.001, 0.002, 0.001)))
+            parent = f"{limb}{k}"
+    return lw.Mechanism(links, floating=True, name="humanoid")
+
 
 MECHANISMS = {
     "planar 2R": "lw.robots.planar_2r()",
     "PUMA 560": "lw.robots.puma560()",
     "four-bar linkage": "lw.robots.load('four_bar')",
     "26-joint tree": "__import__('peers').random_tree()",
+    "humanoid": "__import__('first_call').humanoid()",
+    "humanoid, any axes": "__import__('first_call').humanoid(any_axes=True)",
 }
+
+#: Derivatives of both dynamics as straight-line code, which is asked for.
+STRAIGHT = tuple(
+    f"kernel('{name}_dynamics_derivatives', tier='straight')(mech.neutral, z, z)" for name in ("inverse", "forward")
+)
 
 CALLS = {
     "planar 2R": ("gravity_torque(z)",),
@@ -33,6 +69,8 @@ CALLS = {
     ),
     "four-bar linkage": ("forward_dynamics(z, z, z)",),
     "26-joint tree": ("inverse_dynamics(z, z, z)", "forward_dynamics(z, z, z)", "forward_dynamics_derivatives(z, z, z)"),
+    "humanoid": STRAIGHT,
+    "humanoid, any axes": STRAIGHT,
 }
 
 TRACED = "import linkwise.algorithm as a; a.is_own = lambda item: False;"
@@ -62,7 +100,8 @@ def main() -> None:
                 cold = milliseconds(make, call, folder)
                 pairs = [(milliseconds(make, call, folder, TRACED), milliseconds(make, call, folder)) for _ in range(runs)]
             columns = "".join(f"{min(column):9.1f} {statistics.median(column):8.1f} " for column in zip(*pairs, strict=True))
-            print(f"{label + ': ' + call.partition('(')[0]:50} {cold:12.0f} {columns}", flush=True)
+            name = call.split("'")[1] if call in STRAIGHT else call.partition("(")[0]
+            print(f"{label + ': ' + name:50} {cold:12.0f} {columns}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Large batches on several threads beside one: ``python benchmarks/threads.py [--threads 2] [--rounds 7]``.
 
 Each task is timed on one thread and on several in turn, and the least times are compared; that the results are the same
-to the last bit is checked before. The first row is what the machine itself gives at the time: arithmetic in the nearest
-caches on as many threads, without Linkwise's way of dividing it. Where others use the processors, no program gains more.
+to the last bit is checked before. The first two rows are what the machine itself gives at the time, without Linkwise's way
+of dividing a batch: arithmetic in the nearest caches on as many threads, and the sum of two arrays in memory. No program
+gains more than the first, and what writes more than it computes gains little more than the second.
 """
 
 from __future__ import annotations
@@ -46,26 +47,36 @@ def compare(name: str, action: Callable[[], Any], rows: int, threads: int, round
     timed = [seconds(on(count), least=0.0) for count in (1, threads)]
     samples = [[once() for once in timed] for _ in range(rounds)]
     alone, together = (min(column) for column in zip(*samples, strict=True))
-    print(f"{name:58} {alone / rows * 1e9:10.1f} {together / rows * 1e9:10.1f} {alone / together:8.2f}", flush=True)
+    print_row(name, alone / rows, together / rows)
 
 
-def machine(threads: int, rounds: int) -> None:
-    """Print what as many threads gain on arithmetic without memory."""
+def print_row(name: str, alone: float, together: float) -> None:
+    """Print a row: seconds a configuration on one thread and on several."""
+    print(f"{name:58} {alone * 1e9:10.1f} {together * 1e9:10.1f} {alone / together:8.2f}", flush=True)
+
+
+def machine(threads: int, rows: int, rounds: int) -> None:
+    """Print what as many threads gain on arithmetic without memory, and on memory without arithmetic."""
     ufunc = lw.robots.puma560().kernel("inverse_dynamics").ufunc
-    calls, rows = 100, 15_000  # (calls so long that waiting for Python's lock between them is no part of it)
+    calls, few = 100, 15_000  # (calls so long that waiting for Python's lock between them is no part of it)
+    one, two, total = np.ones((3, rows, 6))
 
-    def work(share: int) -> None:
-        q, out = np.broadcast_to(np.ones(6), (rows, 6)), np.empty((8, 6))
-        out = np.lib.stride_tricks.as_strided(out, (rows, 6), (0, 8))  # (few calls, for each waits for Python's lock)
+    def compute(share: int, _: int) -> None:
+        q, out = np.broadcast_to(np.ones(6), (few, 6)), np.empty((8, 6))
+        out = np.lib.stride_tricks.as_strided(out, (few, 6), (0, 8))  # (few calls, for each waits for Python's lock)
         for _ in range(calls // share):
             ufunc(q, q, q, out=out)
 
+    def add(share: int, k: int) -> None:
+        part = slice(rows * k // share, rows * (k + 1) // share)
+        np.add(one[part], two[part], out=total[part])
+
+    tasks = {"arithmetic in the cache": (compute, calls * few), f"adding arrays in memory, {rows:,} x 6": (add, rows)}
     with ThreadPoolExecutor(threads) as pool:
-        alone = least(seconds(lambda: work(1), least=0.0), rounds)
-        together = least(seconds(lambda: list(pool.map(work, [threads] * threads)), least=0.0), rounds)
-    total = calls * rows
-    name = "the machine: arithmetic in the cache"
-    print(f"{name:58} {alone / total * 1e9:10.1f} {together / total * 1e9:10.1f} {alone / together:8.2f}", flush=True)
+        for name, (work, count) in tasks.items():
+            alone = least(seconds(lambda work=work: work(1, 0), least=0.0), rounds)
+            together = seconds(lambda work=work: list(pool.map(work, [threads] * threads, range(threads))), least=0.0)
+            print_row(f"the machine: {name}", alone / count, least(together, rounds) / count)
 
 
 def main() -> None:
@@ -79,7 +90,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     arm = lw.robots.puma560()
     print(f"{'ns a configuration, least of ' + str(rounds):58} {'1 thread':>10} {threads:>2} threads {'ratio':>7}")
-    machine(threads, rounds)
+    machine(threads, rows, rounds)
     q, qd, qdd = rng.uniform(-2, 2, (3, rows, 6))
     for name in KERNELS:
         kernel = arm.kernel(name)

@@ -189,14 +189,14 @@ def find(name: str) -> Algorithm:
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
 
-#: What makes a kernel that loops over bodies: see `use_loops`.
+#: What makes a kernel that is no straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
 
 _loops: list[LoopMaker] = []
 
 
 def use_loops(make: LoopMaker) -> None:
-    """Ask this for kernels that loop over bodies, before an algorithm is traced; it gives None where there is none."""
+    """Ask this for kernels with loops, before an algorithm is traced; it gives None where there is to be none."""
     _loops[:] = [make]
 
 
@@ -271,13 +271,18 @@ def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict
         raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")
     if tier == "looped" and backend not in {None, "llvm"}:
         raise ArgumentError(f"{declared.name}: tier is 'looped' and backend {shown(backend)}; expected the backend 'llvm'")
-    if (_loops and tier != "straight" and backend is None) or tier == "looped":
+    if (_loops and backend is None) or tier == "looped":
         looped = _loops[0](tree, declared, options, tier)
         if looped is not None:
             return looped
+    return straight_kernel(tree, declared, backend, options)
+
+
+def straight_kernel(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any]) -> Kernel:
+    """The kernel of the straight-line code of an algorithm, which is compiled as one."""
     alone = tree.memo("kernel", "alone", lambda: unshared(tree))
     tape = kept_tape(
-        _key(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
+        key_of(tree, declared, options), lambda: traced(tree, declared, options), lambda: traced(alone, declared, options)
     )
     return Kernel(tape, backend, declared.function.__doc__ or "", motions=partial(motions, alone, declared))
 
@@ -294,7 +299,7 @@ def motions(tree: Tree, declared: Algorithm) -> dict[str, Tape]:
     )
 
 
-def _key(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None:
+def key_of(tree: Tree, declared: Algorithm, options: dict[str, Any]) -> str | None:
     """Another one for every tape that the algorithm may be traced into; None where what it depends on is not all known."""
     mechanism = digest_of(tree) if directory() is not None and is_own(declared.function) else None
     sources = None if mechanism is None else sources_digest()

@@ -14,7 +14,7 @@ from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
-from linkwise.dynamics.external import External, wrench_arguments
+from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.linearization import Linearization, Modes
 from linkwise.dynamics.operational_space import OperationalSpace
 from linkwise.dynamics.spatial_operators import SpatialOperators
@@ -435,10 +435,7 @@ class Mechanism(Tree):
             Force (N) and moment (N m) that act on the tool at its origin, in tool axes; or for each link or the tool, by its
             name, such a wrench in its own axes, or a `Wrench` with axes and a point; or `LinkWrenches`, one on each link.
         """
-        if external is None:
-            return self.kernel("inverse_dynamics")(q, qd, qdd)  # type: ignore[no-any-return]
-        options, values = wrench_arguments(external)
-        return self.kernel("inverse_dynamics_external", **options)(q, qd, qdd, values)  # type: ignore[no-any-return]
+        return loaded_kernel(self, "inverse_dynamics", external)(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
     def joint_wrenches(
@@ -457,10 +454,7 @@ class Mechanism(Tree):
         """
         if self.loops or driven is not None:
             return linkwise.dynamics.closed_joint_wrenches(self, q, qd, qdd, driven, external).joints
-        if external is None:
-            return self.kernel("joint_wrenches")(q, qd, qdd)  # type: ignore[no-any-return]
-        options, values = wrench_arguments(external)
-        return self.kernel("joint_wrenches_external", **options)(q, qd, qdd, values)  # type: ignore[no-any-return]
+        return loaded_kernel(self, "joint_wrenches", external)(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
@@ -528,10 +522,7 @@ class Mechanism(Tree):
         >>> arm.inverse_dynamics(q, qd, qdd).round(9).tolist()
         [20.0, 5.0]
         """
-        if external is None:
-            return self.kernel("forward_dynamics")(q, qd, tau)  # type: ignore[no-any-return]
-        options, values = wrench_arguments(external)
-        return self.kernel("forward_dynamics_external", **options)(q, qd, tau, values)  # type: ignore[no-any-return]
+        return loaded_kernel(self, "forward_dynamics", external)(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
     def constraint_forces(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
@@ -577,11 +568,7 @@ class Mechanism(Tree):
         """
         if self.loops or driven is not None:
             return linkwise.dynamics.closed_inverse_dynamics_derivatives(self, q, qd, qdd, driven, external)
-        if external is None:
-            return self.kernel("inverse_dynamics_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
-        options, values = wrench_arguments(external)
-        kernel = self.kernel("inverse_dynamics_external_derivatives", **options)
-        return kernel(q, qd, qdd, values)  # type: ignore[no-any-return]
+        return loaded_kernel(self, "inverse_dynamics", external, "_derivatives")(q, qd, qdd)  # type: ignore[no-any-return]
 
     @compiled
     def forward_dynamics_derivatives(
@@ -593,11 +580,7 @@ class Mechanism(Tree):
         that close the loops change too: the first two hold for motions dq and changes dqd that keep them closed; NaN where
         `forward_dynamics` is. `linearize` has them in independent coordinates.
         """
-        if external is None:
-            return self.kernel("forward_dynamics_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
-        options, values = wrench_arguments(external)
-        kernel = self.kernel("forward_dynamics_external_derivatives", **options)
-        return kernel(q, qd, tau, values)  # type: ignore[no-any-return]
+        return loaded_kernel(self, "forward_dynamics", external, "_derivatives")(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
     def inverse_dynamics_second_derivatives(

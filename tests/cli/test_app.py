@@ -16,7 +16,7 @@ from linkwise.files import Description
 from linkwise.model.formatting.table import Column, Table
 
 COMMANDS = module.app.list_commands(click.Context(module.app))
-COMMAND = [sys.executable, "-c", "from linkwise.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "linkwise"]
 
 
 def test_the_first_screen_says_what_to_type_first(linkwise: Callable) -> None:

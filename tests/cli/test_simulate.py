@@ -296,7 +296,7 @@ def test_what_cannot_be_drawn_leaves_the_old_files(
 )
 def test_completion_knows_the_options(tmp_path: Path, line: str, offered: list[str]) -> None:
     asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
-    command = [sys.executable, "-c", "from linkwise.cli import main; main()"]
+    command = [sys.executable, "-m", "linkwise"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
     assert done.stdout.split() == offered
 

@@ -36,7 +36,7 @@ def test_every_program_has_help(linkwise: Callable, name: str) -> None:
     [("rob-mat SC", ["SCARA.DAT", "SCARA.MOT"]), ("rob-mat scara.d", ["SCARA.DAT"]), ("data G", ["GUESS.1ST"])],
 )
 def test_bundled_names_are_completed(tmp_path: Path, words: str, found: list[str]) -> None:
-    command = [sys.executable, "-c", "from linkwise.cli import main; main()"]
+    command = [sys.executable, "-m", "linkwise"]
     asked = {"_LINKWISE_COMPLETE": "bash_complete", "COMP_WORDS": f"linkwise spacelib {words}", "COMP_CWORD": "3"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **asked}, check=False)
     assert done.stdout.split() == [f"plain,{name}" for name in found]

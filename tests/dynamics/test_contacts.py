@@ -308,6 +308,37 @@ def test_derivatives_are_those_of_differences(name: str, kind: str) -> None:
     assert all(relative(table[1], vars(exact)[field]) < ROUNDING for field, table in vars(batch).items())
 
 
+def test_derivatives_of_forces_that_are_shared() -> None:
+    """A foot on four points: the least forces change with the foot's orientation too."""
+    mech = quadruped(1)
+    points = [(x, y, -0.2) for x in (0.1, -0.1) for y in (0.1, -0.1)]
+    held = Contacts(mech, [Contact(f"p{k}", "shank0", point) for k, point in enumerate(points)])
+    q, qd, tau = random_state(mech, 5)
+    qd = held.impact(q, qd)[0]
+    exact = held.forward_dynamics_derivatives(q, qd, tau)
+
+    def at(step: np.ndarray) -> np.ndarray:
+        still = np.zeros(step.shape)
+        return np.concatenate(
+            held.forward_dynamics(mech.kernel("integrate")(q, step, 1.0), qd + still, tau + still), axis=-1
+        )
+
+    wanted = columns_at_once(at, mech.nv)
+    assert relative(exact.dqdd_dq, wanted[: mech.nv]) < DERIVATIVES
+    assert relative(exact.df_dq, wanted[mech.nv :]) < DERIVATIVES
+
+
+def test_no_derivative_where_equations_only_just_agree() -> None:
+    """An arm that is stretched to the point where it is held: any bend contradicts."""
+    arm = robots.planar_2r()
+    held = Contacts(arm, [Contact("tip", "link2", (0.1, 0.0, 0.0))])
+    state = [0.3, 0.0], [0.0, 0.0], [1.0, 2.0]
+    exact = held.forward_dynamics_derivatives(*state)
+    assert np.isfinite(held.forward_dynamics(*state)[0]).all()
+    assert np.isnan(exact.df_dq).any()
+    assert np.isfinite(exact.df_dtau).all()
+
+
 def test_efforts_accelerate_by_the_projected_inverse_of_the_mass_matrix() -> None:
     mech = variant("joints 3").without_friction()
     tip = mech.links[-1].name

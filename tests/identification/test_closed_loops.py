@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Motor, robots
+from linkwise import Link, Loop, Mechanism, Motor, robots
 from linkwise.errors import ArgumentError
 from linkwise.identification import ExcitingTrajectory, exciting_trajectory, identify
 from linkwise.identification.closed_motions import ClosedMotions
-from linkwise.identification.optimal_excitation import Excitation, FourierFamily
+from linkwise.identification.fourier import FourierFamily
+from linkwise.identification.optimal_excitation import Excitation
 from linkwise.loops import Linkage
+from linkwise.spatial.transform import translation
 from support.random_linkages import parallelogram
 from support.random_mechanisms import relative
 
@@ -114,7 +116,7 @@ def test_the_slope_of_the_criterion_with_loops() -> None:
     """Central differences, 1e-5 away, of the criterion and the wall before the limits of joints that follow."""
     mech = robots.five_bar()
     most, limits = np.full(4, 6.0), np.array([0.5, 0.5])
-    closed = ClosedMotions.of(mech, None, None, np.stack([np.full(4, -np.inf), np.full(4, np.inf), most, 8 * most]))
+    closed = ClosedMotions.of(mech, None, None, np.full((4, 2), [-np.inf, np.inf]), np.stack([most, 8 * most]))
     family = FourierFamily(8.0, 2, closed.linkage.driven_part(closed.linkage.q0), limits, most[:2], 8 * most[:2], True)
     columns = mech.base_parameters(resting=False, q=closed.linkage.q0).columns
     task = Excitation(mech, columns[:6], family, "determinant", np.ones(2), None, closed)
@@ -141,3 +143,24 @@ def test_malformed_excitation_of_loops() -> None:
         exciting_trajectory(robots.planar_2r(), 8.0, q0=[0.0, 0.0])
     with pytest.raises(ArgumentError, match="limits of all joints"):
         exciting_trajectory(mech, 0.01, 2, qd_max=[6.0, 1e-9, 6.0, 6.0])
+
+
+def test_ball_joints_that_follow_keep_their_cones() -> None:
+    """The rod of a spatial four-bar leans some way from the crank: a cone that is narrower, or a limit of its rates."""
+    end, ground = np.eye(4), np.eye(4)
+    end[0, 3], ground[:3, 3] = 0.1, (0.4, 0.1, 0.05)
+    ground[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    body = {"mass": 1.0, "inertia": (0.01, 0.01, 0.01)}
+    crank, rocker = Link(name="crank", **body), Link(name="rocker", parent="base", before=ground, **body)
+    loop = Loop("point", "rod", "rocker", translation(0.4), translation(0.2), name="socket")
+    answers = []
+    for opening, spin in [(3.0, np.inf), (0.5, np.inf), (3.0, 0.1)]:
+        rod = Link(name="rod", joint="ball", parent="crank", before=end, axis=(1, 0, 0), limits=(0, opening), **body)
+        mech = Mechanism([crank, rod, rocker], loops=[loop])
+        linkage = Linkage(mech, ["crank"])
+        most = np.tile([spin, spin, spin, np.inf, np.inf], (2, 1))
+        closed = ClosedMotions(linkage, [3], np.tile([[-np.inf], [np.inf]], (1, 2)), most)
+        u = 0.7 * np.sin(np.linspace(0.0, 2 * np.pi, 9))[:, None]
+        motion = closed.assembled(u, np.ones_like(u), np.zeros_like(u))
+        answers.append(motion is not None and bool(np.isfinite(closed.wall(motion)).all()))
+    assert answers == [True, False, False]

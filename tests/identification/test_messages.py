@@ -125,9 +125,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: exciting_trajectory(lw.robots.scara_icomatic(), 5.0),
         "no limits of sliding joints: 'link3'; expected finite q_min and q_max",
     ),
-    "floating": (
-        lambda: exciting_trajectory(ARM.replace(floating=True), 5.0),
-        "'planar_2r' has a floating base, which no joint motion prescribes; expected a fixed base",
+    "nothing to excite": (
+        lambda: exciting_trajectory(lw.Mechanism([lw.Link(joint="fixed")], name="block"), 5.0),
+        "'block' has no joints, and so nothing that could be excited",
     ),
     "not allowed": (
         excite(allowed=lambda q: q[:, 0] > 100),

@@ -5,15 +5,10 @@ import pytest
 
 import linkwise as lw
 from linkwise.identification import ExcitingTrajectory, exciting_trajectory
-from linkwise.identification.optimal_excitation import (
-    CRITERIA,
-    Excitation,
-    FourierFamily,
-    FourierSeries,
-    criterion_loss,
-    descend,
-    resting,
-)
+from linkwise.identification.condition import criterion_loss
+from linkwise.identification.exponential_motion import exponential_limits, exponential_motion
+from linkwise.identification.fourier import FourierFamily, FourierSeries, resting
+from linkwise.identification.optimal_excitation import CRITERIA, Excitation, descend
 from support.random_mechanisms import relative, sample
 
 PUMA = lw.robots.puma560()
@@ -183,36 +178,62 @@ def test_descent_finds_the_least_value() -> None:
     assert np.abs(descend(valley, np.array([-1.2, 1.0]), 200, settled=1e-12) - 1).max() < 1e-5
 
 
-def test_joints_with_quaternions_rest() -> None:
-    """They stay neutral; the motion, its condition and what `identify` finds from it are those of the locked mechanism."""
+def body_of_rods(**fields: object) -> lw.Mechanism:
+    """A turning upper arm, a hand on a ball joint, and a loose body."""
     up = np.eye(4)
     up[2, 3] = 0.4
-    body = {"mass": 1.0, "com": (0.05, 0.0, 0.1), "inertia": (0.1, 0.12, 0.13)}
-    limb = lw.Mechanism(
-        [
-            lw.Link(name="upper", axis=(0, 1, 0), **body),
-            lw.Link(name="fore", axis=(1, 0, 0), before=up, **body),
-            lw.Link(name="hand", joint="ball", before=up, **body),
-            lw.Link(name="loose", joint="floating", parent="base", **body),
-        ],
-        tool_link="hand",
-    )
-    settings = {"harmonics": 3, "qd_max": 2.0, "qdd_max": 6.0, "steps": 10}
+    body = {"mass": 1.0, "com": (0.05, 0.02, 0.1), "inertia": (0.1, 0.12, 0.13)}
+    links = [
+        lw.Link(name="upper", axis=(0, 1, 0), **body),
+        lw.Link(name="hand", joint="ball", axis=(0, 0.6, 0.8), before=up, **body, **fields),
+        lw.Link(name="loose", joint="floating", parent="base", **body),
+    ]
+    return lw.Mechanism(links, tool_link="hand")
+
+
+def test_joints_with_quaternions_move() -> None:
+    """Velocities and accelerations belong to the coordinates, limits and cone hold, and the base parameters come back."""
+    limb = body_of_rods(limits=(0.0, 0.7))
+    most, hardest = np.arange(1.0, limb.nv + 1), np.full(limb.nv, 9.0)
     asked = []
-    motion = exciting_trajectory(limb, 5.0, **settings, allowed=lambda q: asked.append(q.shape[1]) or np.ones(len(q), bool))
-    held = limb.lock({at.name: at.joint.neutral for at in limb.manifold_joints})
-    alone = exciting_trajectory(held, 5.0, **settings, allowed=lambda q: np.ones(len(q), bool))
-    q, qd, qdd = motion.at(np.linspace(0.0, 5.0, 777))
-    tau = limb.inverse_dynamics(q, qd, qdd)[:, -2:]
-    result = lw.identification.identify(held, q[:, -2:], qd[:, -2:], qdd[:, -2:], tau)
-    error = np.abs(result.values - held.base_parameters().values).max()
-    print(f"{motion}: base parameters to {error:.1e}")
-    assert (set(asked), motion.manifold_joints) == ({limb.nq}, limb.manifold_joints)
-    assert np.array_equal(q[:, :-2], np.tile(limb.neutral[:-2], (777, 1)))
-    assert not qd[:, :-2].any()
-    assert not qdd[:, :-2].any()
-    assert np.array_equal(motion.q[:, -2:], alone.q)
-    assert motion.condition == alone.condition
-    assert error < 1e-13 * motion.condition  # (rounding of efforts of some N m, times the condition number)
-    with pytest.raises(lw.errors.ArgumentError, match="no joints but those with quaternions"):
-        exciting_trajectory(limb.subtree("hand"), 5.0)
+    allowed = lambda q: asked.append(q.shape[1]) or np.ones(len(q), bool)  # noqa: E731
+    motion = exciting_trajectory(limb, 6.0, 2, qd_max=most, qdd_max=hardest, allowed=allowed, steps=2, starts=1)
+    t, h = np.linspace(0.1, 5.9, 199), 1e-4
+    q, qd, qdd = motion.at(t)
+    after, before = motion.at(t + h), motion.at(t - h)
+    rates = [limb.difference(before[0], after[0]) / (2 * h) - qd, (after[1] - before[1]) / (2 * h) - qdd]
+    cone = max(at.joint.excess(row, at.most) for at in limb.manifold_joints[:1] for row in q[:, at.q])
+    result = lw.identification.identify(limb, q, qd, qdd, limb.inverse_dynamics(q, qd, qdd))
+    error = np.abs(result.values - limb.base_parameters(resting=False).values).max()
+    print(f"{motion}: rates to {[np.abs(part).max() for part in rates]}, cone {cone:.3f}, base parameters to {error:.1e}")
+    assert max(np.abs(part).max() for part in rates) < 1e-5  # h^2 / 6 times third derivatives of some hundred
+    assert np.all(np.abs(qd) <= most)
+    assert np.all(np.abs(qdd) <= hardest)
+    assert np.all(np.abs(qd).max(axis=0) > 0.02)  # and all move
+    assert -0.7 < cone < 0.0
+    assert set(asked) == {limb.nq}
+    assert max(np.abs(part[[0, -1]]).max() for part in (motion.qd, motion.qdd)) < 1e-12
+    assert error < 1e-12 * motion.condition  # (rounding of efforts of some ten N m, times the condition number)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exponential_motions_keep_the_limits(seed: int) -> None:
+    """Of whatever vectors within the bounds on exponential coordinates, at half a turn too; exact beside one another."""
+    limb, rng = body_of_rods(), np.random.default_rng(seed)
+    most, hardest = rng.uniform(0.2, 5.0, (2, limb.nv))
+    if seed % 2:
+        most[:] = np.inf
+    if seed % 3 == 1:
+        hardest[:6] = np.inf
+    bounds = exponential_limits(limb, most, hardest)[:, None, :] * np.ones((1, 500, 1))
+    x = np.where(np.isfinite(bounds), bounds, 3.0) * rng.choice([-1.0, 1.0, 0.0, 1e-9, 0.5], bounds.shape)
+    joints = np.zeros((3, 500, limb.n))
+    _, qd, qdd = exponential_motion(limb, *np.concatenate([x, joints], axis=2))
+    assert np.all(np.abs(qd[:, :9]) <= most[:9] * (1 + 1e-12))
+    assert np.all(np.abs(qdd[:, :9]) <= hardest[:9] * (1 + 1e-12))
+    h = 1e-5
+    after, before = ([x[0] + s * x[1] + 0.5 * s * s * x[2], x[1] + s * x[2], x[2]] for s in (h, -h))
+    after, before = (exponential_motion(limb, *np.concatenate([y, joints], axis=2)) for y in (after, before))
+    scale = 1.0 + np.abs(x[1:]).max() ** 3
+    assert np.abs(limb.difference(before[0], after[0]) / (2 * h) - qd).max() < 1e-9 * scale
+    assert np.abs((after[1] - before[1]) / (2 * h) - qdd).max() < 1e-9 * scale

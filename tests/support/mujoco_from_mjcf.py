@@ -54,7 +54,7 @@ class MujocoTwin:
     def link_of(self, body: int) -> str:
         """What the link of a MuJoCo body is called."""
         names = [self.model.body(k).name for k in range(self.model.nbody)]
-        unnamed = f"body{body}" + ("_" if f"body{body}" in names else "")
+        unnamed = f"body{body}" + ("_2" if f"body{body}" in names else "")
         renamed = "base_frame" if "base_link" in names else "base_link"
         return {"": unnamed, "base": renamed}.get(names[body], names[body])
 

@@ -3,10 +3,9 @@ import pytest
 
 from linkwise.errors import ArgumentError
 from linkwise.spatial.quaternion import axis_and_angle
-from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_z
+from linkwise.spatial.rotation import rotation_about, rotation_x, rotation_z, rotations_about
 from linkwise.spatial.transform import is_rigid, transform
 from linkwise.trajectory import cartesian, cartesian_through
-from linkwise.trajectory.cartesian import turned
 
 from .conftest import EPS, random_poses, slope
 
@@ -193,7 +192,7 @@ def test_poses_as_printed_are_made_exact() -> None:
 
 
 def test_turns_about_an_axis() -> None:
-    assert np.abs(turned(AXIS[None], np.array([0.7])) - rotation_about(AXIS, 0.7)).max() < 2 * EPS
+    assert np.abs(rotations_about(AXIS[None], np.array([0.7])) - rotation_about(AXIS, 0.7)).max() < 2 * EPS
 
 
 def test_what_does_not_move_stands_still() -> None:

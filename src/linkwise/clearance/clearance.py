@@ -89,7 +89,8 @@ class Clearance:
             return result
         frames, jacobians = frames_at(tree, self.q), link_jacobians(tree, links, self.q)
         base = _base_jacobian(tree, self.q) if tree.floating else None
-        for k, ends in enumerate(self._indices):
+        places = range(len(self.shapes.links))
+        for k, ends in enumerate(self.shapes.each_pair(places, [None] * len(self.obstacles.names))):
             for side, shape in enumerate(ends):
                 link = None if shape is None else self.shapes.links[shape]
                 if link is None or (link < 0 and base is None):
@@ -101,38 +102,31 @@ class Clearance:
                 result[..., k, :] += (np.concatenate([normal, moment], axis=-1)[..., None, :] @ jac)[..., 0, :]
         return result
 
-    @property
-    def _indices(self) -> list[tuple[int, int | None]]:
-        """The mechanism's shapes of each pair; None for an obstacle."""
-        free: list[tuple[int, int | None]] = [(i, None) for i in self.shapes.moving for _ in self.obstacles.names]
-        return [*self.shapes.pairs, *free]
-
     @cached_property
     def _witnesses(self) -> tuple[FloatArray, FloatArray]:
         """Witness points (..., P, 2, 3), and the unit vectors (..., P, 3) from the first shape to the second."""
         if self.exact is not None:
             return self.exact
-        own, others = self.shapes.own, self.obstacles
-        starts, vectors = placed(own, self.shapes.links, frames_at(self.shapes.tree, self.q))
+        bodies, others = self.shapes.own, self.obstacles
+        starts, vectors = placed(bodies, self.shapes.links, frames_at(self.shapes.tree, self.q))
         rows = others.rows
         batch = self.distance.shape[:-1]
         points, normals = np.empty((*self.distance.shape, 2, 3)), np.empty((*self.distance.shape, 3))
-        ends = [(i, j, True) for i, j in self.shapes.pairs]
-        ends += [(i, j, False) for i in self.shapes.moving for j in range(len(others.names))]
-        for k, (i, j, is_own) in enumerate(ends):
-            a = np.flatnonzero(own.owners == i)
+        shapes, obstacles = ([(j, is_own) for j in range(len(s.names))] for s, is_own in ((bodies, True), (others, False)))
+        for k, ((i, _), (j, is_own)) in enumerate(self.shapes.each_pair(shapes, obstacles)):
+            a = np.flatnonzero(bodies.owners == i)
             if not is_own and not others.capsules[j]:
                 box = rows[others.owners == j].ravel()
                 points[..., k, :, :], normals[..., k, :] = _beside(
-                    box, starts[..., a, :], vectors[..., a, :], own.rows[a, 6]
+                    box, starts[..., a, :], vectors[..., a, :], bodies.rows[a, 6]
                 )
                 continue
-            b = np.flatnonzero((own if is_own else others).owners == j)
+            b = np.flatnonzero((bodies if is_own else others).owners == j)
             a, b = (np.ravel(x) for x in np.meshgrid(a, b, indexing="ij"))
             p, d = starts[..., a, :], vectors[..., a, :]
             second = (starts[..., b, :], vectors[..., b, :]) if is_own else (rows[b, :3], rows[b, 3:6])
             s, g = (np.broadcast_to(part, (*batch, len(b), 3)) for part in second)
-            radii = own.rows[a, 6], (own.rows if is_own else rows)[b, 6]
+            radii = bodies.rows[a, 6], (bodies.rows if is_own else rows)[b, 6]
             between, apart, u, v = segment_gaps(p, d, s, g)
             chosen = (between - radii[0] - radii[1]).argmin(axis=-1)[..., None]
             candidates = (apart, d, g, p + d * u[..., None], s + g * v[..., None])
@@ -265,14 +259,10 @@ def distances_at(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray, 
 
 def _pairs(shapes: CollisionShapes, others: CapsuleSet) -> tuple[tuple[tuple[str, str], ...], FloatArray]:
     """Names of the pairs, and by how much their distances are too small at most (P,)."""
-    own, excess = shapes.own.names, shapes.own.excess
     for name in others.names:
-        if name in own:
+        if name in shapes.own.names:
             raise ArgumentError(
                 f"the obstacle {shown(name)} has the name of a shape of {shapes.tree.name!r}; expected another"
             )
-    names = [(own[i], own[j]) for i, j in shapes.pairs]
-    names += [(own[i], name) for i in shapes.moving for name in others.names]
-    sums = [excess[i] + excess[j] for i, j in shapes.pairs]
-    sums += [excess[i] + more for i in shapes.moving for more in others.excess] if others.names else []
-    return tuple(names), np.array(sums, dtype=np.float64)
+    sums = np.reshape(shapes.each_pair(shapes.own.excess.tolist(), others.excess.tolist()), (-1, 2)).sum(axis=1)
+    return tuple(shapes.each_pair(shapes.own.names, others.names)), sums

@@ -22,20 +22,19 @@ def exact_pairs(shapes: CollisionShapes, obstacles: CapsuleSet, q: FloatArray) -
     coal = optional("coal", "exact distances need coal", "collision")
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.epa_tolerance = TOLERANCE, DEPTH_TOLERANCE
-    own = [_geometry(coal, shape) for shape in shapes.own.shapes]
+    bodies = [_geometry(coal, shape) for shape in shapes.own.shapes]
     others = [(_geometry(coal, shape), _pose(coal, shape.origin)) for shape in obstacles.shapes]
     frames = frames_at(shapes.tree, q)
     batch, count = q.shape[:-1], len(shapes.pairs) + len(shapes.moving) * len(others)
     distance, points, normals = np.empty((*batch, count)), np.empty((*batch, count, 2, 3)), np.empty((*batch, count, 3))
     for place in np.ndindex(*batch):
-        poses = [
-            _pose(coal, frames[place][link] @ s.origin) for link, s in zip(shapes.links, shapes.own.shapes, strict=True)
+        placed = [
+            (body, _pose(coal, frames[place][link] @ shape.origin))
+            for body, link, shape in zip(bodies, shapes.links, shapes.own.shapes, strict=True)
         ]
-        pairs = [(own[i], poses[i], own[j], poses[j]) for i, j in shapes.pairs]
-        pairs += [(own[i], poses[i], *other) for i in shapes.moving for other in others]
-        for k, pair in enumerate(pairs):
+        for k, (first, second) in enumerate(shapes.each_pair(placed, others)):
             result.clear()
-            distance[(*place, k)] = coal.distance(*pair, request, result)
+            distance[(*place, k)] = coal.distance(*first, *second, request, result)
             points[(*place, k)] = result.getNearestPoint1(), result.getNearestPoint2()
             normals[(*place, k)] = result.normal
     return distance, points, normals

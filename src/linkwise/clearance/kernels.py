@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.algorithm import kernel_of
 from linkwise.clearance.box import box_gap
-from linkwise.clearance.segments import SMALLEST, gap, smallest
+from linkwise.clearance.segments import SMALLEST, gap, reciprocal, smallest
 from linkwise.clearance.shapes import BOX, CollisionShapes, row_count
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.deferred_tape import tape_by_name
@@ -68,9 +68,7 @@ def _segment_kernel() -> Kernel:
 
 def box_gaps(p: FloatArray, d: FloatArray, box: FloatArray) -> tuple[FloatArray, ...]:
     """What `box_gap` says of segments p + s d (..., 3) and a box (16,), `CapsuleSet.rows`."""
-    square = (d * d).sum(axis=-1)
-    e = np.where(square > 0.0, 1.0 / np.where(square > 0.0, square, 1.0), 0.0)
-    return _box_kernel()(p, d, e, box[:9].reshape(3, 3), box[9:12], box[12:15])  # type: ignore[no-any-return]
+    return _box_kernel()(p, d, reciprocal(d), box[:9].reshape(3, 3), box[9:12], box[12:15])  # type: ignore[no-any-return]
 
 
 @cache
@@ -112,20 +110,17 @@ def distances(shapes: CollisionShapes, kinds: Sequence[int], q: Array, rows: Arr
         Pairs of the mechanism first, then each of its moving shapes with each obstacle. Of each pair of capsules the signed
         distance, the vector from the one axis to the other (3,), their distance, and the nearest points on them (3,).
     """
-    own = _own_capsules(shapes, q)
-    first = 0
-    obstacles: list[list[WorldCapsule | WorldBox]] = []
+    capsules, start = _own_capsules(shapes, q), 0
+    obstacles: list[Any] = []
     for kind in kinds:
-        parts = rows[first : first + row_count(kind)]
-        first += len(parts)
+        parts = rows[start : start + row_count(kind)]
+        start += len(parts)
         if kind == BOX:
             box = np.reshape(parts, 16)
             obstacles.append([(np.reshape(box[:9], (3, 3)), box[9:12], box[12:15])])
         else:
             obstacles.append([(x[:3], x[3:6] if kind else np.zeros(3), x[7] if kind else 0.0, x[6]) for x in parts])
-    pairs: list[tuple[list[WorldCapsule], Any]] = [(own[i], own[j]) for i, j in shapes.pairs]
-    pairs += [(own[i], obstacle) for i in shapes.moving for obstacle in obstacles]
-    return [[_signed(a, b) for a in one for b in other] for one, other in pairs]
+    return [[_signed(a, b) for a in first for b in second] for first, second in shapes.each_pair(capsules, obstacles)]
 
 
 def _own_capsules(shapes: CollisionShapes, q: Array) -> list[list[WorldCapsule]]:
@@ -141,9 +136,8 @@ def _own_capsules(shapes: CollisionShapes, q: Array) -> list[list[WorldCapsule]]
         capsules: list[WorldCapsule] = []
         for part in parts if k in needed else ():
             vector = part.end - part.start
-            square = float(vector @ vector)
             start = pose[:3, :3] @ part.start + pose[:3, 3]
-            capsules.append((start, pose[:3, :3] @ vector, 1.0 / square if square > 0.0 else 0.0, part.radius))
+            capsules.append((start, pose[:3, :3] @ vector, float(reciprocal(vector)), part.radius))
         result.append(capsules)
     return result
 

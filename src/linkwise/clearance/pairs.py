@@ -45,7 +45,7 @@ def _collision_shapes(tree: Tree, disabled: frozenset[frozenset[str]] | None, se
         hint = "expected Mechanism(shapes=[Shape(link, kind, size, role='collision')]), or a file that has some"
         raise ArgumentError(f"{tree.name!r} has no collision shapes; {hint}")
     links = tuple(-1 if shape.link == "base" else tree.link_index(shape.link) for shape in shapes)
-    own = CapsuleSet(shapes, _names(shapes), tuple(map(fit_capsules, shapes)))
+    capsules = CapsuleSet(shapes, _names(shapes), tuple(map(fit_capsules, shapes)))
     bodies = _bodies(tree)
     moved = [tree.floating or (link >= 0 and bodies[link] >= 0) for link in links]
     joined = _joined(tree, bodies)
@@ -59,12 +59,12 @@ def _collision_shapes(tree: Tree, disabled: frozenset[frozenset[str]] | None, se
         (left_out if reason else pairs).append((i, j, reason))
     if disabled is None and pairs:
         chosen = [(i, j) for i, j, _ in pairs]
-        reasons = _sampled(tree, own, links, chosen, seed)
+        reasons = _sampled(tree, capsules, links, chosen, seed)
         left_out += [(i, j, reason) for (i, j), reason in zip(chosen, reasons, strict=True) if reason]
         pairs = [(i, j, "") for (i, j), reason in zip(chosen, reasons, strict=True) if not reason]
-    named = tuple(LeftOut(own.names[i], own.names[j], reason) for i, j, reason in sorted(left_out))
+    named = tuple(LeftOut(capsules.names[i], capsules.names[j], reason) for i, j, reason in sorted(left_out))
     moving = tuple(k for k, moves in enumerate(moved) if moves)
-    return CollisionShapes(tree, own, links, moving, tuple((i, j) for i, j, _ in pairs), named)
+    return CollisionShapes(tree, capsules, links, moving, tuple((i, j) for i, j, _ in pairs), named)
 
 
 def _names(shapes: Sequence[Shape]) -> tuple[str, ...]:
@@ -114,30 +114,32 @@ def _joined(tree: Tree, bodies: Mapping[int, int]) -> set[frozenset[int]]:
     return joined
 
 
-def _sampled(tree: Tree, own: CapsuleSet, links: Sequence[int], pairs: Sequence[tuple[int, int]], seed: int) -> list[str]:
+def _sampled(tree: Tree, shapes: CapsuleSet, links: Sequence[int], pairs: Sequence[tuple[int, int]], seed: int) -> list[str]:
     """Why each pair is left out, from random configurations within the limits; no word for those that matter."""
     if tree.loops:  # (closed configurations are not drawn: nothing is left out for them)
         return [""] * len(pairs)
     q = random_configuration(tree, seed, SAMPLES)
-    starts, vectors = placed(own, links, frames_at(tree, q))
+    starts, vectors = placed(shapes, links, frames_at(tree, q))
     reach = float(np.abs(starts - starts.mean(axis=(0, 1))).max()) or 1.0
-    distances = pair_distances(own, pairs, starts, vectors)
+    distances = pair_distances(shapes, pairs, starts, vectors)
     always = np.asarray((distances < 0.0).all(axis=0))
     never = np.asarray(distances.min(axis=0) > APART * reach)
     return ["always" if a else "never" if n else "" for a, n in zip(always, never, strict=True)]
 
 
-def placed(own: CapsuleSet, links: Sequence[int], frames: FloatArray) -> tuple[FloatArray, FloatArray]:
+def placed(shapes: CapsuleSet, links: Sequence[int], frames: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Starts and vectors of the capsules in the world (..., K, 3), from the frames (..., L + 1, 4, 4), the base last."""
-    rows, at = own.rows, np.array([links[k] for k in own.owners])
+    rows, at = shapes.rows, np.array([links[k] for k in shapes.owners])
     pose = frames[..., at, :, :]
     starts = (pose[..., :3, :3] @ rows[:, :3, None])[..., 0] + pose[..., :3, 3]
     return starts, (pose[..., :3, :3] @ rows[:, 3:6, None])[..., 0]
 
 
-def pair_distances(own: CapsuleSet, pairs: Sequence[tuple[int, int]], starts: FloatArray, vectors: FloatArray) -> FloatArray:
+def pair_distances(
+    shapes: CapsuleSet, pairs: Sequence[tuple[int, int]], starts: FloatArray, vectors: FloatArray
+) -> FloatArray:
     """Signed distances (..., P) of pairs of shapes of one set, m."""
-    rows, owners = own.rows, own.owners
+    rows, owners = shapes.rows, shapes.owners
     result = np.empty((*starts.shape[:-2], len(pairs)))
     for k, (i, j) in enumerate(pairs):
         first, second = (np.flatnonzero(owners == shape) for shape in (i, j))

@@ -339,9 +339,9 @@ def _connect(
             joined, reached = there.grow(space, targets)
             met = np.flatnonzero(reached == 1.0)
             if len(met):
-                other = int(joined[met[0]])
-                one = int(ends[np.abs(targets - there.q[other]).sum(axis=1).argmin()])
-                path = np.concatenate([here.path(one), there.path(other)[::-1][1:]])
+                place = int(joined[met[0]])
+                end = int(ends[np.abs(targets - there.q[place]).sum(axis=1).argmin()])
+                path = np.concatenate([here.path(end), there.path(place)[::-1][1:]])
                 return (path if k % 2 else path[::-1]), k
         here, there = there, here
     return None, most

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from linkwise.clearance.shapes import CollisionShapes
@@ -44,11 +46,11 @@ def pair_levers(shapes: CollisionShapes, obstacles: bool) -> FloatArray:
     """
 
     def make() -> FloatArray:
-        links = shapes.links
-        rows = [np.minimum(_crossed(shapes, i, links[j]), _crossed(shapes, j, links[i])) for i, j in shapes.pairs]
-        rows += [_crossed(shapes, i, -1) for i in shapes.moving if obstacles]
-        groups = [np.max([rows[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
-        return np.reshape(groups, (-1, shapes.tree.n))
+        def moved(i: int, j: int | None) -> FloatArray:
+            row = _crossed(shapes, i, -1 if j is None else shapes.links[j])
+            return row if j is None else np.minimum(row, _crossed(shapes, j, shapes.links[i]))
+
+        return np.reshape(_of_groups(shapes, obstacles, moved), (-1, shapes.tree.n))
 
     key = ("pair levers", shapes.pairs, obstacles)
     return _finite(shapes.tree, shapes.tree.memo("clearance", key, make))
@@ -61,21 +63,26 @@ def lever_growth(shapes: CollisionShapes, obstacles: bool) -> tuple[FloatArray, 
     than its row of the first times the scalar product of its row of the second with e.
     """
 
-    def crossed(shape: int, other: int) -> FloatArray:
+    def crossed(i: int, j: int | None) -> FloatArray:
         rates = np.zeros((2, shapes.tree.n))
-        up, down = _between(shapes.tree, shapes.links[shape], other)
+        up, down = _between(shapes.tree, shapes.links[i], -1 if j is None else shapes.links[j])
         for k in (*up, *down):
             follower = shapes.tree.followers[k]
-            for i, part in enumerate(shapes.tree.links[k].joint_model.turns_and_slides, follower.coordinate):
+            for coordinate, part in enumerate(shapes.tree.links[k].joint_model.turns_and_slides, follower.coordinate):
                 slide, turn = _rates(part)
-                rates[:, i] += abs(follower.ratio) * np.array([turn, slide])
+                rates[:, coordinate] += abs(follower.ratio) * np.array([turn, slide])
         return rates
 
-    rows = [crossed(i, shapes.links[j]) for i, j in shapes.pairs]
-    rows += [crossed(i, -1) for i in shapes.moving if obstacles]
-    groups = [np.max([rows[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
-    turns, slides = np.reshape(groups, (-1, 2, shapes.tree.n)).swapaxes(0, 1)
+    turns, slides = np.reshape(_of_groups(shapes, obstacles, crossed), (-1, 2, shapes.tree.n)).swapaxes(0, 1)
     return turns, slides
+
+
+def _of_groups(
+    shapes: CollisionShapes, obstacles: bool, function: Callable[[int, int | None], FloatArray]
+) -> list[FloatArray]:
+    """The greatest values in each group of pairs of a function of both shapes, None for an obstacle."""
+    values = [function(*pair) for pair in shapes.each_pair(range(len(shapes.links)), [None] * obstacles)]
+    return [np.max([values[k] for k in group], axis=0) for group in shapes.groups(int(obstacles))]
 
 
 def sliding_limits(tree: Tree) -> tuple[FloatArray, FloatArray]:
@@ -129,11 +136,11 @@ def _crossed(shapes: CollisionShapes, shape: int, other: int, *, surface: bool =
 
 def _between(tree: Tree, link: int, other: int) -> tuple[list[int], list[int]]:
     """The links whose joints are crossed on the way from one link to another: towards the base, and back outward."""
-    ways: list[list[int]] = [[link], [other]]
-    for way in ways:
-        while way[-1] >= 0:
-            way.append(tree.parents[way[-1]])
-    up, down = ([k for k in one if k not in another] for one, another in (ways, ways[::-1]))
+    routes: list[list[int]] = [[link], [other]]
+    for route in routes:
+        while route[-1] >= 0:
+            route.append(tree.parents[route[-1]])
+    up, down = ([k for k in links if k not in others] for links, others in (routes, routes[::-1]))
     return up, down
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.clearance.fitting import Capsule, fit_capsules
+from linkwise.clearance.segments import reciprocal
 from linkwise.errors import ArgumentError, shown
 from linkwise.model.shape import Shape
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+
+#: What belongs to a shape, and to an obstacle.
+Item = TypeVar("Item")
+Other = TypeVar("Other")
 
 #: The kind of an obstacle that is a box.
 BOX = -1
@@ -94,8 +99,7 @@ class CapsuleSet:
                 rows += [*np.concatenate([frame[:3, :3].ravel(), frame[:3, 3], half, [0.0]]).reshape(2, 8)]
             for part in parts:
                 vector = part.end - part.start
-                square = float(vector @ vector)
-                rows.append(np.array([*part.start, *vector, part.radius, 1.0 / square if square > 0.0 else 0.0]))
+                rows.append(np.array([*part.start, *vector, part.radius, reciprocal(vector)]))
         return np.array(rows, dtype=np.float64).reshape(-1, 8)
 
     @property
@@ -172,11 +176,20 @@ class CollisionShapes:
     pairs: tuple[tuple[int, int], ...]
     left_out: tuple[LeftOut, ...]
 
+    def each_pair(self, shapes: Sequence[Item], obstacles: Sequence[Other]) -> list[tuple[Item, Item | Other]]:
+        """Of all pairs what belongs to both: those of the mechanism, then each of its moving shapes with each obstacle.
+
+        Parameters
+        ----------
+        shapes, obstacles : sequence
+            What belongs to each shape of the mechanism, and to each obstacle.
+        """
+        pairs: list[tuple[Item, Item | Other]] = [(shapes[i], shapes[j]) for i, j in self.pairs]
+        return pairs + [(shapes[i], obstacle) for i in self.moving for obstacle in obstacles]
+
     def groups(self, obstacles: int) -> list[list[int]]:
         """The places of pairs that are moved alike: of the same two links, then of one link and any of so many obstacles."""
-        links: list[tuple[int, ...]] = [(self.links[i], self.links[j]) for i, j in self.pairs]
-        links += [(self.links[i],) for i in self.moving for _ in range(obstacles)]
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for place, key in enumerate(links):
-            groups.setdefault(key, []).append(place)
+        groups: dict[tuple[int | None, ...], list[int]] = {}
+        for place, links in enumerate(self.each_pair(self.links, [None] * obstacles)):
+            groups.setdefault(links, []).append(place)
         return list(groups.values())

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import click
 
-from linkwise.cli import commands as own
+from linkwise.cli import commands
 from linkwise.cli.options import complete_mechanism, did_you_mean, option_name
 from linkwise.cli.reading import ReadingOptions
 from linkwise.model.formatting.table import Table, blocks, plain
@@ -436,7 +436,7 @@ class Commands(CommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name all commands."""
-        names = {module.name for module in pkgutil.iter_modules(own.__path__)}
+        names = {module.name for module in pkgutil.iter_modules(commands.__path__)}
         names |= self.commands.keys() | {point.name for point in _entry_points()}
         order = [*self.first, *sorted(names - {"completion"}), "completion"]
         return [name for name in dict.fromkeys(order) if name in names]
@@ -444,7 +444,7 @@ class Commands(CommandGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
         if _file(cmd_name):
-            module = importlib.import_module(f"{own.__name__}.{cmd_name}")
+            module = importlib.import_module(f"{commands.__name__}.{cmd_name}")
             target = getattr(module, cmd_name)
         elif cmd_name in self.commands:
             target = self.commands[cmd_name]
@@ -478,7 +478,7 @@ class Commands(CommandGroup):
 
 def _file(name: str) -> Path | None:
     """The file of one of Linkwise's own commands."""
-    paths = (Path(folder, f"{name}.py") for folder in own.__path__)
+    paths = (Path(folder, f"{name}.py") for folder in commands.__path__)
     return next((path for path in paths if name.isidentifier() and path.is_file()), None)
 
 

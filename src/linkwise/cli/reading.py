@@ -87,7 +87,7 @@ class ReadingOptions:
     @classmethod
     def options(cls) -> list[click.Option]:
         """The options, from --dialect to --drop-equalities."""
-        return [click.Option([f"--{one.name.replace('_', '-')}"], **one.metadata) for one in fields(cls)]
+        return [click.Option([f"--{setting.name.replace('_', '-')}"], **setting.metadata) for setting in fields(cls)]
 
     @property
     def keywords(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from linkwise.model.assembly import separated
 from linkwise.model.formatting.table import degrees, number, plain
 from linkwise.model.mimic import Follower
 from linkwise.model.tree import TOOL, Tree
+from linkwise.spatial.lines import feet
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.screw import screw_transform
 from linkwise.spatial.transform import transform, translation
@@ -353,18 +354,11 @@ def _from_centre(left: JointAxis, right: JointAxis) -> float:
     return float(np.linalg.norm(between if line is None else np.cross(line.direction, between)))
 
 
-def _foot(on: JointAxis, right: JointAxis) -> float:
-    """Where on an axis the common normal with another stands, from its point, m."""
-    between, c = right.point - on.point, float(on.direction @ right.direction)
-    sine = float(np.linalg.norm(np.cross(on.direction, right.direction)))
-    return float(between @ on.direction - c * float(between @ right.direction)) / sine**2
-
-
 def _shift(axes: Sequence[JointAxis], start: int, end: int) -> float:
     """How far apart the feet of the normals on the first and on the last of some parallel axes are, along them, m."""
-    left, right = axes[start], axes[end]
-    feet = [axis.point + axis.direction * _foot(axis, axes[k]) for axis, k in ((left, start - 1), (right, end + 1))]
-    return abs(float(left.direction @ (feet[1] - feet[0])))
+    pairs = [(axes[start], axes[start - 1]), (axes[end], axes[end + 1])]
+    left, right = (feet(a.point, a.direction, b.point, b.direction)[0] for a, b in pairs)
+    return abs(float(axes[start].direction @ (right - left)))
 
 
 def _dihedral(before: JointAxis, middle: JointAxis, after: JointAxis) -> float:
@@ -390,7 +384,7 @@ def names(left: JointAxis, right: JointAxis) -> str:
     return plain(left.name) if left.name == right.name else f"{plain(left.name)}, {plain(right.name)}"
 
 
-def pair_text(left: float, right: float, form: str = ".6g") -> tuple[str, str]:
+def pair_text(left: float, right: float) -> tuple[str, str]:
     """Two numbers in as many digits as tell them apart.
 
     Examples

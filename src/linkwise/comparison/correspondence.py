@@ -131,6 +131,12 @@ def compare(
     texts = kinds_differ(first.axes, second.axes)
     if texts:
         return Comparison(False, tol, differences=tuple(texts), chains=(first, second))
+    result = _compared(first, second, tol, seed)
+    return with_dynamics(result, seed) if dynamics else result
+
+
+def _compared(first: JointAxes, second: JointAxes, tol: float, seed: int) -> Comparison:
+    """How far the kinematics of two chains with the same joints are the same."""
     texts = differences(first.axes, second.axes, tol)
     ties = ties_between(first.axes, second.axes)
 
@@ -143,18 +149,15 @@ def compare(
     following = follower_differences(first.axes, second.axes)
     if alignment is None:
         texts = texts or [_stuck(search)]
-        result = Comparison(False, tol, differences=(*texts, *following), chains=(first, second))
-        return with_dynamics(result, seed) if dynamics else result
+        return Comparison(False, tol, differences=(*texts, *following), chains=(first, second))
     if reached > FINEST:
         alignment = best_fit(first, second, alignment)
     alignment = _fitted(first, second, alignment, ties, max(FINEST, min(tol, reached)))
     result = _checked(first, second, alignment, tol, seed)
     if result.same:
-        result = replace(result, same=not following, differences=tuple(following))
-    else:
-        texts = texts or ([_stuck(search)] if search.reached < len(first.axes) else [])
-        result = replace(result, differences=(*texts, *following, *result.differences))
-    return with_dynamics(result, seed) if dynamics else result
+        return replace(result, same=not following, differences=tuple(following))
+    texts = texts or ([_stuck(search)] if search.reached < len(first.axes) else [])
+    return replace(result, differences=(*texts, *following, *result.differences))
 
 
 def _fitted(first: JointAxes, second: JointAxes, alignment: Alignment, ties: Sequence[Tie], tol: float) -> Alignment:

@@ -91,9 +91,9 @@ def _slopes(comparison: Comparison) -> FloatArray:
     places = ({at.name: at.v for at in mechanism.manifold_joints} for mechanism in (first, second))
     turns = zip(*(chain.axes for chain in comparison.chains), np.asarray(comparison.turns), strict=True)
     mine, its = places
-    for one, other, (_, beyond) in turns:
-        if one.is_ball:
-            result[its[other.name], mine[one.name]] = np.asarray(quaternion_rotation(beyond), dtype=float).T
+    for axis, image, (_, beyond) in turns:
+        if axis.is_ball:
+            result[its[image.name], mine[axis.name]] = np.asarray(quaternion_rotation(beyond), dtype=float).T
     return result
 
 
@@ -219,9 +219,9 @@ def _inertias(comparison: Comparison) -> tuple[FloatArray, FloatArray]:
     """Pseudo-inertias (m, 4, 4) of what moves with each joint, all joints of the first at zero, in the first one's world."""
     first, second = comparison.chains
     zero = _resting(first, 1)
-    one = _inertias_at(first.mechanism, configuration_of(first, zero)[0], np.eye(4))
+    inertias = _inertias_at(first.mechanism, configuration_of(first, zero)[0], np.eye(4))
     mapped = configuration_of(second, comparison.transferred(zero))[0]
-    return one, _inertias_at(second.mechanism, mapped, np.asarray(comparison.base))
+    return inertias, _inertias_at(second.mechanism, mapped, np.asarray(comparison.base))
 
 
 def _inertias_at(mechanism: Tree, q: FloatArray, base: FloatArray) -> FloatArray:

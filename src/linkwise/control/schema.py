@@ -18,7 +18,7 @@ from linkwise.files.schema import (
     Kind,
     Schema,
     any_number,
-    each_of,
+    list_of,
     tables,
     word,
 )
@@ -41,11 +41,10 @@ def _names(value: Any) -> Any:
     return value if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value) else None
 
 
-_NAMES = Kind("a pair of names", _names)
 BOUND = Kind("a number > 0, or inf", lambda value: None if any_number(value) is None else value)
 PAIRS = Kind(
     "a list of pairs of names of links in quotes",
-    lambda value: each_of(value, _NAMES),
+    list_of(_names),
     lambda pairs: "[" + ", ".join(f"[{text(pair[0])}, {text(pair[1])}]" for pair in pairs) + "]",
 )
 LIST = Kind("a list of numbers", _list_of_numbers, row)

@@ -318,7 +318,8 @@ class Contacts:
         With the forces held, the accelerations change as those of the mechanism under the efforts tau + J' f do, with its
         loops closed, by d(J') f and by J' df, of which J dqdd = -d(J qdd + dJ/dt qd) decides (J. Carpentier, N. Mansard,
         "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section V). dq is a small motion, as
-        `integrate` takes it.
+        `integrate` takes it. With loops they hold along motions that keep these closed. Where equations depend on others,
+        those of the forces of least squares; NaN by what would make equations contradict each other.
 
         Raises
         ------
@@ -338,39 +339,65 @@ class Contacts:
         jac = self.jacobian(q, active)
         pushed = np.asarray(tau, dtype=float) + _product(np.swapaxes(jac, -1, -2), forces)
         by_q, by_qd, by_tau = kernel_of(self.tree, "forward_dynamics_derivatives")(q, qd, pushed)
-        held, at_q, at_qd = np.zeros(by_q.shape), np.zeros(jac.shape), np.zeros(jac.shape)
-        for contact, rows in self._rows(active):
-            pulled, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, forces[..., rows], damping)
-            held += pulled
+        held, at_q, at_qd, turned = np.zeros(by_q.shape), *(np.zeros(jac.shape) for _ in range(3))
         response = self.response(q, jac)
-        delassus = (jac @ response)[..., None, :, :]
+        delassus = jac @ response
+        inverse, idle = _least_inverse(delassus)
+        motion = _product(response, _product(inverse, forces))  # J times it is f
+        for contact, rows in self._rows(active):
+            steps, at_q[..., rows, :], at_qd[..., rows, :] = self._changes(contact, q, qd, qdd, damping)
+            held += np.einsum("...ijk,...k->...ij", steps, forces[..., rows])
+            turned[..., rows, :] = np.einsum("...ijk,...i->...kj", steps, motion)
+        if idle.any():  # (f = B y with B = J N stays shortest: of what depends, df is that of dB y)
+            turned += jac @ self._following(q, motion)
 
-        def solved(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
-            """The changes (..., nv, m) and (..., k, m), from those without and the accelerations (..., k, m)."""
-            right = -change - jac @ free
-            terms = np.abs(change) + np.abs(jac) @ np.abs(free)
-            df = np.swapaxes(_least_squares(delassus, *(np.swapaxes(part, -1, -2) for part in (right, terms))), -1, -2)
-            return free + response @ df, df
+        def right(free: FloatArray, change: FloatArray) -> tuple[FloatArray, FloatArray]:
+            """Accelerations (..., k, m) that forces must undo, and the size of their terms."""
+            return -change - jac @ free, np.abs(change) + np.abs(jac) @ np.abs(free)
 
-        of_q, of_qd = solved(by_q + by_tau @ held, at_q), solved(by_qd, at_qd)
-        of_tau = solved(by_tau, np.zeros(jac.shape))
-        return ContactDerivatives(of_q[0], of_qd[0], of_tau[0], of_q[1], of_qd[1], of_tau[1])
+        free, still = (by_q + by_tau @ held, by_qd, by_tau), np.zeros(jac.shape)
+        rights, sizes = zip(*(right(*pair) for pair in zip(free, (at_q, at_qd, still), strict=True)), strict=True)
+        moves = free_motions(self.tree, q)
+        follows = self._following(q, qd) @ moves if self.tree.loops else 0.0 * moves
+        along = [
+            (rights[0] @ moves + rights[1] @ follows, sizes[0] @ np.abs(moves) + sizes[1] @ np.abs(follows), moves),
+            (rights[1] @ moves, sizes[1] @ np.abs(moves), moves),
+            (rights[2], sizes[2], np.eye(self.tree.nv)),
+        ]
+        forces_by = [inverse @ part for part in rights]
+        forces_by[0] = forces_by[0] + idle @ turned
+        for k, (asked, size, directions) in enumerate(along):
+            left = np.abs(asked - delassus @ (inverse @ asked)).max(axis=-2, initial=0.0)
+            wrong = left > AGREED * size.max(axis=-2, initial=0.0)
+            forces_by[k] = np.where(_product(np.abs(directions), wrong)[..., None, :] > 0.0, np.nan, forces_by[k])
+        return ContactDerivatives(*(a + response @ f for a, f in zip(free, forces_by, strict=True)), *forces_by)
+
+    def _following(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """How velocities qd that keep loops closed change (..., nv, nv) with q to do so; zero without loops."""
+        nv = self.tree.nv
+        if not self.tree.loops:
+            return np.zeros((*qd.shape[:-1], nv, nv))
+        jac = kernel_of(self.tree, "closure_jacobian")(q)
+        rates = kernel_of(self.tree, "closure_derivatives")(q, qd, np.zeros(nv), np.zeros(jac.shape[-2]))[1]
+        return np.asarray(-np.linalg.pinv(jac, rcond=SINGULAR) @ rates)
 
     def _changes(
-        self, contact: Contact, q: FloatArray, qd: FloatArray, qdd: FloatArray, force: FloatArray, damping: float
+        self, contact: Contact, q: FloatArray, qd: FloatArray, qdd: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of one contact d(J' f)/dq (..., nv, nv), and d(J qdd + dJ/dt qd + damping J qd) (..., k, nv) by q and by qd."""
+        """Of one contact dJ/dq (..., nv, nv, k), of column i by joint j, and of J qdd + dJ/dt qd + damping J qd.
+
+        The latter's derivatives are (..., k, nv), by q and by qd.
+        """
         steps, at_q, at_qd = self._point_changes(contact, contact.link, q, qd, qdd, damping)
         if contact.to is not None:
             others = self._point_changes(contact, contact.to, q, qd, qdd, damping)
             steps, at_q, at_qd = steps - others[0], at_q - others[1], at_qd - others[2]
         if contact.kind == "normal":
             normal = np.asarray(contact.normal)
-            pulled = (steps[..., :3] @ normal) * force[..., None, :]
-            return pulled, (at_q[..., :3] @ normal)[..., None, :], (at_qd[..., :3] @ normal)[..., None, :]
+            at_q, at_qd = ((part[..., :3] @ normal)[..., None, :] for part in (at_q, at_qd))
+            return (steps[..., :3] @ normal)[..., None], at_q, at_qd
         k = contact.rows
-        pulled = np.einsum("...ijk,...k->...ij", steps[..., :k], force)
-        return pulled, np.swapaxes(at_q[..., :k], -1, -2), np.swapaxes(at_qd[..., :k], -1, -2)
+        return steps[..., :k], np.swapaxes(at_q[..., :k], -1, -2), np.swapaxes(at_qd[..., :k], -1, -2)
 
     def _point_changes(
         self, contact: Contact, link: str, q: FloatArray, qd: FloatArray, qdd: FloatArray, damping: float
@@ -648,17 +675,23 @@ def _least_squares(matrix: FloatArray, right: FloatArray, terms: FloatArray) -> 
 
     Directions are dependent below `DEPENDENT`; NaN where what is left is not small beside the ``terms`` of the right side.
     """
+    forces = _product(_least_inverse(matrix)[0], right)
+    left = np.abs(_product(matrix, forces) - right).max(axis=-1, initial=0.0, keepdims=True)
+    return np.where(left > AGREED * terms.max(axis=-1, initial=0.0, keepdims=True), np.nan, forces)
+
+
+def _least_inverse(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What gives the least solution of such systems from their right sides, and onto forces that accelerate nothing."""
     size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
     scale = np.where(size > 0.0, size, 1.0)
     values, axes = np.linalg.eigh(matrix / (scale[..., :, None] * scale[..., None, :]))
     kept = values > DEPENDENT * np.maximum(values.max(axis=-1, keepdims=True, initial=0.0), 1e-300)
-    parts = np.where(kept, np.einsum("...ji,...j->...i", axes, right / scale) / np.where(kept, values, 1.0), 0.0)
-    forces = _product(axes, parts) / scale
-    null = np.where(kept[..., None, :], 0.0, axes) / scale[..., :, None]  # forces that accelerate nothing
-    idle = _product(null, _product(np.asarray(np.linalg.pinv(null), dtype=float), forces))
-    forces = np.asarray(np.subtract(forces, idle))
-    left = np.abs(_product(matrix, forces) - right).max(axis=-1, initial=0.0, keepdims=True)
-    return np.where(left > AGREED * terms.max(axis=-1, initial=0.0, keepdims=True), np.nan, forces)
+    scaled = axes / scale[..., :, None]
+    gains = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+    inverse = (scaled * gains[..., None, :]) @ np.swapaxes(scaled, -1, -2)
+    null = np.where(kept[..., None, :], 0.0, scaled)
+    idle = np.asarray(null @ np.linalg.pinv(null), dtype=float)
+    return np.asarray(inverse - idle @ inverse), idle
 
 
 def _in_cones(carried: FloatArray, load: FloatArray, faces: FloatArray) -> FloatArray:

@@ -153,6 +153,12 @@ def acceleration_derivatives(
     return by_q, by_qd, solver.inverse()
 
 
+def motion_and_slopes(tree: Tree, q: Array, qd: Array, tau: Array, qdd: Array) -> tuple[Array, Array, Array, Array]:
+    """Both sides of M qdd = efforts, (nv, nv) and (nv,), without qdd; the derivatives of inverse dynamics by q and qd."""
+    by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
+    return mass, tau - held_efforts(tree, q, qd), by_q, by_qd
+
+
 def _at_acceleration(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None, wrenches: Wrenches
 ) -> tuple[Array, Array]:

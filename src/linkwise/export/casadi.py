@@ -134,12 +134,12 @@ def _callback(casadi: Any) -> Any:
 
         def _along(self, product: Any, seeded: Any, n: int, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
             """The derivatives along n directions, each a call of one external function, which has derivatives again."""
-            one = to_casadi(product.by(*self.names, tangent=False))
+            product_at = to_casadi(product.by(*self.names, tangent=False))
             sizes = [*self.shapes[0], *self.shapes[1], *((rows, columns * n) for rows, columns in seeded)]
             symbols = [casadi.MX.sym(label, *size) for label, size in zip(inputs, sizes, strict=True)]
             at, seeds = symbols[: len(self.names)], symbols[len(self.names) + len(self.shapes[1]) :]
             parts = [casadi.horzsplit(seed, size[1]) for seed, size in zip(seeds, seeded, strict=True)]
-            results = [one.call([*at, *direction]) for direction in zip(*parts, strict=True)]
+            results = [product_at.call([*at, *direction]) for direction in zip(*parts, strict=True)]
             columns = [casadi.horzcat(*column) for column in zip(*results, strict=True)]
             return casadi.Function(name, symbols, columns, inputs, outputs, options)
 

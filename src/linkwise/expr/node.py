@@ -26,6 +26,11 @@ _rules: dict[str, Sequence[RewriteRule]] = {}
 #: The value of a symbol that was read from another object is the pair of its name and that object.
 Steps = tuple[tuple[str, Any], ...]
 
+_COMMUTING = frozenset(op for op, operation in OPERATIONS.items() if operation.commutes)
+
+#: Factors with which a product is no operation.
+_FACTORS = (0.0, 1.0)
+
 #: Longer expressions are cut when they are written: a graph with shared parts can be exponentially longer as text.
 LONGEST = 2000
 
@@ -87,23 +92,26 @@ class Expr:
     serial: int
     key: bytes | None
 
+    # Most of what a recursion writes down is a product with 0 or 1, or a sum with 0: the table of rules is not asked for those.
+
     def __add__(self, other: Any) -> Any:
-        return build("add", self, other)
+        return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("add", self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return build("add", other, self)
+        return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("add", other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return build("sub", self, other)
+        return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("sub", self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return build("sub", other, self)
 
     def __mul__(self, other: Any) -> Any:
+        if other.__class__ is float and other in _FACTORS and self.op != "const":
+            return self if other else 0.0
         return build("mul", self, other)
 
-    def __rmul__(self, other: Any) -> Any:
-        return build("mul", other, self)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         return build("div", self, other)
@@ -208,12 +216,6 @@ class _Entry(weakref.ref[Expr]):
     __slots__ = ("key",)
     key: tuple[Any, ...]
 
-    def __new__(cls, node: Expr, key: tuple[Any, ...]) -> _Entry:
-        return super().__new__(cls, node, _forget)
-
-    def __init__(self, node: Expr, key: tuple[Any, ...]) -> None:
-        self.key = key
-
 
 def _forget(entry: weakref.ref[Expr]) -> None:
     assert isinstance(entry, _Entry)
@@ -302,10 +304,9 @@ def build(op: str, *operands: Any) -> Any:
 
 def simplified(op: str, args: tuple[Expr, ...]) -> Expr:
     """The node for an operation on nodes, after the rewrite rules."""
-    operation = OPERATIONS[op]
-    if operation.commutes:
+    if op in _COMMUTING:
         args = ordered(args)
-    kinds = (op, *[arg.op for arg in args])
+    kinds = (op, args[0].op, args[1].op) if len(args) == 2 else (op, *[arg.op for arg in args])
     rewrites = _rewrites.get(kinds)
     if rewrites is None:
         rewrites = _rewrites[kinds] = rewrites_for(*kinds)
@@ -367,7 +368,8 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
         if node is not None:
             return node
     result = _new(op, args, value)
-    stored = _Entry(result, key)
+    stored = _Entry(result, _forget)
+    stored.key = key
     entry = _table.setdefault(key, stored)
     node = result if entry is stored else entry()
     if node is None:  # what stands there is dead and about to be removed
@@ -379,17 +381,19 @@ def _intern(key: tuple[Any, ...], op: str, args: tuple[Expr, ...], value: Any) -
 def _new(op: str, args: tuple[Expr, ...], value: Any) -> Expr:
     node = object.__new__(Expr)
     node.op, node.args, node.value, node.serial = op, args, value, next(_serials)
+    for arg in args:
+        if arg.key is None:
+            node.key = None
+            return node
     node.key = _key(op, args, value)
     return node
 
 
 def _key(op: str, args: tuple[Expr, ...], value: Any) -> bytes | None:
-    """The key of an operation: its height, so that operands sort before what takes them, and a digest."""
+    """The key of an operation on nodes with keys: its height, so that operands sort before what takes them, and a digest."""
     if not args:
         return _NUMBER + float(value).hex().encode() if op == "const" else None
     keys = [arg.key for arg in args]
-    if None in keys:
-        return None
     height = 1 + max(int.from_bytes(key[:4], "big") for key in keys if key)
     return height.to_bytes(4, "big") + blake2b(repr((op, keys)).encode(), digest_size=16).digest()
 
@@ -444,7 +448,7 @@ def rebuilt(steps: Steps) -> Expr:
             nodes.append(constant(value))
         else:
             args = tuple(nodes[k] for k in value)
-            nodes.append(interned(op, ordered(args) if OPERATIONS[op].commutes else args))
+            nodes.append(interned(op, ordered(args) if op in _COMMUTING else args))
     return nodes[-1]
 
 

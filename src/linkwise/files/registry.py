@@ -169,6 +169,10 @@ class ReadOptions:
             raise refused(path, f"root={self.root!r} was given, but {form} describes one mechanism; {hint}")
 
 
+#: How a description is read where nothing else is asked for.
+USUAL = ReadOptions()
+
+
 def _require_folder(name: str, folder: object) -> None:
     if not isinstance(folder, str | os.PathLike):
         raise ArgumentError(f"{name} is or holds {folder!r}; expected the path of a folder")

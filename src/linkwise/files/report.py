@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, nearest
+from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, nearest, shown
 from linkwise.files.mesh_file import MeshVertices
+from linkwise.files.text import number, why_not
 from linkwise.files.toml_text import Place, line_of
-from linkwise.files.xml_tree import Element
+from linkwise.files.xml_tree import INFINITE, Element, leftovers
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
-from linkwise.model.shape import Shape
+from linkwise.model.shape import ROLES, Shape
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
 
@@ -143,8 +145,7 @@ class Report:
 
     def name_of_base(self, element: Element, noun: str, taken: set[str]) -> str:
         """What a link of a file is called that has the name ``base``, for that means the ground here."""
-        names = chain(("base_link", "base_frame"), (f"base_frame_{k}" for k in count(2)))
-        name = unused_name(names, taken)
+        name = unused_name("base_frame" if "base_link" in taken else "base_link", taken)
         self.remark(element, f"{noun} 'base' is called {name!r}, for 'base' means the ground")
         return name
 
@@ -153,6 +154,48 @@ class Report:
         line = at if isinstance(at, int) else at.line
         first, places, reason = self._unused.get(kind, (line, 0, why))
         self._unused[kind] = (first, places + 1, reason)
+
+    def finite(self, at: Element, subject: str, text: str, count: int) -> tuple[float, ...] | None:
+        """So many finite numbers between blanks; None after a report about the subject."""
+        words = text.split()
+        values = [value for word in words if (value := number(word)) is not None]
+        for word in (word for word in words if number(word) is None):
+            self.report(at, f"{subject}: {why_not(word)}")
+        if len(words) != count and len(values) == len(words):
+            self.report(at, f"{subject} is {shown(text.strip())}; expected {count} number{'s' if count > 1 else ''}")
+        return tuple(values) if len(words) == len(values) == count else None
+
+    def bound(self, at: Element, subject: str, text: str, greatest: float) -> float | None:
+        """A number, infinite by its word or from `greatest` on; None after a report."""
+        infinite = INFINITE.get(text.strip().lower())
+        values = (infinite,) if infinite is not None else self.finite(at, subject, text, 1)
+        return None if values is None else (math.copysign(math.inf, values[0]) if abs(values[0]) >= greatest else values[0])
+
+    def limits(self, at: Element, item: str, low: float, high: float, swap: bool) -> tuple[float, float]:
+        """Limits in their order, without any after a report."""
+        ends = f"lower is {low!r}, upper is {high!r}"
+        if low > high and not swap:
+            self.report(at, f"{item}: its limits are reversed: {ends}; swap_limits=True exchanges them")
+            return -math.inf, math.inf
+        if low > high:
+            self.remark(at, f"{item}: its limits were exchanged: {ends}")
+        return min(low, high), max(low, high)
+
+    def shapes(self, element: Element, read: Callable[[Self, Element, str], Shape | None]) -> list[Shape]:
+        """The shapes of the element of a link; one that cannot be read gets a remark, since the mechanics do not need it."""
+        shapes = []
+        for part in (part for role in ROLES for part in element.all(role)):
+            report = type(self)()
+            shape = read(report, part, part.tag)
+            for problem in report.problems:
+                self.remark(problem.line, f"{problem.message}; this {part.tag} is left out")
+            shapes += [] if shape is None else [shape]
+        return shapes
+
+    def leave_unused(self, root: Element, reasons: Mapping[str, str]) -> None:
+        """Note all that nothing asked for, with the reasons by tags."""
+        for kind, element in leftovers(root):
+            self.leave(element, kind, reasons.get(element.tag, ""))
 
     @property
     def sorted_problems(self) -> list[FileProblem]:
@@ -178,6 +221,11 @@ def _problem(at: Element | int, message: str) -> FileProblem:
     return FileProblem(at, message) if isinstance(at, int) else at.problem(message)
 
 
+def listed(names: Iterable[object]) -> str:
+    """The names with commas between them."""
+    return ", ".join(map(repr, names))
+
+
 def some(names: Collection[object], most: int, text: Callable[[Iterable[object]], str] = choices) -> str:
     """The names as a message lists them; of more than `most` the first ones and how many more there are.
 
@@ -187,7 +235,7 @@ def some(names: Collection[object], most: int, text: Callable[[Iterable[object]]
     ("'a' or 'b'", "'a', 'b' and 2 more")
     """
     left = len(names) - most
-    return f"{', '.join(map(repr, islice(names, most)))} and {left} more" if left > 0 else text(names)
+    return f"{listed(islice(names, most))} and {left} more" if left > 0 else text(names)
 
 
 def attempt(item: str, make: Callable[[], Result]) -> tuple[Result | None, Sequence[Problem]]:
@@ -222,15 +270,15 @@ def body_fields(mass: float, frame: FloatArray, moments: Sequence[float]) -> dic
     return {"mass": mass, "com": frame[:3, 3], "inertia": tensor.tolist()}
 
 
-def unused_name(names: Iterable[str], taken: set[str]) -> str:
-    """The first of some names that is not taken; taken from now on.
+def unused_name(name: str, taken: set[str]) -> str:
+    """The name, or the first of ``name_2``, ``name_3``, ... that is not taken; taken from now on.
 
     Examples
     --------
-    >>> unused_name(["tool", "tool_2"], {"tool"})
-    'tool_2'
+    >>> unused_name("tool", {"tool"}), unused_name("tool", {"arm"})
+    ('tool_2', 'tool')
     """
-    unused = next(name for name in names if name not in taken)
+    unused = next(label for label in chain([name], (f"{name}_{k}" for k in count(2))) if label not in taken)
     taken.add(unused)
     return unused
 

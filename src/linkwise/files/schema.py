@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -68,9 +68,18 @@ def _all(values: list[Any]) -> list[Any] | None:
     return None if any(value is None for value in values) else values
 
 
-def _list_of(size: int, parse: Callable[[Any], Any]) -> Callable[[Any], list[Any] | None]:
-    """A parser of a list of that many values."""
-    return lambda value: _all([parse(item) for item in value]) if isinstance(value, list) and len(value) == size else None
+def list_of(parse: Callable[[Any], Any], size: int | None = None) -> Callable[[Any], list[Any] | None]:
+    """A parser of a list of values, of so many where a size is given."""
+
+    def parsed(value: Any) -> list[Any] | None:
+        return _all([parse(item) for item in value]) if isinstance(value, list) and size in (None, len(value)) else None
+
+    return parsed
+
+
+def _either(parse: Callable[[Any], Any], other: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A parser of what one or the other takes."""
+    return lambda value: other(value) if (parsed := parse(value)) is None else parsed
 
 
 def rows(values: Iterable[Iterable[Any]]) -> str:
@@ -101,49 +110,33 @@ TEXTS = Kind(
 )
 TEXT_OR_TEXTS = Kind(
     "text in quotes, or a list of such",
-    lambda value: value if isinstance(value, str) else TEXTS.parse(value),
+    _either(_is(str), TEXTS.parse),
     lambda value: text(value) if isinstance(value, str) else "[" + ", ".join(map(text, value)) + "]",
 )
 FLAG = Kind("true or false", _is(bool), lambda value: "true" if value else "false")
 WHOLE = Kind("a whole number", _is(int), lambda value: str(int(value)))
 NUMBER = Kind("a finite number", _finite)
 NUMBERS = Kind("finite numbers", _numbers, row)
-PAIR = Kind("a list of 2 numbers", _list_of(2, any_number), row)
-VECTOR = Kind("a list of 3 finite numbers", _list_of(3, _finite), row)
-MATRIX = Kind("a list of 4 rows of 4 finite numbers", _list_of(4, _list_of(4, _finite)), rows)
-
-
-def _one_or_each(value: Any, parse: Callable[[Any], Any]) -> Any:
-    return _all([parse(item) for item in value]) if isinstance(value, list) else _finite(value)
-
-
-def _each(value: Any, kind: Kind) -> Any:
-    nested = isinstance(value, list) and any(isinstance(item, list) for item in value)
-    return _all([kind.parse(item) for item in value]) if nested else kind.parse(value)
-
-
-def each_of(value: Any, kind: Kind) -> Any:
-    """A list of values of a kind; None for anything else."""
-    return _all([kind.parse(item) for item in value]) if isinstance(value, list) else None
+PAIR = Kind("a list of 2 numbers", list_of(any_number, 2), row)
+VECTOR = Kind("a list of 3 finite numbers", list_of(_finite, 3), row)
+MATRIX = Kind("a list of 4 rows of 4 finite numbers", list_of(list_of(_finite, 4), 4), rows)
 
 
 def _row(value: Any) -> str:
     return row([math.inf if item is None else item for item in value]) if isinstance(value, tuple) else real(value)
 
 
-def _rows(value: Any, kind: Kind) -> str:
+def _rows(kind: Kind, value: Any) -> str:
     if np.ndim(value[-1] if value[-1] is not None else value[0]) == 0 and None not in list(value):
         return kind.write(value)
     return rows((-math.inf, math.inf) if item is None else item for item in value)
 
 
 #: One, or one for each of several.
-NUMBER_EACH = Kind("a finite number, or a list of them", lambda value: _one_or_each(value, any_number), _row)
-PAIR_EACH = Kind(
-    "a list of 2 numbers, or a list of such", lambda value: _each(value, PAIR), lambda values: _rows(values, PAIR)
-)
+NUMBER_EACH = Kind("a finite number, or a list of them", _either(_finite, list_of(any_number)), _row)
+PAIR_EACH = Kind("a list of 2 numbers, or a list of such", _either(PAIR.parse, list_of(PAIR.parse)), partial(_rows, PAIR))
 VECTOR_EACH = Kind(
-    VECTOR.expected + ", or 2 such lists", lambda value: _each(value, VECTOR), lambda values: _rows(values, VECTOR)
+    f"{VECTOR.expected}, or 2 such lists", _either(VECTOR.parse, list_of(VECTOR.parse)), partial(_rows, VECTOR)
 )
 TEXT_OR_WHOLE = Kind(
     'the name of a link in quotes, its place from 0, or "base"',

@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, FileError, FileProblem, members
 from linkwise.files.formats.urdf.elements import MEANT, Notes
 from linkwise.files.report import some
-from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.spatial.scalar import FloatArray
@@ -302,16 +302,12 @@ class _Reader:
         if joint is None or said is None:
             return None
         link = self.mechanism.links[self.joints[joint]]
-        values = [number(word) for word in said.split()]
-        bad = next((word for word, value in zip(said.split(), values, strict=True) if value is None), None)
-        count = link.joint_model.nq
-        if link.mimic is not None or not count:
+        if link.mimic is not None or not link.joint_model.nq:
             return None
-        if bad is not None or len(values) != count:
-            why = f"is {said!r}; expected {count} number{'s' if count > 1 else ''}" if bad is None else f": {why_not(bad)}"
-            self.notes.report(element, f"{item}: value of {joint!r} {why}")
+        values = self.notes.finite(element, f"{item}: value of {joint!r}", said, link.joint_model.nq)
+        if values is None:
             return None
-        numbers = [value for value in values if value is not None]
+        numbers = [*values]
         if at := link.joint_model.quaternion:
             *vector, scalar = numbers[at]
             numbers[at] = [scalar, *vector]

@@ -41,19 +41,27 @@ class ClosedMotions:
         With the branch on which motions are.
     speeds : list of int
         Which speeds (nv,) are driven.
-    limits : ndarray (4, n)
-        Least and greatest coordinates, greatest speeds and accelerations of all joints; of those that follow, at instants.
+    bounds : ndarray (2, n)
+        Least and greatest joint coordinates; of those that follow, at instants.
+    most : ndarray (2, nv)
+        Greatest velocities and accelerations, likewise.
     """
 
     linkage: Linkage
     speeds: list[int]
-    limits: FloatArray
+    bounds: FloatArray
+    most: FloatArray
 
     @classmethod
     def of(
-        cls, mechanism: Tree, driven: Sequence[int | str] | int | str | None, q0: npt.ArrayLike | None, limits: FloatArray
+        cls,
+        mechanism: Tree,
+        driven: Sequence[int | str] | int | str | None,
+        q0: npt.ArrayLike | None,
+        bounds: FloatArray,
+        most: FloatArray,
     ) -> ClosedMotions:
-        """The motions on the branch of q0.
+        """The motions on the branch of q0, within position limits (n, 2), and those of velocity and acceleration (2, nv).
 
         Raises
         ------
@@ -68,9 +76,9 @@ class ClosedMotions:
         linkage = Linkage(mechanism, [k - (mechanism.nv - mechanism.n) for k in speeds], q0)
         still = np.zeros(mechanism.nv)
         closed_regressor(mechanism, linkage.q0, still, still, driven, name=name)
-        free = mechanism.nv - mechanism.n
-        follows = np.isin(np.arange(mechanism.n), [k - free for k in speeds], invert=True)
-        return cls(linkage, speeds, np.where(follows, _lowered(limits), limits))
+        follows = np.isin(np.arange(mechanism.nv), speeds, invert=True)
+        lowered = np.where(follows[mechanism.nv - mechanism.n :], _lowered(bounds.T), bounds.T)
+        return cls(linkage, speeds, lowered, np.where(follows, BETWEEN * most, most))
 
     @cached_property
     def driven(self) -> list[int]:
@@ -93,19 +101,19 @@ class ClosedMotions:
     def within(self, motion: Motion) -> bool:
         """Whether all joints are within their limits, and the motion ends on the branch on which it began."""
         tree = self.linkage.mechanism
-        q, (qd, qdd) = motion[0][:, tree.nq - tree.n :], (part[:, tree.nv - tree.n :] for part in motion[1:])
-        low, high, speed, acceleration = self.limits
+        (low, high), q = self.bounds, motion[0][:, tree.nq - tree.n :]
         again = self.linkage.position(self.linkage.driven_part(motion[0][:1]), motion[0][-1:]).q
         return bool(
-            ((q >= low) & (q <= high) & (np.abs(qd) <= speed) & (np.abs(qdd) <= acceleration)).all()
+            ((q >= low) & (q <= high)).all()
+            and all((np.abs(part) <= limit).all() for part, limit in zip(motion[1:], self.most, strict=True))
             and np.abs(again - motion[0][:1]).max() < RETURNED
         )
 
     def wall(self, motion: Motion) -> FloatArray:
         """What grows without end (K,) at the limits of joints: the sum of r^2 / (1 - r^2), r the part of each limit."""
         tree = self.linkage.mechanism
-        low, high, *most = self.limits
-        ratios = [np.abs(part[:, tree.nv - tree.n :]) / limit for part, limit in zip(motion[1:], most, strict=True)]
+        low, high = self.bounds
+        ratios = [np.abs(part) / limit for part, limit in zip(motion[1:], self.most, strict=True)]
         bounded = np.isfinite(low) & np.isfinite(high)
         middle, half = 0.5 * (low[bounded] + high[bounded]), 0.5 * (high[bounded] - low[bounded])
         ratios.append((motion[0][:, tree.nq - tree.n :][:, bounded] - middle) / half)
@@ -126,10 +134,10 @@ class ClosedMotions:
         return np.concatenate([self.linkage.q0[None], np.asarray(solution.q)[np.asarray(solution.success)]])
 
 
-def _lowered(limits: FloatArray) -> FloatArray:
-    """Limits (4, n) with some room."""
-    low, high, *most = limits
+def _lowered(bounds: FloatArray) -> FloatArray:
+    """Limits (2, n) with some room, where both are finite."""
+    low, high = bounds
     bounded = np.isfinite(low) & np.isfinite(high)
     spare = np.zeros_like(low)
     spare[bounded] = 0.5 * (1.0 - BETWEEN) * (high[bounded] - low[bounded])
-    return np.stack([low + spare, high - spare, *(BETWEEN * part for part in most)])
+    return np.stack([low + spare, high - spare])

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from linkwise.dynamics.closed_loops.nullspace import driven_speeds, refuse_driven
 from linkwise.errors import ArgumentError, shown
+from linkwise.identification.condition import check_excited, condition_numbers
 from linkwise.identification.estimate import MotionEquations, equations, estimate
-from linkwise.identification.optimal_excitation import check_excited, condition_numbers
 from linkwise.identification.parameters import spring_efforts, unknowns
 from linkwise.identification.result import Identification, M
 from linkwise.model.tree import Tree

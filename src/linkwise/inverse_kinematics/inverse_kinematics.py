@@ -25,7 +25,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.clear import Clear
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
-from linkwise.solve.joint_limits import TURN, JointRanges, beside, start_position
+from linkwise.solve.joint_limits import JointRanges, beside, shorter_way, start_position
 from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import link_given, positive, settle
@@ -668,8 +668,7 @@ def _distinct(q: FloatArray, q0: FloatArray, turning: npt.NDArray[np.bool_]) -> 
     q = q[np.argsort(np.linalg.norm(q - q0, axis=1), kind="stable")]
     kept: list[FloatArray] = []
     for row in q:
-        away = np.array(kept).reshape(-1, len(row)) - row
-        away -= np.where(turning, TURN * np.rint(away / TURN), 0.0)
+        away = shorter_way(np.array(kept).reshape(-1, len(row)) - row, turning)
         if not kept or np.abs(away).max(axis=1).min() > SAME:
             kept.append(row)
     return np.array(kept).reshape(-1, q.shape[1])

@@ -20,7 +20,7 @@ from linkwise.inverse_kinematics.closed_form import Solutions
 from linkwise.inverse_kinematics.inverse_kinematics import all_inverse_kinematics
 from linkwise.inverse_kinematics.pose_error import pose_error
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges
+from linkwise.solve.joint_limits import JointRanges, shorter_way
 from linkwise.solve.lengths import characteristic_length
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
@@ -247,8 +247,8 @@ def follow_path(
     graph.add(at, np.array([pose_at(value) for value in at]))
     finest = FINEST * float(np.diff(at).min(initial=np.inf))
     while callable(T):
-        way = graph.way(at, start)
-        steps = [i for i in way.open_steps if max(way.chosen[i : i + 2]) >= 0 and at[i + 1] - at[i] > 1.5 * finest]
+        route = graph.way(at, start)
+        steps = [i for i in route.open_steps if max(route.chosen[i : i + 2]) >= 0 and at[i + 1] - at[i] > 1.5 * finest]
         middles = [0.5 * (at[i] + at[i + 1]) for i in steps]
         if not middles:
             break
@@ -309,19 +309,19 @@ class _Graph:
         solve = partial(all_inverse_kinematics, self.mechanism, poses, **self.options)
         solutions = solve(limits=self.limits, configuration=self.configuration, turns=self.limits)
         rows = _by_pose(solutions, len(at))
-        found = [self._allowed(part) for part in rows]
-        for k, (inside, rates) in enumerate(found):
+        allowed = [self._allowed(part) for part in rows]
+        for k, (inside, rates) in enumerate(allowed):
             if self.singular or not len(inside) or np.linalg.svd(rates, compute_uv=False)[:, -1].min() > SINGULAR:
                 continue
             # (one row stands for a continuum: those nearest to the solutions beside)
-            others = [part[0] for part in found[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
+            others = [part[0] for part in allowed[max(k - 1, 0) : k + 2 : 2] if len(part[0])]
             if self.options["redundancy"] is None and others:
                 near = partial(all_inverse_kinematics, self.mechanism, poses[k], **self.options, limits=self.limits)
                 more = list(near(q0=np.concatenate(others), configuration=self.configuration))
                 _, first = np.unique(np.concatenate([rows[k], *more]).round(6), axis=0, return_index=True)
-                found[k] = self._allowed(np.concatenate([rows[k], *more])[first])
+                allowed[k] = self._allowed(np.concatenate([rows[k], *more])[first])
         unlimited: Solutions | None = None
-        for k, (inside, rates) in enumerate(found):
+        for k, (inside, rates) in enumerate(allowed):
             why = ""
             if not len(inside):
                 unlimited = unlimited or solve(limits=False)
@@ -349,14 +349,12 @@ class _Graph:
 
     def moves(self, q: FloatArray, after: FloatArray) -> FloatArray:
         """From coordinates q to after (..., n); joints without limits go the shorter way round."""
-        away = after - q
-        return np.where(self.endless, away - TURN * np.rint(away / TURN), away)
+        return shorter_way(after - q, self.endless)
 
     def _step(self, a: _Nodes, b: _Nodes) -> _Step:
         near = np.ones((len(a.q), len(b.q)), dtype=bool)
         for joint, endless in enumerate(self.endless):
-            away = b.q[None, :, joint] - a.q[:, None, joint]
-            near &= np.abs(away - TURN * np.rint(away / TURN) if endless else away) <= LEAP
+            near &= np.abs(shorter_way(b.q[None, :, joint] - a.q[:, None, joint], endless)) <= LEAP
         start, end = np.nonzero(near)
         moves = self.moves(a.q[start], b.q[end])
         gap = pose_error(a.pose, b.pose)
@@ -413,32 +411,32 @@ class _Graph:
 
     def result(self, at: FloatArray, q0: FloatArray | None) -> PathBranches:
         """The way, what breaks it, and the branches beside it."""
-        way, nodes = self.way(at, q0), [self.nodes[float(value)] for value in at]
+        route, nodes = self.way(at, q0), [self.nodes[float(value)] for value in at]
         q = np.full((len(at), self.mechanism.n), np.nan)
-        for k, node in enumerate(way.chosen):
+        for k, node in enumerate(route.chosen):
             if node >= 0:
                 q[k] = nodes[k].q[node]
-        done = [k for k in range(len(at)) if way.chosen[k] >= 0]
+        done = [k for k in range(len(at)) if route.chosen[k] >= 0]
         for k, after in pairwise(done):
             q[after] = q[k] + np.where(self.endless, self.moves(q[k], q[after]), q[after] - q[k])
         travel = 0.0
         for k in range(len(at) - 1):
-            if k not in way.open_steps:
+            if k not in route.open_steps:
                 travel += float(np.sqrt((q[k + 1] - q[k]) ** 2 @ self.weight))
-        breaks = self._breaks(at, q, way, nodes)
-        success = bool(len(done) == len(at) and not way.open_steps)
+        breaks = self._breaks(at, q, route, nodes)
+        success = bool(len(done) == len(at) and not route.open_steps)
         rows = tuple(node.q for node in nodes)
-        return PathBranches(at, q, success, breaks, travel, rows, self._numbered(at), way.chosen)
+        return PathBranches(at, q, success, breaks, travel, rows, self._numbered(at), route.chosen)
 
-    def _breaks(self, at: FloatArray, q: FloatArray, way: _Way, nodes: list[_Nodes]) -> tuple[PathBreak, ...]:
+    def _breaks(self, at: FloatArray, q: FloatArray, route: _Way, nodes: list[_Nodes]) -> tuple[PathBreak, ...]:
         """One break for each run of steps on which no branch goes on."""
         breaks = []
-        runs = np.split(way.open_steps, np.flatnonzero(np.diff(way.open_steps) > 1) + 1) if way.open_steps else []
+        runs = np.split(route.open_steps, np.flatnonzero(np.diff(route.open_steps) > 1) + 1) if route.open_steps else []
         for run in runs:
             pieces = [[int(k)] for k in run]
             joined: list[list[int]] = []
             for piece in pieces:  # (steps that meet in a sample without solutions are one break)
-                if joined and way.chosen[piece[0]] < 0:
+                if joined and route.chosen[piece[0]] < 0:
                     joined[-1] += piece
                 else:
                     joined.append(piece)

@@ -92,10 +92,29 @@ class LinearSolve:
     right : tuple of (str, str)
         Arrays (nv,) or (nv, nv) that are solved in place, and what is done with each: "solve", "negative solve"; "inverse"
         makes the inverse of M in an array whose content does not count.
+    factorised : bool
+        Whether the matrix is the factor already, left there by a phase before.
     """
 
     matrix: str
     right: tuple[tuple[str, str], ...]
+    factorised: bool = False
+
+
+@dataclass(frozen=True)
+class WrittenOut:
+    """The whole arithmetic between some arrays as one tape, whose inputs and outputs are arrays of the program."""
+
+    tape: Tape
+
+    @property
+    def length(self) -> int:
+        """Instructions."""
+        return self.tape.length
+
+
+#: A phase of a program.
+Phase: TypeAlias = RowPass | LinearSolve | WrittenOut
 
 
 @dataclass(frozen=True)
@@ -150,13 +169,14 @@ class ProgramLayout:
     def words(self) -> dict[str, int]:
         """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
 
-        "bytes" of memory; where the code for a "few" configurations stands, and its table; the address of the constants,
+        "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does that
+        is compiled apart; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
         its "rows", where its row numbers ("ints"), constants ("numbers"), "records" and what is "passed" on begin; for each
         array where it begins, and how many of its elements are cleared at first; for each argument the number of its
         elements and three sizes.
         """
-        names = ["bytes", "few", "few data", "constants", "stacked"]
+        names = ["bytes", "few", "few data", "solver", "constants", "stacked"]
         sizes = [size for shape in self.arrays.values() for size in shape if isinstance(size, str)]
         names += [f"size {size}" for size in dict.fromkeys([*sizes, "nv", "before drives"])]
         names += ["parents", "order"]
@@ -199,10 +219,10 @@ class LoopedProgram:
     """Phases over tables and arrays."""
 
     layout: ProgramLayout
-    phases: tuple[RowPass | LinearSolve, ...]
+    phases: tuple[Phase, ...]
 
     @classmethod
-    def of(cls, layout: ProgramLayout, phases: tuple[RowPass | LinearSolve, ...]) -> Self:
+    def of(cls, layout: ProgramLayout, phases: tuple[Phase, ...]) -> Self:
         """The program, its digest and length in its layout."""
         values = {**vars(layout), "digest": "", "length": 0}
         values.pop("words", None)
@@ -211,8 +231,11 @@ class LoopedProgram:
             if isinstance(phase, LinearSolve):
                 text.append(repr(phase))
                 continue
-            text.append(repr((phase.table, phase.order, phase.start_table)))
             length += phase.length
+            if isinstance(phase, WrittenOut):
+                text.append(phase.tape.digest)
+                continue
+            text.append(repr((phase.table, phase.order, phase.start_table)))
             for group in (phase.steps, phase.starts, phase.own):
                 text += ["-" if step is None else f"{step.tape.digest} {step.inputs} {step.outputs}" for step in group]
         digest = hashlib.sha256("\n".join(text).encode()).hexdigest()

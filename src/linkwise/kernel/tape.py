@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +18,13 @@ from linkwise.expr.canonicalize import made_anew
 from linkwise.expr.count import counted, operation_count
 from linkwise.expr.node import Expr, build, origins_of, symbol
 from linkwise.expr.ordering import schedule
-from linkwise.expr.simplify import shortened
+from linkwise.expr.simplify import LARGEST, shortened
 from linkwise.spatial.scalar import Array
 
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One operation of a tape: what it does, and the slots it reads; it writes the next slot."""
 
     op: str
@@ -175,6 +176,19 @@ class Tape:
         return [values[slot] for slot in self.results]
 
 
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Without Python's search for circles among objects: a graph has none, and the search takes a fifth of tracing it."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@without_collection()
 def trace(
     function: Callable[..., Any],
     name: str,
@@ -221,11 +235,9 @@ def trace(
         symbols["parameters"] = np.array(renamed, dtype=object)
         named_elements["parameters"] = tuple(str(node.value) for node in parameters)
     shorter = in_shapes(outputs, shortened(scalars) if shorten else scalars)
-    return replace(
-        Tape.from_graph(name, symbols, shorter, named_elements),
-        operations_before=operation_count(scalars),
-        origins=origins_of(parameters),
-    )
+    tape = Tape.from_graph(name, symbols, shorter, named_elements)
+    before = operation_count(scalars) if shorten and tape.length <= LARGEST else {}
+    return replace(tape, operations_before=before, origins=origins_of(parameters))
 
 
 def in_shapes(shapes: Mapping[str, Shape], scalars: Iterable[Any]) -> dict[str, Array]:

@@ -132,11 +132,11 @@ def closure_bias(tree: Tree, q: Array, qd: Array) -> Array:
     rows = []
     for loop in tree.loops:
         sides = _sides(tree, bodies, loop, q)
-        one, two = (_motion(bodies, side, q, qd) for side in (sides.first, sides.second))
-        apart, rate = sides.second.frame[:3, 3] - sides.first.frame[:3, 3], two.velocity - one.velocity
-        turning = cross(one.omega, cross(one.omega, apart) - 2.0 * rate)
-        linear = two.acceleration - one.acceleration - cross(one.alpha, apart) + turning
-        angular = two.alpha - one.alpha - cross(one.omega, two.omega)
+        first, second = (_motion(bodies, side, q, qd) for side in (sides.first, sides.second))
+        apart, rate = sides.second.frame[:3, 3] - sides.first.frame[:3, 3], second.velocity - first.velocity
+        turning = cross(first.omega, cross(first.omega, apart) - 2.0 * rate)
+        linear = second.acceleration - first.acceleration - cross(first.alpha, apart) + turning
+        angular = second.alpha - first.alpha - cross(first.omega, second.omega)
         axes = sides.first.frame[:3, :3].T
         rows.append(np.concatenate([axes @ linear, axes @ angular])[: CLOSURE_ROWS[loop.kind]])
     return np.concatenate(rows)
@@ -203,8 +203,8 @@ def loop_frames(tree: Tree, bodies: Bodies, loop: Loop) -> tuple[tuple[int, Floa
     """The body that carries each frame of a loop (-1: the ground), and the frame on it."""
     ends = ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
     carried = [(carrier_frame(tree, bodies, -1 if name == "base" else tree.link_index(name)), frame) for name, frame in ends]
-    (one, t1), (two, t2) = ((body, np.asarray(t @ frame)) for (body, t), frame in carried)
-    return (one, t1), (two, t2)
+    first, second = ((body, np.asarray(t @ frame)) for (body, t), frame in carried)
+    return first, second
 
 
 def _sides(tree: Tree, bodies: Bodies, loop: Loop, q: Array) -> _Sides:

@@ -70,18 +70,23 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
     Of joint types from outside the key holds the arithmetic, which is all that steps take of them.
     """
     name = steps.name
-    recorded = Lazy(lambda: _recorded(steps, variants, single, traced))
     own = disk.directory() is not None and is_own(steps.function)
     sources = sources_digest() if own else None
     key = None if sources is None else digest("looped", sources, name, variants, single, *(kind.digest for kind in traced))
+    return code_by_key(key, lambda: _recorded(steps, variants, single, traced))
+
+
+def code_by_key(key: str | None, record: Callable[[], LoopedProgram], *, apart: bool = True) -> LoopedCode:
+    """The machine code of a program, whose layout the disk knows by a key, or else from now on; `apart` see `LoopedCode`."""
+    recorded = Lazy(record)
     kept = None if key is None else disk.load(key)
     try:
-        return LoopedCode(ProgramLayout.read(kept or b""), recorded)
+        return LoopedCode(ProgramLayout.read(kept or b""), recorded, apart=apart)
     except (ValueError, TypeError, KeyError, AttributeError):
         layout = recorded().layout
         if key is not None:
             disk.store(key, layout.text())
-        return LoopedCode(layout, recorded)
+        return LoopedCode(layout, recorded, apart=apart)
 
 
 def _recorded(
@@ -110,11 +115,15 @@ class LoopedKernel(Kernel):
         What to compute.
     options : mapping of str to object
         The options of the algorithm that are not what they are by default.
+    code : LoopedCode, optional
+        Its machine code; that of the algorithm in steps if left out.
     """
 
     tier = "looped"
 
-    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None
+    ) -> None:
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -124,15 +133,15 @@ class LoopedKernel(Kernel):
         chosen = dict(options)
         alone = tree.memo("kernel", "alone", lambda: unshared(tree))
         trace = partial(algorithm.traced, alone, declared, chosen)
-        self.code = code_for(tree, declared, options)
+        self.code = code or code_for(tree, declared, options)
         known: dict[str, Any] = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
-        known["length"] = self.code.layout.length * max(1, len(tree.links))
+        known["length"] = self.code.layout.length * (1 if code else max(1, len(tree.links)))
         super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
-        data = Lazy(partial(data_of, tree, declared, options))
+        data = Lazy(partial(data_of, tree, declared, options, self.code.layout))
         self._compiled = Lazy(
             lambda: CompiledKernel(
-                Lazy(lambda: _ufunc(tree, declared, options, data, self.doc)),
+                Lazy(lambda: _ufunc(tree, declared, options, data, self)),
                 Lazy(lambda: None if tree.coupled else entry(self.code, data())),
             )
         )
@@ -148,14 +157,16 @@ class LoopedKernel(Kernel):
     def product(self, mode: str, names: tuple[str, ...], *, tangent: bool) -> DerivativeProduct:
         """Products with derivatives are those of the straight-line code, which the disk may know."""
         tree, name, options = self.arguments
-        return algorithm.kernel_of(tree, name, None, options, "straight").product(mode, names, tangent=tangent)
+        key = ("as one", name, *options.items())
+        whole = tree.memo("kernel", key, lambda: algorithm.straight_kernel(tree, algorithm.find(name), None, options))
+        return whole.product(mode, names, tangent=tangent)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, self.arguments
+        return _again, (*self.arguments, self.tier)
 
 
-def _again(tree: Tree, name: str, options: dict[str, Any]) -> Kernel:
-    return algorithm.kernel_of(tree, name, None, options, "looped")
+def _again(tree: Tree, name: str, options: dict[str, Any], tier: str) -> Kernel:
+    return algorithm.kernel_of(tree, name, None, options, tier)
 
 
 def code_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> LoopedCode:
@@ -184,22 +195,32 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
     return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree), twisted=twisted)
 
 
-def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], doc: str) -> Any:
+def _ufunc(
+    tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel
+) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
-    return gufunc(code_for(tree, declared, options), data(), doc)
+    return gufunc(kernel.code, data(), kernel.doc)
 
 
-def data_of(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twisted: bool = True) -> LoopedData:
+def data_of(
+    tree: Tree,
+    declared: Algorithm,
+    options: Mapping[str, Any],
+    layout: ProgramLayout | None = None,
+    *,
+    twisted: bool = True,
+) -> LoopedData:
     """The tables of a mechanism for an algorithm; `twisted` see `MechanismRows`."""
+    layout = layout or code_for(tree, declared, options).layout
     rows, steps = rows_for(tree, declared, options, twisted=twisted), LOOPED[declared.name]
     if declared.name.startswith("center_of_mass") or options.get("about") == "com":
         some_mass(tree, float(rows.constant("mass")))
     bodies = rows.table("bodies")
     sparse = len(bodies) < tree.nv or any(row.parent != k - 1 for k, row in enumerate(bodies))
     constants = ("gravity", "mass", "held") if steps.moment else ("gravity",)
-    return rows.data(code_for(tree, declared, options).layout.tables, constants, sparse=sparse)
+    return rows.data(layout.tables, constants, sparse=sparse)
 
 
 class Coupled:
@@ -369,14 +390,14 @@ def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
         raise ArgumentError(
             f"{declared.name}: tier is 'looped', and {tree.name!r} cannot have it: {reason}; expected 'straight'"
         )
-    if reason or (not wanted and _bodies(tree) < BODIES):
+    if reason or (not wanted and body_count(tree) < BODIES):
         return None
     if declared.name.startswith("forward_dynamics"):
         check_inertia(tree)
     return LoopedKernel(tree, declared, options)
 
 
-def _bodies(tree: Tree) -> int:
+def body_count(tree: Tree) -> int:
     return tree.memo("sweeps", "bodies", lambda: len(moving_bodies(_free(tree)).bodies))
 
 

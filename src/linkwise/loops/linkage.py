@@ -311,10 +311,10 @@ def given_rates(tree: Tree, q: npt.ArrayLike, **rates: npt.ArrayLike) -> list[An
 
 
 def checked_rates(
-    what: str,
+    quantity: str,
     linkage: Linkage,
     q: npt.ArrayLike,
-    made: FloatArray,
+    result: FloatArray,
     measures: tuple[npt.ArrayLike, npt.ArrayLike],
     **rates: npt.ArrayLike,
 ) -> FloatArray:
@@ -322,11 +322,11 @@ def checked_rates(
 
     Parameters
     ----------
-    what : str
+    quantity : str
         How messages call them.
     linkage : Linkage
         Whose they are.
-    q, made : array_like
+    q, result : array_like
         Positions (..., nq) and rates.
     measures : pair of array_like
         How far loops are open at q (...), and what all closure equations leave of the rates (...).
@@ -342,22 +342,22 @@ def checked_rates(
     gap, left = (np.asarray(measure) for measure in measures)
     good = (gap <= NEARLY) & (left <= LEFT)
     if good.all():
-        return made
+        return result
     for name, value in {"q": q, **rates}.items():
         numbers(name, value)  # (raises where it is not finite)
     where = first_place(~good)
     place = f" at {where}" if where else ""
     if not gap[where] <= NEARLY:
-        raise ArgumentError(f"{what}: loops are open at q{place} by {gap[where]:.3g}; position closes them")
-    shape = (*made.shape[:-1], linkage.mechanism.nq)
+        raise ArgumentError(f"{quantity}: loops are open at q{place} by {gap[where]:.3g}; position closes them")
+    shape = (*result.shape[:-1], linkage.mechanism.nq)
     measure = linkage.singularities(np.broadcast_to(np.asarray(q, dtype=np.float64), shape)[where])
     if measure.driving <= RANK:
         raise ArgumentError(
-            f"{what}: q{place} is a toggle position, in which {members(linkage.driven)} cannot drive"
+            f"{quantity}: q{place} is a toggle position, in which {members(linkage.driven)} cannot drive"
             f" (smallest singular value {measure.driving:.2g})"
         )
     raise ArgumentError(
-        f"{what}: the speeds given open the loops, or the position{place} is too near a singular one;"
+        f"{quantity}: the speeds given open the loops, or the position{place} is too near a singular one;"
         f" the closure equations leave {left[where]:.2g} of the result (see singularities)"
     )
 

@@ -142,27 +142,29 @@ def close(steps: Sequence[Step], values: Mapping[int, Any], sign: float) -> dict
     """
     at = [k for k, step in enumerate(steps) if step.coordinate != FIXED and step.coordinate not in values]
     a, b, c = (steps[k] for k in at)
-    one, two, remaining = (along(steps[i + 1 : j], values) for i, j in ((at[0], at[1]), (at[1], at[2]), (at[2], len(steps))))
-    p1, k1 = times(one[0], b.place) + one[1] - a.place, one[0]
+    first, second, remaining = (
+        along(steps[i + 1 : j], values) for i, j in ((at[0], at[1]), (at[1], at[2]), (at[2], len(steps)))
+    )
+    p1, k1 = times(first[0], b.place) + first[1] - a.place, first[0]
     home = times(remaining[0], a.place) + remaining[1]
     whole = back(remaining[0])
     if c.translates:
-        h = times(whole, times(back(two[0]), b.place - two[1]) - home)
+        h = times(whole, times(back(second[0]), b.place - second[1]) - home)
         e = times(whole, c.place)
         short = _root(dot(p1, p1), across(e, h) * across(e, h))
         slid = dot(h, e) - sign * short
         turned_a = times(h - e * slid, back(p1))
-        turned_b = times(back(times(turned_a, times(k1, two[0]))), whole)
+        turned_b = times(back(times(turned_a, times(k1, second[0]))), whole)
         angles = {a: _angle(turned_a), b: _angle(turned_b), c: slid}
     else:
-        p2 = times(two[0], c.place) + two[1] - b.place
+        p2 = times(second[0], c.place) + second[1] - b.place
         g = times(whole, c.place - home)
         cosine = (dot(g, g) - dot(p1, p1) - dot(p2, p2)) * 0.5
         bend = np.array([cosine, sign * _root(dot(p1, p1) * dot(p2, p2), cosine * cosine)])
         reach = times(p1, bend * (1.0 / dot(p1, p1)) + STAY[0])
         turned_a = times(g, back(reach))
         turned_b = times(times(bend, times(p1, back(k1))), back(p2))
-        turned_c = times(back(times(times(turned_a, k1), times(turned_b, two[0]))), whole)
+        turned_c = times(back(times(times(turned_a, k1), times(turned_b, second[0]))), whole)
         angles = {a: _angle(turned_a), b: _angle(turned_b), c: _angle(turned_c)}
     return {step.coordinate: value * step.sign for step, value in angles.items() if step.coordinate != PIN}
 

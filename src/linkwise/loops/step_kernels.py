@@ -166,8 +166,7 @@ class LinkageEquations:
         if self.task.manifold:
             whole = blank(self.tree.nv)
             whole[self.task.speeds[list(self.passive)]] = motion
-            one: Any = 1.0
-            return np.asarray(integrate(self.tree, q, whole, one))
+            return np.asarray(integrate(self.tree, q, whole, 1.0))
         result, places = np.array(q, dtype=object), [self.task.shift + k for k in self.passive]
         result[places] = result[places] + motion
         return result

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -53,6 +53,14 @@ class Freedom:
     def screw(self) -> FloatArray:
         """Linear and angular part in one (6,)."""
         return np.concatenate([self.linear, self.angular])
+
+
+def motion_of(freedoms: Iterable[Freedom], qd: Array) -> Array:
+    """The motion (6,) of freedoms at the velocities qd (nv,) of the mechanism."""
+    total = np.zeros(6)
+    for freedom in freedoms:
+        total = total + freedom.screw * qd[freedom.speed]
+    return total
 
 
 @dataclass(frozen=True)
@@ -150,10 +158,7 @@ class Body:
 
     def bias(self, q: Array, qd: Array) -> Array:
         """dS/dt qd (6,) at the coordinates q (nq,) and the velocities qd (nv,) of the mechanism."""
-        total = np.zeros(6)
-        for rate in self.rates_at(q, qd):
-            total = total + rate.screw * qd[rate.speed]
-        return total
+        return motion_of(self.rates_at(q, qd), qd)
 
     def _of(self, q: Array) -> Array:
         """The coordinates of the joint, without the offset of its link."""
@@ -248,31 +253,24 @@ class Bodies:
         return tuple(reversed(results))
 
     def regrouped(self) -> Bodies:
-        """The same dynamics from fewer numbers: see `regrouped`."""
+        """The same dynamics from fewer numbers: what a body cannot show is moved to its parent.
+
+        Mass on the axis line of a revolute joint (m, m z and the integral of z^2) moves with the parent alike, and so does
+        the whole pseudo-inertia block of a body that only slides, and the integral of z^2 of one that screws; joint efforts
+        and kinetic energy stay exactly the same, while the forces between links do not. W. Khalil, E. Dombre, *Modeling,
+        Identification and Control of Robots* (2002), section 9.4.
+
+        These rules hold whatever the parent can do. Where its motions are few, fewer parameters count: see
+        `linkwise.dynamics.base_parameters.identifiability`.
+        """
         return self._regrouped
 
     @cached_property
     def _regrouped(self) -> Bodies:
-        return regrouped(self)
-
-
-def regrouped(moving: Bodies) -> Bodies:
-    """The same dynamics from fewer numbers: what a body cannot show is moved to its parent.
-
-    Mass on the axis line of a revolute joint (m, m z and the integral of z^2) moves with the parent alike, and so does
-    the whole pseudo-inertia block of a body that only slides, and the integral of z^2 of one that screws; joint efforts and
-    kinetic energy stay exactly the same, while the forces between links do not. W. Khalil, E. Dombre, *Modeling,
-    Identification and Control of Robots* (2002), section 9.4.
-
-    These rules hold whatever the parent can do. Where its motions are few, fewer parameters count: see
-    `linkwise.dynamics.base_parameters.identifiability`.
-    """
-    if moving.bodies and all(x.joint is not None or (x.turn and not x.advances) for x in moving.bodies):
-        inertias = _regrouped_turning(moving.bodies)
-    else:
-        inertias = _regrouped_one_by_one(moving.bodies)
-    pairs = zip(moving.bodies, inertias, strict=True)
-    return replace(moving, bodies=tuple(body.with_inertia(inertia) for body, inertia in pairs))
+        turning = all(body.joint is not None or (body.turn and not body.advances) for body in self.bodies)
+        regroup = _regrouped_turning if self.bodies and turning else _regrouped_one_by_one
+        pairs = zip(self.bodies, regroup(self.bodies), strict=True)
+        return replace(self, bodies=tuple(body.with_inertia(inertia) for body, inertia in pairs))
 
 
 def _regrouped_one_by_one(bodies: Sequence[Body]) -> list[Array]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.model.body import Bodies, Body, Freedom, rotation_of
+from linkwise.model.body import Bodies, Body, Freedom, motion_of, rotation_of
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, is_number, is_zero
 
@@ -60,10 +60,7 @@ class JointTransform:
 
     def rate(self, qd: Array) -> Array:
         """The motion (6,) of the body relative to its parent: S qd, or S qdd."""
-        total = np.zeros(6)
-        for freedom in self.freedoms:
-            total = total + freedom.screw * qd[freedom.speed]
-        return total
+        return motion_of(self.freedoms, qd)
 
     def rates(self, qd: Array) -> tuple[Freedom, ...]:
         """The columns of dS/dt."""
@@ -73,10 +70,7 @@ class JointTransform:
 
     def bias(self, qd: Array) -> Array:
         """dS/dt qd (6,)."""
-        total = np.zeros(6)
-        for rate in () if self.changes is None else self.changes(qd):
-            total = total + rate.screw * qd[rate.speed]
-        return total
+        return motion_of(() if self.changes is None else self.changes(qd), qd)
 
     def vector_from_parent(self, vector: Array) -> Array:
         """A free vector (3,) from the parent's axes to the body's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,7 @@ class Inertia(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.by_moments:
-            return _from_moments, (*self.moments, self.physical)
+            return partial(Inertia.from_moments, physical=self.physical), self.moments
         return Inertia._of, (self.mass, self.com, self.tensor, self.physical)
 
 
@@ -208,10 +209,6 @@ def _checked(
     if physical and tensor is not NO_TENSOR and not has_symbols(tensor):
         _check_physical(check, tensor, field)
     return results
-
-
-def _from_moments(mass: Any, first: Array, tensor: Array, physical: bool) -> Inertia:
-    return Inertia.from_moments(mass, first, tensor, physical=physical)
 
 
 def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatArray:

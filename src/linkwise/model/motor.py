@@ -169,8 +169,8 @@ class Motor(CheckedRecord):
         values = {field: getattr(self, field) for field in (*_BODY, "axis")}
         fields = [field for field, value in values.items() if value is not None and any_nonzero(value)]
         if self.carrier is None and fields and "carrier" not in reported:
-            given = f"{members(fields)} {'is' if len(fields) == 1 else 'are'} given"
-            check.report("carrier", None, f"the link that carries the rotor, or 'base', for {given}")
+            stated = f"{members(fields)} {'is' if len(fields) == 1 else 'are'} given"
+            check.report("carrier", None, f"the link that carries the rotor, or 'base', for {stated}")
         if self.carrier is not None and self.axis is None and "axis" not in reported:
             check.report("axis", None, "the direction of the rotor's spin in the carrier's axes, for a carrier is given")
 

@@ -297,8 +297,8 @@ class LinearSpringDamper(_SpringDamper):
     @property
     def is_linear(self) -> bool:
         """Whether the force is k times the vector between two points, also where these coincide."""
-        rest = (self.rest, self.damping, self.force)
-        return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in rest)
+        others = (self.rest, self.damping, self.force)
+        return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
         """The same: links keep their names where joints are held."""

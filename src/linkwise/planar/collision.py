@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.extras import optional
-from linkwise.model.tree import find_index
+from linkwise.model.link_tree import find_index
 from linkwise.planar.link import WORLD
 from linkwise.planar.polygon import obstacle_polygons
 from linkwise.planar.transforms import evaluated, place_polygons

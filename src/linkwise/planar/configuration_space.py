@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.model.formatting.table import plain
-from linkwise.model.tree import find_index
+from linkwise.model.link_tree import find_index
 from linkwise.planar import drawing_symbols as symbols
 from linkwise.planar.collision import BoolArray, Check, Obstacles, read_margin
 from linkwise.planar.drawing import bounds, on, settled, workspace
@@ -36,20 +36,6 @@ BODY = "#7d8790"
 
 #: Configurations of a path that are drawn in the workspace.
 TRACES = 7
-
-
-def draw(space: Any, path: Any = None, *, into: Any = None) -> Any:
-    """Draw both; see `ConfigurationSpace.draw`."""
-    route = None if path is None else _path(space, path)
-    picture = figure(11.5, 5.6) if into is None else into
-    left, right = picture.subplots(1, 2)
-    _workspace(left, space, route)
-    handles = [*_regions(right, space), *(_posture(right, space) if route is None else _overlay(right, space, route))]
-    _axes(right, space)
-    look: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 9}
-    names = [name for _, name in handles]
-    legend(picture, [handle for handle, _ in handles], names, 60, ncols=min(4, max(1, len(handles))), **look)
-    return settled(picture, into)
 
 
 # ── the workspace ─────────────────────────────────────────────────────────────────────────────────
@@ -369,7 +355,16 @@ class ConfigurationSpace:
         >>> space.draw([[1.0, 1.0], [2.0, 1.0]]).axes[1].get_xlabel()
         'upper [rad]'
         """
-        return draw(self, path, into=into)
+        route = None if path is None else _path(self, path)
+        picture = figure(11.5, 5.6) if into is None else into
+        left, right = picture.subplots(1, 2)
+        _workspace(left, self, route)
+        handles = [*_regions(right, self), *(_posture(right, self) if route is None else _overlay(right, self, route))]
+        _axes(right, self)
+        look: dict[str, Any] = {"loc": "outside lower center", "frameon": False, "fontsize": 9}
+        names = [name for _, name in handles]
+        legend(picture, [handle for handle, _ in handles], names, 60, ncols=min(4, max(1, len(handles))), **look)
+        return settled(picture, into)
 
     @property
     def held(self) -> str:

@@ -31,53 +31,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-15
 
 
-def transform_text(mechanism: PlanarTree, q: npt.ArrayLike | None = None, *, constants: bool = False) -> str:
-    """Write every T_i as the text has it (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3).
-
-    Links are numbered by their place in the list. What varies is theta_i of a revolute joint and a_{i-1} of a prismatic one,
-    x_t, y_t and theta_i of a free link; where links share a parent, the i is added: a_1_3 is that of link 3 on link 1. A
-    constant of `Link` that is added to the coordinate stands beside it: theta_2 + theta0_2.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Planar.
-    q : (nq,) array_like, optional
-        A configuration, rad or m, at which they are written as numbers.
-    constants : bool
-        Whether the constants of the joints are symbols too, where they are not zero; else their numbers stand there.
-
-    Raises
-    ------
-    ArgumentError
-        Where q is no configuration, or both are asked for; where the mechanism has symbols with the names of coordinates.
-
-    Examples
-    --------
-    >>> from linkwise import planar
-    >>> chain = planar.Mechanism([planar.Link(joint="free"), planar.Link(a=1.0)])
-    >>> print(transform_text(chain, constants=True))
-    T_1 = [ cos(theta_1)  -sin(theta_1)  x_t ]   link1 in the world
-          [ sin(theta_1)  cos(theta_1)   y_t ]
-          [ 0             0              1   ]
-    <BLANKLINE>
-    T_2 = [ cos(theta_2)  -sin(theta_2)  a_1 ]   link2 on link1
-          [ sin(theta_2)  cos(theta_2)   0   ]
-          [ 0             0              1   ]
-    """
-    blocks = []
-    for k, T in enumerate(_matrices(mechanism, q, constants)):
-        rows = [[str(x) if isinstance(x, Expr) else f"{float(x) + 0.0:.6g}" for x in row] for row in T.tolist()]
-        widths = [max(len(row[j]) for row in rows) for j in range(3)]
-        head = f"T_{k + 1} = "
-        parent = mechanism.parents[k]
-        where = "in the world" if parent < 0 else f"on {plain(mechanism.links[parent].name)}"
-        lines = [f"[ {'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} ]" for row in rows]
-        lines[0] = f"{head}{lines[0]}   {plain(mechanism.links[k].name)} {where}"
-        blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
-    return "\n\n".join(blocks)
-
-
 def _matrices(mechanism: PlanarTree, q: npt.ArrayLike | None, constants: bool) -> Array:
     """The T_i (L, 3, 3), in symbols or at a configuration."""
     if q is None:
@@ -91,43 +44,6 @@ def _matrices(mechanism: PlanarTree, q: npt.ArrayLike | None, constants: bool) -
     size = np.ones((3, 3))
     size[:2, 2] = np.abs(T[:, :2, 2]).max(initial=0.0)
     return np.where(np.abs(T) < ROUNDING * size, 0.0, T)
-
-
-def symbolic_transforms(mechanism: PlanarTree, constants: bool = False) -> tuple[Any, ...]:
-    """Return every T_i as a SymPy matrix (3, 3), in the symbols of `transform_text`.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Planar.
-    constants : bool
-        Whether the constants of the joints are symbols too, where they are not zero.
-
-    Raises
-    ------
-    MissingExtraError
-        Where SymPy is not installed.
-
-    Examples
-    --------
-    >>> from linkwise import planar
-    >>> chain = planar.Mechanism([planar.Link(joint="fixed"), planar.Link(a=1.0), planar.Link(a=1.0)])
-    >>> T1, T2, T3 = symbolic_transforms(chain, constants=True)
-    >>> print((T2 * T3)[0, 2])
-    a_1 + a_2*cos(theta_2)
-    """
-    from linkwise.equations.tape_to_sympy import to_sympy
-    from linkwise.expr.sympy.symbols import parameter_symbols
-    from linkwise.extras import sympy_module
-
-    sympy = sympy_module()
-    q, named = _written_in(mechanism, constants)
-    outputs = {f"T{k}": (3, 3) for k in range(1, len(named.links) + 1)}
-    tape = trace(
-        lambda _: tuple(transforms(named, q)), "T", {"q": (0,)}, outputs, parameters=(*q.tolist(), *named.parameters_used)
-    )
-    sympy_symbols = [*(sympy.Symbol(str(name), real=True) for name in q), *parameter_symbols(named.parameters_used)]
-    return tuple(to_sympy(tape, sympy_symbols, evaluate=True).values())
 
 
 def _written_in(mechanism: PlanarTree, constants: bool) -> tuple[Array, PlanarTree]:
@@ -388,21 +304,89 @@ class Mechanism(PlanarTree):
         return spatial(self, gravity)
 
     def symbolic_transforms(self, constants: bool = False) -> tuple[Any, ...]:
-        """The T_i as SymPy matrices in the text's symbols: see `linkwise.planar.mechanism.symbolic_transforms`."""
-        return symbolic_transforms(self, constants)
+        """Return every T_i as a SymPy matrix (3, 3), in the symbols of `transform_text`.
+
+        Parameters
+        ----------
+        constants : bool
+            Whether the constants of the joints are symbols too, where they are not zero.
+
+        Raises
+        ------
+        MissingExtraError
+            Where SymPy is not installed.
+
+        Examples
+        --------
+        >>> from linkwise import planar
+        >>> chain = planar.Mechanism([planar.Link(joint="fixed"), planar.Link(a=1.0), planar.Link(a=1.0)])
+        >>> T1, T2, T3 = chain.symbolic_transforms(constants=True)
+        >>> print((T2 * T3)[0, 2])
+        a_1 + a_2*cos(theta_2)
+        """
+        from linkwise.equations.tape_to_sympy import to_sympy
+        from linkwise.expr.sympy.symbols import parameter_symbols
+        from linkwise.extras import sympy_module
+
+        sympy = sympy_module()
+        q, named = _written_in(self, constants)
+        outputs = {f"T{k}": (3, 3) for k in range(1, len(named.links) + 1)}
+        tape = trace(
+            lambda _: tuple(transforms(named, q)),
+            "T",
+            {"q": (0,)},
+            outputs,
+            parameters=(*q.tolist(), *named.parameters_used),
+        )
+        sympy_symbols = [*(sympy.Symbol(str(name), real=True) for name in q), *parameter_symbols(named.parameters_used)]
+        return tuple(to_sympy(tape, sympy_symbols, evaluate=True).values())
 
     def transform_text(self, q: npt.ArrayLike | None = None, *, constants: bool = False) -> str:
-        """The T_i written out for reading: in the text's symbols, or as numbers at the configuration q (nq,).
+        """Write every T_i as the text has it (S. M. LaValle, *Planning Algorithms*, 2006, section 3.3).
 
-        With ``constants`` those of the joints are symbols too, where they are not zero.
+        Links are numbered by their place in the list. What varies is theta_i of a revolute joint and a_{i-1} of a prismatic
+        one, x_t, y_t and theta_i of a free link; where links share a parent, the i is added: a_1_3 is that of link 3 on
+        link 1. A constant of `Link` that is added to the coordinate stands beside it: theta_2 + theta0_2.
+
+        Parameters
+        ----------
+        q : (nq,) array_like, optional
+            A configuration, rad or m, at which they are written as numbers.
+        constants : bool
+            Whether the constants of the joints are symbols too, where they are not zero; else their numbers stand there.
+
+        Raises
+        ------
+        ArgumentError
+            Where q is no configuration, or both are asked for; where the mechanism has symbols with the names of
+            coordinates.
 
         Examples
         --------
         >>> from linkwise import planar
         >>> print(planar.Mechanism([planar.Link(), planar.Link(a=1.0)]).transform_text([0.0, 0.5]).splitlines()[4])
         T_2 = [ 0.877583  -0.479426  1 ]   link2 on link1
+        >>> chain = planar.Mechanism([planar.Link(joint="free"), planar.Link(a=1.0)])
+        >>> print(chain.transform_text(constants=True))
+        T_1 = [ cos(theta_1)  -sin(theta_1)  x_t ]   link1 in the world
+              [ sin(theta_1)  cos(theta_1)   y_t ]
+              [ 0             0              1   ]
+        <BLANKLINE>
+        T_2 = [ cos(theta_2)  -sin(theta_2)  a_1 ]   link2 on link1
+              [ sin(theta_2)  cos(theta_2)   0   ]
+              [ 0             0              1   ]
         """
-        return transform_text(self, q, constants=constants)
+        blocks = []
+        for k, T in enumerate(_matrices(self, q, constants)):
+            rows = [[str(x) if isinstance(x, Expr) else f"{float(x) + 0.0:.6g}" for x in row] for row in T.tolist()]
+            widths = [max(len(row[j]) for row in rows) for j in range(3)]
+            head = f"T_{k + 1} = "
+            parent = self.parents[k]
+            where = "in the world" if parent < 0 else f"on {plain(self.links[parent].name)}"
+            lines = [f"[ {'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))} ]" for row in rows]
+            lines[0] = f"{head}{lines[0]}   {plain(self.links[k].name)} {where}"
+            blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
+        return "\n\n".join(blocks)
 
     def draw(self, configuration: npt.ArrayLike, **options: Any) -> Any:
         """A picture of the mechanism in one configuration, a matplotlib figure: see `linkwise.planar.draw`.

@@ -10,8 +10,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, Problem
 from linkwise.expr.node import Expr
+from linkwise.model.link_tree import LinkTree, order_of, parents_of, with_names
 from linkwise.model.symbolic import parameters_in
-from linkwise.model.tree import LinkTree, order_of, parents_of, with_names
 from linkwise.model.validation import Checker, frozen
 from linkwise.planar.link import WORLD, Link, Loop, given_loops
 from linkwise.spatial.scalar import FloatArray

@@ -17,10 +17,11 @@ from linkwise.rtss.quaternion import ratios_of
 from linkwise.rtss.robot import free_fall_of, mechanism_of, rt_robot, under_gravity, weightless
 from linkwise.simulation import simulate
 from linkwise.solve import REASONS
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import choice, flag, numbers, rigid_poses
-from linkwise.trajectory.cartesian import Legs, turned
+from linkwise.trajectory.cartesian import Legs
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 from linkwise.trajectory.validation import ends, instants
 
@@ -794,7 +795,7 @@ def _between(function: str, T0: Any, T1: Any, ratios: Any, name: str) -> FloatAr
         segment = Legs.between(np.stack([first, last]))
     except ArgumentError as error:
         raise ArgumentError(f"{function}: T0 and T1 are half a turn apart; which way round is not said") from error
-    rotation = segment.rotation @ turned(segment.axis[0], segment.angle[0] * share)
+    rotation = segment.rotation @ rotations_about(segment.axis[0], segment.angle[0] * share)
     return transforms(rotation, segment.position * (1.0 - share[..., None]) + last[:3, 3] * share[..., None])
 
 

@@ -12,11 +12,10 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError, shown
 from linkwise.rtss.arguments import also, matrices, vector, vectors
 from linkwise.rtss.quaternion import rt_quaternion
-from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z
+from linkwise.spatial.rotation import axial, rotation_about, rotation_to_rpy, rotation_x, rotation_y, rotation_z, skews
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import is_rigid, transforms
 from linkwise.spatial.validation import common_batch, numbers, real, rigid_poses
-from linkwise.trajectory.cartesian import cross_matrices
 
 #: Two directions of which the sine of the angle between them is below this are parallel.
 PARALLEL = 1e-9
@@ -466,7 +465,7 @@ def rt_diff2tr(d: npt.ArrayLike) -> FloatArray:
     """
     motions = vectors("rt_diff2tr: d", d, 6)
     poses = np.zeros((*motions.shape[:-1], 4, 4))
-    poses[..., :3, :3] = cross_matrices(motions[..., 3:])
+    poses[..., :3, :3] = skews(motions[..., 3:])
     poses[..., :3, 3] = motions[..., :3]
     return poses + 0.0
 

@@ -213,6 +213,11 @@ def turning(tree: Tree) -> npt.NDArray[np.bool_]:
     return free
 
 
+def shorter_way(away: FloatArray, turning: npt.NDArray[np.bool_]) -> FloatArray:
+    """Differences (..., n) of coordinates, those that are turning (n,) the shorter way round."""
+    return np.where(turning, away - TURN * np.rint(away / TURN), away)
+
+
 #: rad, or m: how far beside the middle of its range a joint starts, at most a quarter of the range.
 ASIDE = 0.3
 

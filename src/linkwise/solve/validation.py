@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, members, shown
-from linkwise.model.tree import Tree, find_index
+from linkwise.model.link_tree import find_index
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, refuse_member, vectors
 
@@ -24,6 +25,15 @@ def positive(field: str, value: Any, *, zero: bool = False) -> float:
 
 #: A length beyond this, m, would leave the range of floating-point arithmetic in the sums of squares.
 FARTHEST = 1e50
+
+
+def numbers_between(field: str, value: npt.ArrayLike, expected: str, most: float, least: float = 0.0) -> FloatArray:
+    """Numbers (...) between two bounds."""
+    values = numbers(field, value, expected)
+    if ((values < least) | (values > most)).any():
+        raise ArgumentError(f"{field} is {shown(value)}; expected {expected}")
+    return values
+
 
 #: A direction given by a vector shorter than this has lost digits in its square.
 SHORTEST = 1e-150

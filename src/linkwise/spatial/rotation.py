@@ -109,7 +109,7 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
     """
     a, b = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
     normal, c = np.cross(a, b), np.asarray(b @ a)[..., None]
-    k, cosine = _skews(normal), c[..., None]
+    k, cosine = skews(normal), c[..., None]
     near = np.eye(3) + k + k @ k / (1.0 + np.maximum(cosine, 0.0))
     if (c >= 0).all():
         return np.asarray(near)
@@ -119,7 +119,7 @@ def rotation_between(start: npt.ArrayLike, end: npt.ArrayLike) -> FloatArray:
         across = across - a * _dot(a, across)
         across = across / np.sqrt(_dot(across, across))
     size = np.reshape([*map(math.hypot, c.ravel().tolist(), sine.ravel().tolist())], cosine.shape)
-    turned = _skews(across)
+    turned = skews(across)
     far = np.eye(3) + sine[..., None] / size * turned + (1.0 - cosine / size) * (turned @ turned)
     return np.asarray(np.where(cosine >= 0, near, far))
 
@@ -129,13 +129,20 @@ def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(np.broadcast_to(a, b.shape)[..., None, :] @ b[..., :, None])[..., 0]
 
 
-def _skews(v: FloatArray) -> FloatArray:
-    """The matrices (..., 3, 3) with _skews(v) @ u = v x u."""
+def skews(v: FloatArray) -> FloatArray:
+    """The matrices (..., 3, 3) of numbers with skews(v) @ u = v x u, for v (..., 3)."""
     result = np.zeros((*v.shape, 3))
     x, y, z = np.moveaxis(v, -1, 0)
     result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -z, y, -x
     result[..., 1, 0], result[..., 2, 0], result[..., 2, 1] = z, -y, x
     return result
+
+
+def rotations_about(axis: FloatArray, angle: FloatArray) -> FloatArray:
+    """Rotations (..., 3, 3) about unit axes (..., 3) by angles (...), broadcast: `rotation_about` of arrays of numbers."""
+    k = skews(axis)
+    s, half = np.sin(angle)[..., None, None], np.sin(0.5 * angle)[..., None, None]
+    return np.asarray(np.eye(3) + s * k + 2.0 * half**2 * (k @ k))
 
 
 def nearest_rotation(matrix: npt.ArrayLike) -> tuple[Array, Any]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
 from linkwise.spatial.quaternion import axis_and_angle
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import choice, common_batch, first_place, numbers, rigid_poses
@@ -218,24 +219,31 @@ class Legs:
     def state(self, progress: PiecewisePolynomial, time: FloatArray) -> State:
         """Return poses (..., K, 4, 4), twists and accelerations (..., K, 6) at times (K,).
 
-        The origin is at p0 + sum of d_k s_k, the orientation R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k and s_k
-        its progress from 0 to 1. With w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of
-        the w_k; its derivative the sum of R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap
-        or not.
+        The origin is at p0 + sum of d_k s_k, s_k the progress of leg k from 0 to 1.
         """
         s, sd, sdd = progress(time)
-        position = self.position[..., None, :] + s @ self.line
-        rotation = np.broadcast_to(self.rotation[..., None, :, :], (*position.shape[:-1], 3, 3))
-        w = wd = np.zeros_like(position)
+        rotation, w, wd = self.turning(s, sd, sdd)
+        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
+        return transforms(rotation, self.position[..., None, :] + s @ self.line), twist, acceleration
+
+    def turning(self, s: FloatArray, sd: FloatArray, sdd: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return rotations (..., 3, 3), angular velocities and accelerations (..., 3) for the progress (..., K - 1) of legs.
+
+        The orientation is R0 exp(f_1 s_1) exp(f_2 s_2) ..., f_k the turn of leg k and s_k its progress from 0 to 1. With
+        w_k = R_k f_k s_k', R_k the product before leg k, the angular velocity is the sum of the w_k; its derivative the sum
+        of R_k f_k s_k'' and (w_1 + ... + w_k-1) x w_k. This is exact, whether legs overlap or not.
+        """
+        batch = np.broadcast_shapes((*self.angle.shape[:-1], 1), s.shape[:-1])
+        rotation = np.broadcast_to(self.rotation[..., None, :, :], (*batch, 3, 3))
+        w = wd = np.zeros((*batch, 3))
         for k in range(self.angle.shape[-1]):
             axis, angle = self.axis[..., None, k, :], self.angle[..., None, k]
             turn = (rotation @ (axis * angle[..., None])[..., None])[..., 0]
             relative = turn * sd[..., k, None]
             wd = wd + turn * sdd[..., k, None] + np.cross(w, relative)
             w = w + relative
-            rotation = rotation @ turned(axis, angle * s[..., k])
-        twist, acceleration = (np.concatenate(pair, axis=-1) for pair in ((sd @ self.line, w), (sdd @ self.line, wd)))
-        return transforms(rotation, position), twist, acceleration
+            rotation = rotation @ rotations_about(axis, angle * s[..., k])
+        return rotation, w, wd
 
 
 def orthonormal(rotation: FloatArray) -> FloatArray:
@@ -248,18 +256,6 @@ def orthonormal(rotation: FloatArray) -> FloatArray:
     for _ in range(2):
         r = 0.5 * r @ (3.0 * np.eye(3) - np.swapaxes(r, -1, -2) @ r)
     return np.asarray(r)
-
-
-def cross_matrices(v: FloatArray) -> FloatArray:
-    """The matrices (..., 3, 3) that take vectors to their cross products with v (..., 3), v on the left."""
-    return np.swapaxes(np.cross(v[..., None, :], np.eye(3)), -1, -2)
-
-
-def turned(axis: FloatArray, angle: FloatArray) -> FloatArray:
-    """Rotations (..., 3, 3) about unit axes (..., 3) by angles (...), broadcast: Rodrigues' formula (O. Rodrigues, 1840)."""
-    k = cross_matrices(axis)
-    s, half = np.sin(angle)[..., None, None], np.sin(0.5 * angle)[..., None, None]
-    return np.asarray(np.eye(3) + s * k + 2.0 * half**2 * (k @ k))
 
 
 PROFILES = ("quintic", "trapezoidal")

@@ -309,8 +309,8 @@ def path_through(
 def _natural(s: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Derivatives at the knots of the cubic spline through points (..., K, n) with no second derivative at its ends."""
     first, second = _natural_matrices(s.tobytes())
-    way = q - q[..., :1, :]  # (a joint that stands has derivatives of exactly zero)
-    return first @ way, second @ way
+    away = q - q[..., :1, :]  # (a joint that stands has derivatives of exactly zero)
+    return first @ away, second @ away
 
 
 @lru_cache(maxsize=32)

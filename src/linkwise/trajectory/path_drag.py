@@ -104,9 +104,9 @@ def _settles(
 
 def _state(checks: Checks, lanes: FloatArray, n: int, name: str) -> tuple[FloatArray, ...]:
     """`Checks.state`, in which a joint that stands has derivatives of exactly zero."""
-    origin, way = lanes[:, :1, 0], lanes.copy()
-    way[:, :, [0, 3]] -= origin[:, :, None]
-    q, dq, ddq = checks.state(way, n, name)
+    origin, moved = lanes[:, :1, 0], lanes.copy()
+    moved[:, :, [0, 3]] -= origin[:, :, None]
+    q, dq, ddq = checks.state(moved, n, name)
     q += origin[..., :n]
     return q, dq, ddq
 

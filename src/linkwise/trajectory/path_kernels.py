@@ -32,11 +32,11 @@ UNLIMITED = 1e100
 LEAST_SHARE, LEAST = 1e-10, 1e-60
 
 
-def bernstein_values(z: FloatArray, degree: int = DEGREE) -> FloatArray:
-    """The Bernstein polynomials (..., degree + 1) at shares z."""
-    k = np.arange(degree + 1)
-    binomials = np.array([comb(degree, j) for j in k], dtype=float)
-    return np.asarray(binomials * z[..., None] ** k * (1.0 - z[..., None]) ** (degree - k))
+def bernstein_values(z: FloatArray) -> FloatArray:
+    """The Bernstein polynomials (..., DEGREE + 1) at shares z."""
+    k = np.arange(DEGREE + 1)
+    binomials = np.array([comb(DEGREE, j) for j in k], dtype=float)
+    return np.asarray(binomials * z[..., None] ** k * (1.0 - z[..., None]) ** (DEGREE - k))
 
 
 #: From values at `SHARES` to Bernstein coefficients.

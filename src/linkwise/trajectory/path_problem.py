@@ -104,14 +104,14 @@ class PathProblem:
                 raise ArgumentError(f"sd{side} is {speed:g}; with limits of {' or '.join(JERK_FIELDS)} it must be 0")
         averages = np.empty(self.path.batch, dtype=object)
         for place in np.ndindex(self.path.batch):
-            one = replace(self, path=self.path.member(place) if place else self.path)
-            rest = np.zeros(2)
+            member = replace(self, path=self.path.member(place) if place else self.path)
+            still = np.zeros(2)
 
-            def solve(ceiling: FloatArray, one: PathProblem = one, rest: FloatArray = rest) -> Retimed:
-                one.ceiling = ceiling
-                return one.solved(nodes, rest, 0)[0]
+            def solve(ceiling: FloatArray, member: PathProblem = member, still: FloatArray = still) -> Retimed:
+                member.ceiling = ceiling
+                return member.solved(nodes, still, 0)[0]
 
-            averages[place] = smooth(one.path, self.mechanism, limits, self.stops, solve)
+            averages[place] = smooth(member.path, self.mechanism, limits, self.stops, solve)
         pieces = PathPieces(self.path, nodes)
         rows = [np.square(average(average.passing(nodes))[1]) for average in averages.reshape(-1)]
         x = np.reshape(rows, (*self.path.batch, nodes.size))
@@ -125,7 +125,7 @@ class PathProblem:
         assert tree is not None
         if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
-        elastic = all(isinstance(one, Spring) for one in tree.springs)
+        elastic = all(isinstance(spring, Spring) for spring in tree.springs)
         return elastic and not tree.has_length_inertias
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:

@@ -105,11 +105,11 @@ class PathRefusals:
         efforts = standing(q)
         short = (efforts > limit * (1.0 + ROUNDING) + 1e-12 * efforts.max()).any(axis=-1) & rests
         if short.any():
-            one = int(np.argmax(short.any(axis=1)))
-            efforts = standing(path.at(nodes)[0].reshape(-1, nodes.size, path.n)[one])
+            place = int(np.argmax(short.any(axis=1)))
+            efforts = standing(path.at(nodes)[0].reshape(-1, nodes.size, path.n)[place])
             joint = int(np.argmax((efforts - limit).max(axis=0)))
             k = int(np.argmax(efforts[:, joint]))
-            raise ArgumentError(self._cannot_stand(joint, self.where(float(nodes[k]), one), float(efforts[k, joint])))
+            raise ArgumentError(self._cannot_stand(joint, self.where(float(nodes[k]), place), float(efforts[k, joint])))
 
     def _cannot_stand(self, joint: int, where: str, needed: float) -> str:
         limit = self.limits["tau_max"][joint]

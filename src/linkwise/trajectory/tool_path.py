@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, shown
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
 from linkwise.spatial.validation import numbers, rigid_poses, whole
-from linkwise.trajectory.cartesian import Legs, turned
+from linkwise.trajectory.cartesian import Legs
 from linkwise.trajectory.path import JointPath, path_through
 from linkwise.trajectory.validation import configuration, scalar
 
@@ -203,20 +204,17 @@ class _Route:
         """
         ends = np.concatenate(([0.0], np.cumsum(self.lengths)))
         position = np.tile(self.legs.position, (len(places), 1))
-        rotation = np.tile(self.legs.rotation, (len(places), 1, 1))
-        velocity, acceleration, w, wd = (np.zeros((len(places), 3)) for _ in range(4))
+        velocity, acceleration = (np.zeros((len(places), 3)) for _ in range(2))
+        progress = np.empty((3, len(places), len(self.lengths)))
         for k, length in enumerate(self.lengths):
             widths = [self.blend * (k > 0), self.blend * (k + 1 < len(self.lengths))]
-            ramps = [_ramp(places - end, middle - end, width) for end, width in zip(ends[k : k + 2], widths, strict=True)]
-            s, sd, sdd = ((up - down)[:, None] / length for up, down in zip(*ramps, strict=True))
+            up, down = (_ramp(places - end, middle - end, width) for end, width in zip(ends[k : k + 2], widths, strict=True))
+            progress[..., k] = np.subtract(up, down) / length
+            s, sd, sdd = progress[..., k, None]
             moved, slope, bend = self._displacement(k, s)
             position, velocity = position + moved, velocity + slope * sd
             acceleration = acceleration + slope * sdd + bend * sd**2
-            axis, angle = self.legs.axis[k], self.legs.angle[k]
-            turn = rotation @ (axis * angle)
-            wd = wd + turn * sdd + np.cross(w, turn * sd)
-            w = w + turn * sd
-            rotation = rotation @ turned(axis, angle * s[:, 0])
+        rotation, w, wd = self.legs.turning(*progress)
         return transforms(rotation, position), np.hstack((velocity, w)), np.hstack((acceleration, wd))
 
     def _displacement(self, k: int, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -226,7 +224,7 @@ class _Route:
             return line * s, np.broadcast_to(line, (len(s), 3)), np.zeros((len(s), 3))
         arm, turn = self.arcs[k]
         angle = np.linalg.norm(turn)
-        radius = turned(turn / angle, angle * s[:, 0]) @ arm
+        radius = rotations_about(turn / angle, angle * s[:, 0]) @ arm
         slope = np.cross(turn, radius)
         return radius - arm, slope, np.cross(turn, slope)
 

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from linkwise.inverse_kinematics.closed_form.circle_determinant import SAMPLES, kernels
+from linkwise.inverse_kinematics.closed_form.circle_determinant import DEGREE, kernels
+from linkwise.inverse_kinematics.closed_form.circle_roots import samples_of
 from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
 
+SAMPLES = samples_of(DEGREE)
 T = 2.0 * math.pi * np.arange(SAMPLES) / SAMPLES
 
 

@@ -177,3 +177,23 @@ def test_mistakes_are_named(limb: lw.Mechanism) -> None:
     for wrong, pattern in cases:
         with pytest.raises(ArgumentError, match=pattern):
             joint_velocities(limb, **{"q": limb.neutral, "twist": np.zeros(6)} | wrong)
+
+
+def test_a_floating_base_moves_as_a_link_that_floats() -> None:
+    """To rounding, velocities and accelerations; weights hold it, and the arm alone then moves the frame."""
+    links = [lw.Link(name=f"l{k}", before=at(0.1, 0.0, 0.3), axis=axis) for k, axis in enumerate(np.eye(3))]
+    links += [lw.Link(name=f"m{k}", before=at(0.0, 0.1, 0.2), axis=axis) for k, axis in enumerate(np.eye(3))]
+    craft = lw.Mechanism(links, floating=True)
+    body = lw.Mechanism([lw.Link(name="body", joint="floating"), *links])
+    rng = np.random.default_rng(8)
+    q, (twist, other) = craft.random_configuration(8, 20), rng.normal(size=(2, 20, 6))
+    qd = joint_velocities(craft, q, twist, limits=None).qd
+    assert np.abs(qd - joint_velocities(body, q, twist, limits=None).qd).max() < EXACT
+    assert np.abs(motion(craft, q, qd) - twist).max() < EXACT
+    qdd = joint_accelerations(craft, q, qd, other, limits=None).qdd
+    assert np.abs(qdd - joint_accelerations(body, q, qd, other, limits=None).qdd).max() < 10 * EXACT
+    held = joint_velocities(craft, q, twist, limits=None, damping=None, weights=[np.inf] * 6 + [1.0] * 6)
+    assert not held.qd[:, :6].any()
+    assert np.abs(motion(craft, q, held.qd) - twist).max() < EXACT * (1 + np.abs(held.qd).max())
+    bodily = np.abs(manipulability_gradient(craft, q) - manipulability_gradient(body, q)).max()
+    assert bodily < EXACT

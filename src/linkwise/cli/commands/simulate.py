@@ -38,14 +38,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.rendering import rendered
 from linkwise.simulation import Feedback, Sampled
 from linkwise.simulation import simulate as integrate
-from linkwise.simulation.energy_balance import (
-    EnergyAccount,
-    energies,
-    energy_account,
-    has_friction,
-    jumps,
-    unexplained,
-)
+from linkwise.simulation.energy_balance import EnergyAccount, energies, energy_account, has_friction, jumps, unexplained
 from linkwise.simulation.integrators import INTEGRATORS
 from linkwise.simulation.task import ADAPTIVE, FRICTION, STABILIZATIONS
 from linkwise.spatial.scalar import FloatArray

@@ -319,9 +319,9 @@ extern "C" {{
         """Write the tables of one function and the function that goes through them; the name of that."""
         real, count = C.types[self.precision], max(1, len(tape.results))
         drawn = samples(tape, ROWS, self.precision, points=self.points)
-        given, wanted, allowed, test = (names.new(f"{called}_{word}") for word in ("given", "wanted", "allowed", "test"))
-        texts += [table_text(given, drawn.given, self.precision), *expected_text(wanted, allowed, drawn)]
-        places = [f"&{given}[row][{first if port.size else 0}]" for first, port in placed(inputs(tape))]
+        arguments, wanted, allowed, test = (names.new(f"{called}_{word}") for word in ("given", "wanted", "allowed", "test"))
+        texts += [table_text(arguments, drawn.given, self.precision), *expected_text(wanted, allowed, drawn)]
+        places = [f"&{arguments}[row][{first if port.size else 0}]" for first, port in placed(inputs(tape))]
         places += [f"&made[{first if port.size else 0}]" for first, port in placed(outputs(tape))]
         lines = f"""{real} made[{count}] = {{0}};
 double found[{ROWS * count}];

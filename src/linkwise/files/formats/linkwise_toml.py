@@ -168,11 +168,7 @@ def _linear_spring_damper_values(spring: LinearSpringDamper) -> dict[str, Any]:
 # ── schemas ───────────────────────────────────────────────────────────────────────────────────────
 
 TENSOR = Kind("finite numbers", schema.NUMBERS.parse, _tensor_text)
-POINTS = Kind(
-    "a list of points, each a list of 3 finite numbers",
-    lambda value: schema.each_of(value, schema.VECTOR),
-    rows,
-)
+POINTS = Kind("a list of points, each a list of 3 finite numbers", schema.list_of(schema.VECTOR.parse), rows)
 FRAME = Schema(
     Field("xyz", schema.VECTOR, "m", doc="position"),
     Field("rpy", schema.VECTOR, "rad", doc="roll, pitch, yaw: Rz(yaw) Ry(pitch) Rx(roll)"),

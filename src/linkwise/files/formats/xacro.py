@@ -186,7 +186,7 @@ class Xacro(Format):
 
         expanded, warned = expand_text(text, path, options.arguments(), options.package_dirs)
         name = stem(path).split(".")[0]
-        reading = parse(expanded, name, options.physical, root=options.root, swap_limits=options.swap_limits)
+        reading = parse(expanded, name, options)
         problems, remarks = (
             [FileProblem(0, f"after expansion: {note.message}") for note in notes]
             for notes in (reading.problems, reading.remarks)

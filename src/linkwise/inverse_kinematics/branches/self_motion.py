@@ -21,7 +21,7 @@ from linkwise.inverse_kinematics.closed_form.solutions import Metric
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.manipulability import manipulability
 from linkwise.model.tree import Tree
-from linkwise.solve.joint_limits import TURN, JointRanges, beside, start_position
+from linkwise.solve.joint_limits import TURN, JointRanges, beside, shorter_way, start_position
 from linkwise.solve.validation import joint_given, joint_index, link_given
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import choice, numbers, vectors, whole
@@ -218,8 +218,7 @@ class _Curves:
 
     def _between(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """From coordinates a to b (..., n), angles the shorter way round."""
-        away = b - a
-        return np.where(self.ranges.turning, away - TURN * np.rint(away / TURN), away)
+        return shorter_way(b - a, self.ranges.turning)
 
     def _tangents(self, q: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The change of coordinates (M, n) for a unit of the redundant joint, and the sign of the others' determinant."""

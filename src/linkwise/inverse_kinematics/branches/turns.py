@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.closed_form import Solutions
+from linkwise.inverse_kinematics.closed_form.answers import rows_of_poses
 from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.spatial.scalar import FloatArray
 
@@ -58,21 +59,14 @@ def with_turns(solutions: Solutions, ranges: JointRanges, q0: FloatArray, held: 
     return _listed(solutions, pose[at][order], turned[order])
 
 
-def _filled(solutions: Solutions) -> npt.NDArray[np.bool_]:
-    """Which rows (N, K) of poses hold a solution."""
-    return np.arange(solutions.q.shape[-2]) < solutions.count.reshape(-1, 1)
-
-
 def _rows(solutions: Solutions) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """The pose (M,) of each solution, and the solutions (M, n)."""
-    filled = _filled(solutions)
+    filled = np.arange(solutions.q.shape[-2]) < solutions.count.reshape(-1, 1)
     return np.nonzero(filled)[0], solutions.q.reshape(*filled.shape, solutions.q.shape[-1])[filled]
 
 
 def _listed(solutions: Solutions, pose: npt.NDArray[np.intp], q: FloatArray) -> Solutions:
     """Solutions (M, n) of poses (M,) in rising order, in the shape of others."""
     batch = solutions.count.shape
-    count = np.bincount(pose, minlength=solutions.count.size).astype(np.intp)
-    rows = np.full((len(count), int(count.max(initial=0)), q.shape[1]), np.nan)
-    rows[pose, np.arange(len(pose)) - np.repeat(np.cumsum(count) - count, count)] = q
+    rows, count = rows_of_poses(pose, q, solutions.count.size)
     return replace(solutions, q=rows.reshape(*batch, *rows.shape[1:]), count=count.reshape(batch))

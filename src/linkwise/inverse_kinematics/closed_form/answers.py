@@ -105,6 +105,14 @@ def distinct(
     return pose[keep], angles[keep]
 
 
+def rows_of_poses(pose: npt.NDArray[np.intp], values: FloatArray, poses: int) -> tuple[FloatArray, npt.NDArray[np.intp]]:
+    """Values (M, ...) of poses (M,) in rising order as rows (N, K, ...), NaN where a pose has fewer; how many each has."""
+    count = np.bincount(pose, minlength=poses).astype(np.intp)
+    rows = np.full((poses, int(count.max(initial=0)), *values.shape[1:]), np.nan)
+    rows[pose, np.arange(len(pose)) - (np.cumsum(count) - count)[pose]] = values
+    return rows, count
+
+
 def wrapped(angles: FloatArray, period: FloatArray | None = None) -> FloatArray:
     """Angles (M, 6) in [-pi, pi], whole turns taken off; what has no period stays."""
     turns = np.rint(angles * (0.5 / np.pi))

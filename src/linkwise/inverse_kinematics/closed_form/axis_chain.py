@@ -20,6 +20,7 @@ from linkwise.model.body import Body, moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.stacks import cleaned
 from linkwise.model.tree import Tree
+from linkwise.spatial import lines
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import inverse
 
@@ -82,18 +83,34 @@ class AxisChain:
 
         D^-1 = E_m(-t_m) ... E_1(-t_1), and turning each axis round makes of -t again t: the same numbers solve both.
         """
-        order = slice(None, None, -1)
+        order = range(len(self))[::-1]
+        return replace(part(self, order), axes=-self.axes[order] + 0.0, home=np.eye(4), frame=np.eye(4))
+
+    def with_revolute(self, place: int, axis: FloatArray, point: FloatArray) -> AxisChain:
+        """The chain with a revolute joint at a place, of no coordinate, about an axis (3,) through a point (3,)."""
         return replace(
             self,
-            axes=-self.axes[order] + 0.0,
-            points=self.points[order],
-            translates=self.translates[order],
-            home=np.eye(4),
-            frame=np.eye(4),
-            coordinates=self.coordinates[order],
-            ratios=self.ratios[order],
-            shifts=self.shifts[order],
+            axes=np.insert(self.axes, place, axis, axis=0),
+            points=np.insert(self.points, place, point, axis=0),
+            translates=(*self.translates[:place], False, *self.translates[place:]),
+            coordinates=(*self.coordinates[:place], -1, *self.coordinates[place:]),
+            ratios=np.insert(self.ratios, place, 1.0),
+            shifts=np.insert(self.shifts, place, 0.0),
         )
+
+
+def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
+    """Some joints of a chain, in the order given, as a chain of their own, with the same end."""
+    joints = list(which)
+    return replace(
+        chain,
+        axes=chain.axes[joints],
+        points=chain.points[joints],
+        translates=tuple(chain.translates[k] for k in joints),
+        coordinates=tuple(chain.coordinates[k] for k in joints),
+        ratios=chain.ratios[joints],
+        shifts=chain.shifts[joints],
+    )
 
 
 def chain_of(tree: Tree, link: int | str = "tool") -> tuple[AxisChain | None, str]:
@@ -217,12 +234,9 @@ def feet(chain: AxisChain, i: int, j: int) -> tuple[FloatArray, FloatArray]:
     Of parallel axes, the point that axis i has, and the one of axis j beside it.
     """
     a, b, p, q = chain.axes[i], chain.axes[j], chain.points[i], chain.points[j]
-    c = float(a @ b)
     if angle(chain, i, j) <= TOLERANCE:
-        return p, q + b * float(b @ (p - q))
-    across = 1.0 - c * c
-    along_a, along_b = float(a @ (q - p)), float(b @ (q - p))
-    return p + a * ((along_a - c * along_b) / across), q + b * ((c * along_a - along_b) / across)
+        return p, np.asarray(lines.foot_on_line(p, q, b))
+    return lines.feet(p, a, q, b)
 
 
 def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
@@ -237,9 +251,7 @@ def made_parallel(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
 def made_meet(chain: AxisChain, joints: Sequence[int]) -> AxisChain:
     """The chain with one point for the axes of some joints; its misfit grows by the greatest distance, in its size."""
     point, gap = common_point(chain, *joints)
-    points = chain.points.copy()
-    points[list(joints)] = point
-    return replace(chain, points=tidy(points), misfit=max(chain.misfit, gap / chain.size))
+    return with_points(chain, dict.fromkeys(joints, point), gap / chain.size)
 
 
 def as_read(near: AxisChain, chain: AxisChain) -> AxisChain:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.circle_roots import classified, coefficients
+from linkwise.inverse_kinematics.closed_form.circle_roots import declared
 from linkwise.inverse_kinematics.closed_form.loop_closing import (
     about,
     inverse_placement,
@@ -29,19 +29,13 @@ from linkwise.inverse_kinematics.closed_form.loop_closing import (
     shifted,
     times,
 )
-from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
-#: Samples of the determinant on the circle. Its orders up to 8 are its own; those beyond, up to half of the samples, must
-#: vanish: they measure its error.
-SAMPLES = 20
-
-#: Degree of the determinant, and the number of its roots in z = exp(i t).
+#: Degree of the determinant, which has twice as many roots in z = exp(i t).
 DEGREE = 8
-ROOTS = 2 * DEGREE
 
 #: The angles by which a pair of joints is sampled, and what makes coefficients of (1, cos, sin) of three samples.
 THIRDS = np.array([0.0, 2.0 * math.pi / 3.0, -2.0 * math.pi / 3.0])
@@ -101,13 +95,13 @@ def eliminate_pair(loop: Array, slides: Slides = Slides()) -> tuple[Array, Array
 def _pair(before: Array, between: Array, after: Array, slides: tuple[bool, ...]) -> Array:
     """The 14 forms of the z axis after two joints, (14, 9) of the products (1, c, s) or (1, d, d^2) of these."""
     samples = np.empty((3, 3, 14), dtype=object)
-    for i, one in enumerate(_samples(slides[0])):
-        outer = times(times(before, one), between)
-        for j, two in enumerate(_samples(slides[1])):
-            samples[i, j] = _forms(times(times(outer, two), after))
-    one, two = (FROM_SHIFTS if slide else FROM_SAMPLES for slide in slides)
-    rows = np.tensordot(one, samples, axes=(1, 0))
-    return np.moveaxis(np.tensordot(two, rows, axes=(1, 1)), 0, 1).reshape(9, 14).T
+    for i, first in enumerate(_samples(slides[0])):
+        outer = times(times(before, first), between)
+        for j, second in enumerate(_samples(slides[1])):
+            samples[i, j] = _forms(times(times(outer, second), after))
+    first, second = (FROM_SHIFTS if slide else FROM_SAMPLES for slide in slides)
+    rows = np.tensordot(first, samples, axes=(1, 0))
+    return np.moveaxis(np.tensordot(second, rows, axes=(1, 1)), 0, 1).reshape(9, 14).T
 
 
 def _samples(slides: bool) -> list[Array]:
@@ -160,9 +154,9 @@ def _back_substituted(R: Array, right: Array) -> Array:
 def half_angle_matrix(equations: Array, c: Any, s: Any) -> Array:
     """The 12 equations (12, 12) in (cos t/2, sin t/2, cos 3t/2, sin 3t/2) x (1, c, s) at a hidden angle."""
     at = equations[0] + equations[1] * c + equations[2] * s
-    one, cosine, sine = at[:, :3], at[:, 3:6], at[:, 6:]
-    by_cosine = np.concatenate([one + 0.5 * cosine, 0.5 * sine, 0.5 * cosine, 0.5 * sine], axis=1)
-    by_sine = np.concatenate([0.5 * sine, one - 0.5 * cosine, -0.5 * sine, 0.5 * cosine], axis=1)
+    constant, cosine, sine = at[:, :3], at[:, 3:6], at[:, 6:]
+    by_cosine = np.concatenate([constant + 0.5 * cosine, 0.5 * sine, 0.5 * cosine, 0.5 * sine], axis=1)
+    by_sine = np.concatenate([0.5 * sine, constant - 0.5 * cosine, -0.5 * sine, 0.5 * cosine], axis=1)
     return np.concatenate([by_cosine, by_sine])
 
 
@@ -219,20 +213,20 @@ def joint_angles(equations: Array, pair: Array, loop: Array, z: Array, slides: S
     other = _joint(products, slides.third or slides.fourth)
     known = np.array([x * y for x in (1.0, *turned) for y in (1.0, *other)], dtype=object)
     eliminated = (pair[0] + pair[1] * c + pair[2] * s) @ known
-    one, two = (
+    q1, q2 = (
         pair_of if slide else np.array(_unit(*pair_of), dtype=object)
         for pair_of, slide in ((eliminated[:2], slides.first), (eliminated[2:], slides.second))
     )
-    three, four = (turned, other) if slides.fourth else (other, turned)
+    q3, q4 = (turned, other) if slides.fourth else (other, turned)
     hidden, first, second, seen, third, fourth = loop
     T1, T2, T3, T4 = (
-        shifted(value[0]) if slide else about(*value) for value, slide in zip((one, two, three, four), slides, strict=True)
+        shifted(value[0]) if slide else about(*value) for value, slide in zip((q1, q2, q3, q4), slides, strict=True)
     )
     left = product_of(about(c, s), hidden, T1, first, T2, second)
     right = product_of(seen, T3, third, T4, fourth)
     turn = left[:, :3].T @ right[:, :3].T
     across, along = turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]
-    values = [v[0] if slide else atan2(v[1], v[0]) for v, slide in zip((one, two, three, four), slides, strict=True)]
+    values = [v[0] if slide else atan2(v[1], v[0]) for v, slide in zip((q1, q2, q3, q4), slides, strict=True)]
     return np.array([atan2(s, c), *values[:2], atan2(across, along), *values[2:]], dtype=object)
 
 
@@ -252,51 +246,18 @@ def _unit(c: Any, s: Any) -> tuple[Any, Any]:
 
 
 @cache
-def kernels() -> dict[str, Kernel]:
+def kernels() -> Functions:
     """The functions of this module that are the same for all joints, and what its samples need, compiled."""
-    c, roots = {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
-
-    def polynomial(samples: Array) -> tuple[Array, Array]:
-        return coefficients(samples, DEGREE)
-
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        "determinant": (determinant, {"equations": (3, 6, 9), "circle": (2,)}, {"value": ()}),
-        "coefficients": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "classified": (
-            classified,
-            {**c, **roots, "error": ()},
-            {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
-        ),
-    }
-    return {name: Kernel(kept_tape(__name__, f, name, inputs, outputs)) for name, (f, inputs, outputs) in declared.items()}
+    value = determinant, {"equations": (3, 6, 9), "circle": (2,)}, {"value": ()}
+    return Functions(__name__, {"determinant": value} | declared(DEGREE))
 
 
 @cache
-def ufuncs() -> dict[str, Any]:
-    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
-    return {name: kernel.ufunc for name, kernel in kernels().items()}
-
-
-@cache
-def pair_kernels(slides: Slides) -> dict[str, Kernel]:
+def pair_kernels(slides: Slides) -> Functions:
     """`eliminate_pair` and `joint_angles` for what slides, compiled."""
-    loop, equations, pair = {"loop": (6, 3, 4)}, {"equations": (3, 6, 9)}, {"pair": (3, 4, 9)}
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        "eliminate_pair": (partial(eliminate_pair, slides=slides), loop, {**equations, **pair}),
-        "joint_angles": (
-            partial(joint_angles, slides=slides),
-            {**equations, **pair, **loop, "circle": (2,)},
-            {"q": (6,)},
-        ),
+    loop, eliminated = {"loop": (6, 3, 4)}, {"equations": (3, 6, 9), "pair": (3, 4, 9)}
+    functions = {
+        "eliminate_pair": (partial(eliminate_pair, slides=slides), loop, eliminated),
+        "joint_angles": (partial(joint_angles, slides=slides), {**eliminated, **loop, "circle": (2,)}, {"q": (6,)}),
     }
-    suffix = "".join("RP"[slide] for slide in slides)
-    return {
-        name: Kernel(kept_tape(__name__, f, f"{name}_{suffix}", inputs, outputs))
-        for name, (f, inputs, outputs) in declared.items()
-    }
-
-
-@cache
-def pair_ufuncs(slides: Slides) -> dict[str, Any]:
-    """The gufuncs of `pair_kernels`."""
-    return {name: kernel.ufunc for name, kernel in pair_kernels(slides).items()}
+    return Functions(__name__, functions, "_" + "".join("RP"[slide] for slide in slides))

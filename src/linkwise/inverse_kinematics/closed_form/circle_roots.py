@@ -7,7 +7,7 @@ roots lie on the circle or in pairs z, 1 / conj(z). Its coefficients come from s
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -128,8 +128,8 @@ def root_discs(c: Array, roots: Array, error: Any) -> tuple[Array, Array]:
         for j, b in enumerate(roots):
             if j != i:
                 # |1 / conj(a) - b| |a| = |1 - conj(a) b|, the same for both
-                one, two = (a, b) if i < j else (b, a)
-                image = root(_square_of_image(one, two)) * root(inverses[i])
+                earlier, later = (a, b) if i < j else (b, a)
+                image = root(_square_of_image(earlier, later)) * root(inverses[i])
                 far = least(gaps[i][j], image) - 2.5 * (radii[i] + radii[j])
                 margin = select(margin - far, far, margin)
         margins.append(margin)
@@ -222,3 +222,24 @@ def root_iteration(degree: int) -> Descent:
 def _one_root_iteration(degree: int) -> Any:
     """The same for one polynomial, as a gufunc: of fewer lanes divisions take less time."""
     return Descent(root_iteration(degree).program, lanes=2).ufunc
+
+
+def samples_of(degree: int) -> int:
+    """How often a polynomial of a degree is sampled: orders beyond its own, up to half the samples, measure its error."""
+    return 2 * degree + 4
+
+
+def circle_points(degree: int) -> FloatArray:
+    """The points (cos, sin) of the circle (S, 2) at which polynomials of a degree are sampled."""
+    angles = 2.0 * np.pi * np.arange(samples_of(degree)) / samples_of(degree)
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def declared(degree: int) -> dict[str, tuple[Any, Any, Any]]:
+    """`coefficients` and `classified` for polynomials of a degree, with the shapes of their inputs and outputs."""
+    c, roots = {"c": (degree + 1, 2)}, 2 * degree
+    kinds = {"radii": (roots,), "circle": (roots, 2), "kind": (roots,)}
+    return {
+        "coefficients": (partial(coefficients, degree=degree), {"samples": (samples_of(degree),)}, {**c, "error": ()}),
+        "classified": (classified, {**c, "roots": (roots, 2), "error": ()}, kinds),
+    }

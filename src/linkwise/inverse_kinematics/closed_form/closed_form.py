@@ -83,13 +83,14 @@ class ClosedForm:
         chain, family, self.why = recognised(mechanism, link, asks, self.fixed)
         self.exists = family is not None
         self.family = "" if family is None else family.name
-        self._solver = None if chain is None or family is None else Compiled(mechanism, link, chain, family, self.fixed)
+        self._program = None if chain is None or family is None else (link, chain, family)
+        self._solver: Compiled | None = None
 
     def all(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None = None, limits: bool = True, *, tol: float = TOLERANCE
     ) -> Solutions:
         """Every solution for poses, the nearest to q0 first; see `linkwise.inverse_kinematics.all_inverse_kinematics`."""
-        q, count, _, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value)
+        q, count, _, errors = (self._solver or self._compiled()).run(T, q0, limits, tol, self._value)
         counts, cause = np.asarray(count, dtype=np.intp), np.asarray(errors[..., 3])
         return Solutions(q if counts.ndim else q[: int(counts)], counts, np.asarray(cause < SEARCH), cause=cause)
 
@@ -107,19 +108,19 @@ class ClosedForm:
         position_error, rotation_error : float or ndarray (...)
             What the forward pass says, m and rad; the angle as twice the sine of its half.
         """
-        _, count, q, errors = (self._solver or self.refuse()).run(T, q0, limits, tol, self._value, nearest=True)
+        _, count, q, errors = (self._solver or self._compiled()).run(T, q0, limits, tol, self._value, nearest=True)
         return q, count > 0, errors[..., 0], errors[..., 1]
 
     @property
     def branches(self) -> int:
         """How many solutions a pose has at most."""
-        _, chain, family = (self._solver or self.refuse()).program
+        _, chain, family = self._program or self.refuse()
         return len(family.solve(np.eye(4, dtype=object), values_at(chain)))
 
     @property
     def misfit(self) -> float:
         """How far the arm is from the special one whose equations are solved, rad or shares of its size."""
-        near = (self._solver or self.refuse()).program[2].near
+        near = (self._program or self.refuse())[2].near
         return 0.0 if near is None else near.misfit
 
     def holding(self, value: npt.ArrayLike) -> ClosedForm:
@@ -129,6 +130,12 @@ class ClosedForm:
         other = object.__new__(ClosedForm)
         other.__dict__.update(self.__dict__, _value=numbers("fixed", value))
         return other
+
+    def _compiled(self) -> Compiled:
+        program = self._program or self.refuse()
+        make = partial(Compiled, self.mechanism, *program, self.fixed)
+        self._solver = self.mechanism.memo("closed_form", program, make)
+        return self._solver
 
     def __reduce__(self) -> tuple[Any, ...]:
         fixed: Any = None if self.fixed is None else {self.fixed: self._value}

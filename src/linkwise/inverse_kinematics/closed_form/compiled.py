@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,37 +45,44 @@ class Compiled:
 
     def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None = None) -> None:
         self.mechanism, self.fixed = mechanism, fixed
-        self._parts: _Parts | None = None
-        self.program = link, chain, family
+        self.kernel = ClosedFormProgram(mechanism, link, chain, family).kernel()
+        self.completion = Completion(mechanism, link, chain, family, fixed, self.kernel)
+        idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
+        self.start = np.ascontiguousarray(start_position(mechanism, idle))
+        self.limits = {
+            True: np.column_stack([mechanism.q_min, mechanism.q_max]),
+            False: np.tile([-np.inf, np.inf], (mechanism.n, 1)),
+        }
+        self._known = {(limits, TOLERANCE): self._bounds(limits, TOLERANCE) for limits in (True, False)}
+        self._entry = self.kernel.entry(self._slow) or self._slow
 
     def run(
         self, T: npt.ArrayLike, q0: npt.ArrayLike | None, limits: bool, tol: float, value: FloatArray, nearest: bool = False
     ) -> tuple[Any, ...]:
         """The completed results of `ClosedFormProgram.run` for arguments that fit; with `nearest`, rows may be left out."""
-        parts = self._parts or self._made()
-        bounds = parts.known.get((limits, tol)) if limits is True or limits is False else None
+        bounds = self._known.get((limits, tol)) if limits is True or limits is False else None
         if bounds is None:
-            bounds = parts.bounds(limits, tol)
+            bounds = self._bounds(limits, tol)
         if type(T) is np.ndarray and T.shape == (4, 4) and T.dtype.char == "d" and self.fixed is None:  # (without detours)
-            start = parts.start if q0 is None else q0
-            if type(start) is np.ndarray and start.shape == parts.start.shape and start.dtype.char == "d":
-                results: tuple[Any, ...] = parts.entry(T.reshape(16), start, bounds)
+            start = self.start if q0 is None else q0
+            if type(start) is np.ndarray and start.shape == self.start.shape and start.dtype.char == "d":
+                results: tuple[Any, ...] = self._entry(T.reshape(16), start, bounds)
                 if results[3][2] <= RIGID:
                     return results
-        poses, start = pose_matrices(T), self._start(parts, q0, value)
+        poses, start = pose_matrices(T), self._start(q0, value)
         poses = poses.reshape(*poses.shape[:-2], 16)
         batch = common_batch(T=poses.shape[:-1], q0=start.shape[:-1])
         with np.errstate(all="ignore"):  # (branches that are no answers may divide by nothing)
             if nearest and math.prod(batch) > AT_ONCE:
-                results = _in_blocks(parts, batch, poses, start, bounds)
+                results = self._in_blocks(batch, poses, start, bounds)
             else:
-                results = parts.kernel(poses, start, bounds)
+                results = self.kernel(poses, start, bounds)
         special = results[3][~(results[3][..., 2] <= RIGID)]
         if not special.size:
             return results
         if not np.all(special[:, 2] - special[:, 3] <= RIGID):
             refuse(T, start)
-        completed, added = self._completed(parts, batch, poses, start, bounds, results)
+        completed, added = self._completed(batch, poses, start, bounds, results)
         if added and not batch and not nearest:
             warn(
                 f"{self.mechanism.name!r}: {added} of {int(completed[1])} solutions come from random starts, because the"
@@ -86,7 +92,6 @@ class Compiled:
 
     def _completed(
         self,
-        parts: _Parts,
         batch: tuple[int, ...],
         poses: FloatArray,
         start: FloatArray,
@@ -100,7 +105,7 @@ class Compiled:
             np.asarray(part).reshape(-1, *core) for part, core in zip(results[1:], ((), (n,), (4,)), strict=True)
         )
         some = np.flatnonzero(errors[:, 3] > 0.0)
-        completed = parts.completion.run(
+        completed = self.completion.run(
             np.broadcast_to(poses, (*batch, 16)).reshape(-1, 16)[some],
             np.broadcast_to(start, (*batch, n)).reshape(-1, n)[some],
             bounds,
@@ -120,37 +125,16 @@ class Compiled:
         shaped = (None if p is None else p.reshape((*batch, *p.shape[1:])) for p in (q, count, nearest, errors))
         return tuple(shaped), sum(rows.added for rows in completed)
 
-    def _made(self) -> _Parts:
-        make_parts = partial(_Parts, self.mechanism, *self.program, self.fixed)
-        self._parts = self.mechanism.memo("closed_form", self.program, make_parts)
-        return self._parts
-
-    def _start(self, parts: _Parts, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
+    def _start(self, q0: npt.ArrayLike | None, value: FloatArray) -> FloatArray:
         n = self.mechanism.n
-        start = parts.start if q0 is None else vectors("q0", q0, n)
+        start = self.start if q0 is None else vectors("q0", q0, n)
         if self.fixed is None:
             return start
         starts = np.broadcast_to(start, (*common_batch(q0=start.shape[:-1], fixed=value.shape), n)).copy()
         starts[..., self.fixed] = value
         return starts
 
-
-class _Parts:
-    """What a closed form needs at every call."""
-
-    def __init__(self, mechanism: Tree, link: int | str, chain: AxisChain, family: Family, fixed: int | None) -> None:
-        self.kernel = ClosedFormProgram(mechanism, link, chain, family).kernel()
-        self.completion = Completion(mechanism, link, chain, family, fixed, self.kernel)
-        idle = np.isin(np.arange(mechanism.n), chain.coordinates, invert=True)
-        self.start = np.ascontiguousarray(start_position(mechanism, idle))
-        self.limits = {
-            True: np.column_stack([mechanism.q_min, mechanism.q_max]),
-            False: np.tile([-np.inf, np.inf], (mechanism.n, 1)),
-        }
-        self.known = {(limits, TOLERANCE): self.bounds(limits, TOLERANCE) for limits in (True, False)}
-        self.entry = self.kernel.entry(self._slow) or self._slow
-
-    def bounds(self, limits: bool, tol: float) -> FloatArray:
+    def _bounds(self, limits: bool, tol: float) -> FloatArray:
         """The third argument of the kernel."""
         return np.concatenate([*self.limits[flag("limits", limits)].T, [positive("tol", tol), np.nan]])
 
@@ -158,25 +142,24 @@ class _Parts:
         with np.errstate(all="ignore"):
             return self.kernel.ufunc(pose, q0, bounds)
 
+    def _in_blocks(
+        self, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
+    ) -> tuple[Any, ...]:
+        """What the kernel gives but for all the answers, for which a large batch would need much room."""
+        total, n = math.prod(batch), start.shape[-1]
+        rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
+        count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
 
-def _in_blocks(
-    parts: _Parts, batch: tuple[int, ...], poses: FloatArray, start: FloatArray, bounds: FloatArray
-) -> tuple[Any, ...]:
-    """What the kernel gives but for all the answers, for which a large batch would need much room."""
-    total, n = math.prod(batch), start.shape[-1]
-    rows, starts = (np.broadcast_to(part, (*batch, part.shape[-1])).reshape(total, -1) for part in (poses, start))
-    count, q, errors = np.empty(total), np.empty((total, n)), np.empty((total, 4))
+        def solve(part: slice) -> Iterator[None]:
+            every = np.empty((AT_ONCE, *self.kernel.tape.outputs["q"]))
+            for first in range(part.start, part.stop, AT_ONCE):
+                here = slice(first, min(first + AT_ONCE, part.stop))
+                results = every[: here.stop - first], count[here], q[here], errors[here]
+                self.kernel(rows[here], starts[here], bounds, out=results)
+                yield
 
-    def solve(part: slice) -> Iterator[None]:
-        every = np.empty((AT_ONCE, *parts.kernel.tape.outputs["q"]))
-        for first in range(part.start, part.stop, AT_ONCE):
-            here = slice(first, min(first + AT_ONCE, part.stop))
-            results = every[: here.stop - first], count[here], q[here], errors[here]
-            parts.kernel(rows[here], starts[here], bounds, out=results)
-            yield
-
-    threads.run(solve, parts.kernel.pieces(total))
-    return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
+        threads.run(solve, self.kernel.pieces(total))
+        return None, count.reshape(batch), q.reshape(*batch, n), errors.reshape(*batch, 4)
 
 
 def pose_matrices(T: npt.ArrayLike) -> FloatArray:

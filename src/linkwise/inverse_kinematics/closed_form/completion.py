@@ -19,7 +19,7 @@ from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint
 from linkwise.solve.constraints.joint_value import Coordinate
 from linkwise.solve.constraints.pose import Pose
-from linkwise.solve.joint_limits import TURN, JointRanges, turning
+from linkwise.solve.joint_limits import JointRanges, shorter_way, turning
 from linkwise.spatial.scalar import FloatArray
 
 #: Random starts of a pose at which an equation leaves its unknown free.
@@ -243,9 +243,7 @@ class Completion:
 
     def _apart(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """The distances (...) of coordinates (..., n), whole turns taken off."""
-        away = a - b
-        away = np.where(self.turning, np.remainder(away + 0.5 * TURN, TURN) - 0.5 * TURN, away)
-        return np.asarray(np.linalg.norm(away, axis=-1))
+        return np.asarray(np.linalg.norm(shorter_way(a - b, self.turning), axis=-1))
 
     def _numbers(self, poses: FloatArray, start: FloatArray) -> FloatArray:
         """The numbers (N, p) of the system."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import members
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of, settled
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, chain_of, part, settled
 from linkwise.inverse_kinematics.closed_form.axis_clusters import blocks
 from linkwise.inverse_kinematics.closed_form.five_revolute import parallel_groups
 from linkwise.inverse_kinematics.closed_form.planar_chain import RotationFirst, planar_runs, plane_first, rotation_first
@@ -24,14 +24,11 @@ from linkwise.inverse_kinematics.closed_form.problem import (
     Solve,
     Way,
     axes_of,
-    part,
     values_at,
 )
 from linkwise.inverse_kinematics.closed_form.six_revolute import parallel, spherical
-from linkwise.inverse_kinematics.closed_form.subproblems import Turn
-from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 
 
@@ -84,8 +81,9 @@ def orientation_only(setting: Setting) -> RotationFirst | None:
 #: Positions at random that a way must find again before it is taken.
 TRIALS = 8
 
-#: How near it must come, unrefined: cosine, sine, or lengths of the chain.
-NEAR = 1e-3
+#: How near it must come, unrefined, where answers are refined afterwards and where they are not: cosine, sine, or lengths
+#: of the chain.
+NEAR, EXACTLY = 1e-3, 1e-6
 
 
 def take_apart(chain: AxisChain, fixed: int | None = None, asks: str = "pose") -> tuple[AxisChain, Family] | None:
@@ -153,8 +151,8 @@ def _rough(candidate: Way) -> bool:
 
 def _joined(first: Way, second: Way) -> Solve:
     """The branches of both ways, for the joints in the order of the first."""
-    one, other = first.setting.chain.coordinates, second.setting.chain.coordinates
-    there, back = [one.index(k) for k in other], [other.index(k) for k in one]
+    order, second_order = first.setting.chain.coordinates, second.setting.chain.coordinates
+    there, back = [order.index(k) for k in second_order], [second_order.index(k) for k in order]
 
     def solve(displacement: Array, free: Sequence[Any]) -> list[Branch]:
         branches = list(first.solve(displacement, free))
@@ -182,30 +180,17 @@ def _ways(setting: Setting, asks: str) -> Iterator[Way]:
 
 def _finds_again(candidate: Way) -> bool:
     """Whether every position at random is among the branches for its own pose."""
-    setting = candidate.setting
-    trials = setting.random(TRIALS)
-    truth = np.array([_numbers(values, setting) for values in trials], dtype=float)
-    poses = np.array([setting.reached(values) for values in trials])
-    held = truth if setting.fixed is not None else np.broadcast_to(_numbers(values_at(setting.chain), setting), truth.shape)
-    branches = _branches(candidate, poses, np.ascontiguousarray(held.astype(float)))
-    miss = np.abs(branches - truth[:, None]).max(axis=-1)
-    return bool(np.all(np.any(miss < NEAR, axis=1)))
-
-
-def _branches(candidate: Way, poses: FloatArray, held: FloatArray) -> FloatArray:
-    """Branches (k, K, m) as numbers."""
-    setting = candidate.setting
-
-    def run(pose: Array, numbers: Array) -> Array:
-        fixed = setting.fixed
-        free = values_at(setting.chain)
-        if fixed is not None:
-            free[fixed] = _values(numbers, setting)[fixed]
-        return np.array([_numbers(branch.joints, setting) for branch in candidate.solve(pose, free)], dtype=object)
-
-    kernel = Kernel(trace(run, "trial", {"pose": (4, 4), "held": (held.shape[1],)}), "numpy")
-    with np.errstate(all="ignore"):
-        return np.asarray(kernel(poses, held))
+    setting, near = candidate.setting, NEAR if _rough(candidate) else EXACTLY
+    free = values_at(setting.chain)
+    for values in setting.random(TRIALS):
+        if setting.fixed is not None:
+            free[setting.fixed] = values[setting.fixed]
+        with np.errstate(all="ignore"):
+            branches = candidate.solve(setting.reached(values), free)
+        joints = np.array([_numbers(branch.joints, setting) for branch in branches], dtype=float)
+        if not np.any(np.abs(joints - _numbers(values, setting)).max(axis=1) < near):
+            return False
+    return True
 
 
 def _numbers(values: Any, setting: Setting) -> list[Any]:
@@ -214,15 +199,6 @@ def _numbers(values: Any, setting: Setting) -> list[Any]:
     for value, translates in zip(values, setting.chain.translates, strict=True):
         scalars += [value / setting.chain.size] if translates else [value.c, value.s]
     return scalars
-
-
-def _values(numbers: Array, setting: Setting) -> list[Any]:
-    """The inverse of `_numbers`."""
-    joint_values, place = [], 0
-    for translates in setting.chain.translates:
-        joint_values.append(numbers[place] * setting.chain.size if translates else Turn(numbers[place], numbers[place + 1]))
-        place += 1 if translates else 2
-    return joint_values
 
 
 #: Families of six revolute joints.

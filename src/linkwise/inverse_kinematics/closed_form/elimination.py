@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
+from linkwise.inverse_kinematics.closed_form.answers import rows_of_poses
 from linkwise.inverse_kinematics.closed_form.at_limits import BESIDE, brought_within, nearly_singular, periods
 from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, chain_of
 from linkwise.inverse_kinematics.closed_form.compiled import TOLERANCE, pose_matrices, refuse
@@ -175,9 +176,7 @@ _PARTS = _PARTS.reshape(16, 2)
 
 def _listed(pose: npt.NDArray[np.intp], q: FloatArray, cause: FloatArray, batch: tuple[int, ...]) -> Solutions:
     """Solutions (M, n) of poses (M,) in rising order."""
-    count = np.bincount(pose, minlength=len(cause)).astype(np.intp)
-    rows = np.full((len(cause), int(count.max(initial=0)), q.shape[1]), np.nan)
-    rows[pose, np.arange(len(pose)) - np.repeat(np.cumsum(count) - count, count)] = q
+    rows, count = rows_of_poses(pose, q, len(cause))
     return Solutions(
         rows.reshape(*batch, *rows.shape[1:]),
         count.reshape(batch),

@@ -6,8 +6,6 @@ of six joints, at most 16, hold those of five. Where none of them has the virtua
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.answers import Answers, closed_loops, distinct
@@ -44,7 +42,10 @@ class FiveJointArm:
     def __init__(self, chain: AxisChain) -> None:
         self.chain = chain
         rng = np.random.default_rng(5)
-        arms = [GeneralArm(_with_axis(chain, rng.normal(size=3), rng.normal(size=3))) for _ in range(AXES)]
+        arms = []
+        for _ in range(AXES):  # (a revolute joint beyond the last, its axis about half an arm's size away)
+            axis, away = rng.normal(size=3), 0.3 * chain.size * rng.normal(size=3)
+            arms.append(GeneralArm(chain.with_revolute(5, axis / np.linalg.norm(axis), chain.points[-1] + away)))
         self.arms = sorted(arms, key=lambda arm: -arm.score)[:KEPT]
 
     def solve(self, poses: FloatArray, *, checked: bool = False) -> tuple[Answers, bool]:
@@ -75,16 +76,3 @@ class FiveJointArm:
         q, opened = closed_loops(arm.loops(poses[pose]), q, arm.chain.translates, held=5)
         good = opened < NEARLY
         return pose[good], q[good]
-
-
-def _with_axis(chain: AxisChain, axis: FloatArray, point: FloatArray) -> AxisChain:
-    """The chain with a revolute joint beyond the last, its axis about half an arm's size away."""
-    return replace(
-        chain,
-        axes=np.vstack([chain.axes, axis / np.linalg.norm(axis)]),
-        points=np.vstack([chain.points, chain.points[-1] + 0.3 * chain.size * point]),
-        translates=(*chain.translates, False),
-        coordinates=(*chain.coordinates, -1),
-        ratios=np.append(chain.ratios, 1.0),
-        shifts=np.append(chain.shifts, 0.0),
-    )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, made_parallel
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, made_parallel, part
 from linkwise.inverse_kinematics.closed_form.axis_chain import parallel as are_parallel
 from linkwise.inverse_kinematics.closed_form.problem import Branch, Family, Solve, mirrored, words
 from linkwise.inverse_kinematics.closed_form.six_revolute import ParallelAxesPlane, parallel
@@ -45,10 +45,12 @@ def parallel_groups(chain: AxisChain) -> tuple[AxisChain, Family] | None:
         if all(are_parallel(chain, three[0], k) for k in three[1:]):
             return None if are_parallel(chain, two[0], three[0]) else (chain, _two_groups(chain, two, three))
         place = 0 if two[0] == 0 else 5
-        family = parallel(_with_axis(chain, min(place, 4), place))
+        beside = min(place, 4)
+        axis, point = chain.axes[beside], chain.points[beside] + chain.size * np.array(BESIDE)
+        family = parallel(chain.with_revolute(place, axis, point))
         if family is not None:
             name = f"the axes of joints {words(two)} are parallel, and so is a virtual one beside them"
-            near = None if family.near is None else _without(family.near, place)
+            near = None if family.near is None else part(family.near, [k for k in range(6) if k != place])
             return chain, replace(family, name=name, solve=_without_joint(family, place), near=near)
     return None
 
@@ -90,27 +92,6 @@ def _three_and_two(chain: AxisChain) -> Solve:
         return branches
 
     return solve
-
-
-def _with_axis(chain: AxisChain, beside: int, place: int) -> AxisChain:
-    """The chain with a revolute joint at a place, parallel to one of its axes."""
-    return replace(
-        chain,
-        axes=np.insert(chain.axes, place, chain.axes[beside], axis=0),
-        points=np.insert(chain.points, place, chain.points[beside] + chain.size * np.array(BESIDE), axis=0),
-        translates=(False,) * 6,
-        coordinates=tuple(int(k) for k in np.insert(chain.coordinates, place, -1)),
-        ratios=np.insert(chain.ratios, place, 1.0),
-        shifts=np.insert(chain.shifts, place, 0.0),
-    )
-
-
-def _without(chain: AxisChain, place: int) -> AxisChain:
-    """The chain without the joint at a place."""
-    names = ("axes", "points", "coordinates", "ratios", "shifts")
-    parts: dict[str, Any] = {name: np.delete(getattr(chain, name), place, axis=0) for name in names}
-    parts["coordinates"] = tuple(int(k) for k in parts["coordinates"])
-    return replace(chain, translates=(False,) * 5, **parts)
 
 
 def _without_joint(family: Family, place: int) -> Any:

@@ -29,30 +29,33 @@ from linkwise.inverse_kinematics.closed_form.answers import (
     closed_to_rounding,
     distinct,
     pairs_of_poses,
+    rows_of_poses,
     wrapped,
 )
-from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain
+from linkwise.inverse_kinematics.closed_form.axis_chain import AxisChain, angle, feet
 from linkwise.inverse_kinematics.closed_form.circle_determinant import (
-    SAMPLES,
+    DEGREE,
     Slides,
     kernels,
     pair_kernels,
-    pair_ufuncs,
-    ufuncs,
 )
-from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
+from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, circle_points, roots_of
 from linkwise.inverse_kinematics.closed_form.known_roots import no_other_roots
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.solve.constraints.pose import EXACT
 from linkwise.solve.validation import FARTHEST
+from linkwise.spatial.rotation import rotations_about
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.transform import inverse
+from linkwise.spatial.transform import inverse, transforms
 
 #: Poses that go through the kernels together: what passes between these stays in the caches.
 AT_ONCE = 256
 
 #: Poses by which formulations are compared, and the share of them that a usable one solves.
 TRIALS, USABLE = 192, 0.9
+
+#: Axes at less than this angle, rad, have no common normal worth a place.
+PARALLEL = 3e-5
 
 #: So many formulations are tried where the ones before prove nothing, then so many poses beside, this far away (rad, shares
 #: of the arm's size).
@@ -61,7 +64,7 @@ SECOND_OPINIONS, NUDGES, NUDGE = 6, 6, 3e-3
 #: Squares up to which a pose is exact and near enough to be taken as it is: how far it is from rigid, and from the origin.
 _SOUND: FloatArray = np.array([EXACT, FARTHEST**2])
 
-_CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
+_CIRCLE = circle_points(DEGREE)
 
 
 class Formulation(NamedTuple):
@@ -108,7 +111,7 @@ class Formulation(NamedTuple):
 
     def solve(self, placements: FloatArray) -> Answers:
         """Solutions of loops (N, 6, 4, 4)."""
-        return solve_loops(placements, self)
+        return _solve_ordered(self.loop(placements), self)
 
     def samples(self, placements: FloatArray) -> FloatArray:
         """The determinants of loops (N, 6, 4, 4) on the circle."""
@@ -120,7 +123,7 @@ class Formulation(NamedTuple):
         """Where joints (M, 6) are on the circle."""
         return -q[:, self.hidden] if self.backwards else q[:, self.hidden]
 
-    def polynomials(self) -> dict[str, Kernel]:
+    def polynomials(self) -> Functions:
         """What makes roots of samples."""
         return kernels()
 
@@ -133,8 +136,8 @@ class Formulation(NamedTuple):
         every = [Formulation(hidden, backwards, sliding) for hidden, backwards in product(range(6), (False, True))]
         if sliding is None:
             return [every]
-        usable = [one for one in every if (one.hidden - sliding) % 3]
-        return [[one for one in usable if any(one.pairs()[:2]) == first] for first in (True, False)]
+        usable = [formulation for formulation in every if (formulation.hidden - sliding) % 3]
+        return [[formulation for formulation in usable if any(formulation.pairs()[:2]) == first] for first in (True, False)]
 
 
 #: Where the angle of each joint is among those that the elimination gives.
@@ -251,7 +254,7 @@ class GeneralArm:
 
     def _first_way(self, poses: FloatArray) -> tuple[Answers, FloatArray]:
         """Solutions by the special geometry, or by the best formulation, and the checks of `carried`."""
-        carried = loop_closing.ufuncs()["carried"]
+        carried = loop_closing.carrying()
         product, back, checks = carried(poses, *self._ends[0])
         if self.offset_wrist is None:
             loop = np.empty((len(poses), 6, 3, 4))
@@ -268,7 +271,7 @@ class GeneralArm:
 
     def _checks(self, poses: FloatArray) -> FloatArray:
         """The checks (N, 3) of poses, see `carried`."""
-        return np.asarray(loop_closing.ufuncs()["carried"](poses, *self._ends[0])[2])
+        return np.asarray(loop_closing.carrying()(poses, *self._ends[0])[2])
 
     def _formulations(self) -> list[list[Any]]:
         """What is compared: the first, and others where none of these is usable."""
@@ -279,9 +282,9 @@ class GeneralArm:
         placements = self.placements_of(poses)
         proven: Mask = np.zeros(len(poses), dtype=bool)
         left, settled = np.arange(len(poses)), []
-        for way in (None, *self._ways()):
-            if way is not None:
-                more = way(placements[left])
+        for solver in (None, *self._ways()):
+            if solver is not None:
+                more = solver(placements[left])
                 proven[left[more.proven]] = True
                 pose, angles = np.concatenate([pose, left[more.pose]]), np.concatenate([angles, more.angles])
             pose, angles = distinct(pose, angles, period=self.period)
@@ -310,9 +313,7 @@ class GeneralArm:
             left = np.flatnonzero(~proven)
             if not left.size:
                 return
-            counts = np.bincount(pose, minlength=len(proven))
-            known = np.full((len(proven), int(counts.max(initial=0))), np.nan)
-            known[pose, np.arange(len(pose)) - (np.cumsum(counts) - counts)[pose]] = formulation.hidden_angles(angles)
+            known, _ = rows_of_poses(pose, formulation.hidden_angles(angles), len(proven))
             samples = formulation.samples(placements[left])
             proven[left] = no_other_roots(samples, known[left], formulation.polynomials())
 
@@ -321,13 +322,9 @@ class GeneralArm:
         rng, parts = np.random.default_rng(0), []
         for _, formulation in zip(range(NUDGES), cycle(self.formulations[:2]), strict=False):
             moved = placements.copy()
-            nudge = np.eye(4)
-            turn = rng.normal(size=3) * NUDGE
-            nudge[:3, :3] += [[0.0, -turn[2], turn[1]], [turn[2], 0.0, -turn[0]], [-turn[1], turn[0], 0.0]]
-            nudge[:3, :3] = np.linalg.qr(nudge[:3, :3])[0]
-            nudge[:3, :3] *= np.sign(np.diag(nudge[:3, :3]))
-            nudge[:3, 3] = rng.normal(size=3) * NUDGE
-            moved[:, 5] = moved[:, 5] @ nudge
+            turn, shift = rng.normal(size=(2, 3)) * NUDGE
+            angle = np.asarray(np.linalg.norm(turn))
+            moved[:, 5] = moved[:, 5] @ transforms(rotations_about(turn / angle, angle), shift)
             near = formulation.solve(moved)
             q, opened = closed_loops(np.ascontiguousarray(placements[near.pose][:, :, :3]), near.angles, self._slides)
             good = opened < OPEN
@@ -388,20 +385,14 @@ class GeneralArm:
             if scores[0][0][1] >= USABLE * TRIALS:
                 break
         self.score = scores[0][0][0] / (2.0 * TRIALS)
-        return [scores[0][1], *(one for score, one in scores[1:] if score[1] >= USABLE * TRIALS)]
+        return [scores[0][1], *(formulation for score, formulation in scores[1:] if score[1] >= USABLE * TRIALS)]
 
     def _closed_by(self, q: FloatArray) -> FloatArray:
         """Placements of the loop (N, 6, 4, 4) that joints (N, 6) close."""
-        reached = np.broadcast_to(np.eye(4), (len(q), 4, 4))
+        reached, z = np.broadcast_to(np.eye(4), (len(q), 4, 4)), np.array([0.0, 0.0, 1.0])
         for k, slides in enumerate(self._slides):
             angle = np.zeros(len(q)) if slides else q[:, k]
-            turn = np.zeros((len(q), 4, 4))
-            turn[:, 0, 0] = turn[:, 1, 1] = np.cos(angle)
-            turn[:, 1, 0] = np.sin(angle)
-            turn[:, 0, 1] = -turn[:, 1, 0]
-            turn[:, 2, 2] = turn[:, 3, 3] = 1.0
-            turn[:, 2, 3] = q[:, k] - angle
-            reached = reached @ turn
+            reached = reached @ transforms(rotations_about(z, angle), (q[:, k] - angle)[:, None] * z)
             if k < 5:
                 reached = reached @ self._between[k]
         result = np.empty((len(q), 6, 4, 4))
@@ -427,30 +418,20 @@ def _scaled(T: FloatArray, size: float) -> FloatArray:
 def _axis_frames(chain: AxisChain) -> FloatArray:
     """Frames (6, 4, 4) with z along the axes, each in the middle of the feet of its common normals with its neighbours."""
     frames = np.tile(np.eye(4), (6, 1, 1))
-    for k, (axis, point) in enumerate(zip(chain.axes, chain.points, strict=True)):
-        feet = []
-        for j in (k - 1, k + 1):
-            if 0 <= j < 6:
-                other, offset = chain.axes[j], chain.points[j] - point
-                cosine = float(axis @ other)
-                if 1.0 - cosine * cosine > 1e-9:
-                    feet.append((offset @ axis - cosine * (offset @ other)) / (1.0 - cosine * cosine))
+    for k, axis in enumerate(chain.axes):
+        neighbours = [j for j in (k - 1, k + 1) if 0 <= j < 6 and angle(chain, k, j) > PARALLEL]
+        origin = np.mean([feet(chain, k, j)[0] for j in neighbours], axis=0) if neighbours else chain.points[k]
         x = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
         x /= np.linalg.norm(x)
-        frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, point + axis * (np.mean(feet) if feet else 0.0)])
+        frames[k, :3] = np.column_stack([x, np.cross(axis, x), axis, origin])
     return frames
-
-
-def solve_loops(placements: FloatArray, formulation: Formulation) -> Answers:
-    """Solutions of loops (N, 6, 4, 4) by one formulation."""
-    return _solve_ordered(formulation.loop(placements), formulation)
 
 
 def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
     """Solutions of loops (N, 6, 3, 4) in the order of a formulation."""
-    functions = kernels() if len(loop) > 1 else ufuncs()
+    functions = kernels().for_rows(len(loop))
     slides, pairs, period = _kinds(formulation)
-    eliminate_pair, joint_angles = (pair_kernels if len(loop) > 1 else pair_ufuncs)(pairs).values()
+    eliminate_pair, joint_angles = pair_kernels(pairs).for_rows(len(loop)).values()
     with np.errstate(all="ignore"):  # (a formulation may be singular at a pose: nothing is proven then)
         equations, pair = eliminate_pair(loop)
         c, error = functions["coefficients"](functions["determinant"](equations[:, None], _CIRCLE))

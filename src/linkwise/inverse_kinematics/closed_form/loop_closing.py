@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.inverse_kinematics.closed_form.program import damped_step
-from linkwise.inverse_kinematics.closed_form.tapes import iteration, kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions, iteration
 from linkwise.kernel.iteration import Descent
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, cos_sin, root, select
@@ -132,25 +131,19 @@ def closing_step(
 
 
 @cache
-def kernels(slides: Slides = ALL_TURN) -> dict[str, Kernel]:
-    """`opening`, and `gauss_newton_step`, for what slides, and `carried`, compiled."""
-    inputs, suffix = {"loop": (6, 3, 4), "q": (6,)}, word(slides)
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        f"opening{suffix}": (partial(opening, slides=slides), inputs, {"gap": (6,), "rates": (6, 6), "opened": ()}),
-        f"closing{suffix}": (partial(gauss_newton_step, slides=slides), inputs, {"moved": (6,), "opened": ()}),
-        "carried": (
-            carried,
-            {"pose": (4, 4), "before": (3, 4), "after": (3, 4), "size": ()},
-            {"product": (3, 4), "inverse": (3, 4), "checks": (3,)},
-        ),
-    }
-    return {name.partition("_")[0]: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
+def kernels(slides: Slides = ALL_TURN) -> Functions:
+    """`opening` for what slides, compiled."""
+    outputs = {"gap": (6,), "rates": (6, 6), "opened": ()}
+    declared = {"opening": (partial(opening, slides=slides), {"loop": (6, 3, 4), "q": (6,)}, outputs)}
+    return Functions(__name__, declared, word(slides))
 
 
 @cache
-def ufuncs(slides: Slides = ALL_TURN) -> dict[str, Any]:
-    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
-    return {name: kernel.ufunc for name, kernel in kernels(slides).items()}
+def carrying() -> Any:
+    """`carried` as a gufunc, which costs less to call than a kernel and is never divided among threads."""
+    inputs = {"pose": (4, 4), "before": (3, 4), "after": (3, 4), "size": ()}
+    outputs = {"product": (3, 4), "inverse": (3, 4), "checks": (3,)}
+    return Functions(__name__, {"carried": (carried, inputs, outputs)}).ufuncs["carried"]
 
 
 @cache

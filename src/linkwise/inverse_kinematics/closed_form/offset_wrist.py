@@ -25,24 +25,23 @@ from linkwise.inverse_kinematics.closed_form.circle_roots import (
     ALONE,
     BESIDE_CIRCLE,
     STRAY,
-    classified,
-    coefficients,
+    circle_points,
+    declared,
     roots_of,
 )
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, align, unturned
-from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
-#: Degree of the polynomial in cosine and sine, how many roots it has in z = exp(i t), and how often it is sampled.
-DEGREE, ROOTS, SAMPLES = 4, 8, 12
+#: Degree of the polynomial in cosine and sine, which has twice as many roots in z = exp(i t).
+DEGREE = 4
 
 #: Axes that are special up to this (rad, shares of the arm's size) are so but for rounding.
 ROUNDED = 1e-12
 
-CIRCLE: FloatArray = np.column_stack([f(2.0 * np.pi * np.arange(SAMPLES) / SAMPLES) for f in (np.cos, np.sin)])
+CIRCLE = circle_points(DEGREE)
 
 
 class OffsetWrist(NamedTuple):
@@ -128,17 +127,17 @@ def wrist_angles(arm: Array, displacement: Array, circle: Array, elbow: Any) -> 
     none = Turn(1.0, 0.0)
     rows = []
     for side in (1.0, -1.0):
-        one = align(h[0], h[1], side * normal, none)
-        two = align(h[1], upper, unturned(h[0], one, shoulder), none)
-        whole = align(h[1], h[3], unturned(h[0], one, fourth), none)
-        three = whole.minus(two)
-        three = Turn(three.c, three.s * inner(h[1], h[2]))
-        seen = unturned(h[1], whole, unturned(h[0], one, h5))
-        four = align(h[3], h[4], seen, none)
+        q1 = align(h[0], h[1], side * normal, none)
+        q2 = align(h[1], upper, unturned(h[0], q1, shoulder), none)
+        whole = align(h[1], h[3], unturned(h[0], q1, fourth), none)
+        q3 = whole.minus(q2)
+        q3 = Turn(q3.c, q3.s * inner(h[1], h[2]))
+        seen = unturned(h[1], whole, unturned(h[0], q1, h5))
+        q4 = align(h[3], h[4], seen, none)
         beside = cross(h[4], h[3])
         end = displacement[:, :3] @ unturned(h[5], Turn(circle[0], circle[1]), beside)
-        five = align(h[4], beside, unturned(h[3], four, unturned(h[1], whole, unturned(h[0], one, end))), none)
-        rows.append([atan2(turn.s, turn.c) for turn in (one, two, three, four, five)] + [atan2(circle[1], circle[0])])
+        q5 = align(h[4], beside, unturned(h[3], q4, unturned(h[1], whole, unturned(h[0], q1, end))), none)
+        rows.append([atan2(turn.s, turn.c) for turn in (q1, q2, q3, q4, q5)] + [atan2(circle[1], circle[0])])
     return np.array(rows, dtype=object)
 
 
@@ -170,36 +169,13 @@ NEARLY_DOUBLE = 1e-4
 
 
 @cache
-def kernels() -> dict[str, Kernel]:
+def kernels() -> Functions:
     """The functions of this module, compiled."""
     inputs: dict[str, Any] = {"arm": (9, 3), "displacement": (3, 4), "circle": (2,)}
-    places: dict[str, Any] = {"between": (5, 3, 4), "seen": (2, 3, 4), "circle": (2,), "elbow": ()}
-    c, roots = {"c": (DEGREE + 1, 2)}, {"roots": (ROOTS, 2)}
-
-    def polynomial(samples: Array) -> tuple[Array, Array]:
-        return coefficients(samples, DEGREE)
-
-    declared: dict[str, tuple[Any, Any, Any]] = {
-        "closure": (closure, inputs, {"value": ()}),
-        "coefficients": (polynomial, {"samples": (SAMPLES,)}, {**c, "error": ()}),
-        "classified": (
-            classified,
-            {**c, **roots, "error": ()},
-            {"radii": (ROOTS,), "circle": (ROOTS, 2), "kind": (ROOTS,)},
-        ),
-        "closed_angles": (
-            closed_angles,
-            {"arm": (9, 3), **places},
-            {"q": (2, 6), "opened": (2,), "strayed": (2,), "begun": (2, 6)},
-        ),
-    }
-    return {name: Kernel(kept_tape(__name__, f, name, a, b)) for name, (f, a, b) in declared.items()}
-
-
-@cache
-def ufuncs() -> dict[str, Any]:
-    """The gufuncs of `kernels`, which cost less to call and are never divided among threads."""
-    return {name: kernel.ufunc for name, kernel in kernels().items()}
+    places: dict[str, Any] = {"arm": (9, 3), "between": (5, 3, 4), "seen": (2, 3, 4), "circle": (2,), "elbow": ()}
+    angles = {"q": (2, 6), "opened": (2,), "strayed": (2,), "begun": (2, 6)}
+    functions = {"closure": (closure, inputs, {"value": ()}), "closed_angles": (closed_angles, places, angles)}
+    return Functions(__name__, functions | declared(DEGREE))
 
 
 def solve_offset_wrist(seen: FloatArray, between: FloatArray, arm: OffsetWrist) -> Answers:
@@ -208,7 +184,7 @@ def solve_offset_wrist(seen: FloatArray, between: FloatArray, arm: OffsetWrist) 
     `between` (5, 3, 4) are the other placements of the loops. A root on the circle that is alone is of one elbow: those of
     both elbows are double. So two solutions are all of it.
     """
-    functions = kernels() if len(seen) > 1 else ufuncs()
+    functions = kernels().for_rows(len(seen))
     with np.errstate(all="ignore"):
         c, error = functions["coefficients"](functions["closure"](arm.numbers, seen[:, None, 0], CIRCLE))
         roots = roots_of(c)

@@ -94,15 +94,15 @@ def orient(h: FloatArray, rotation: Any, free: Any) -> list[tuple[Turn, Turn, Tu
     two = inner(aside, aside) - DEGENERATE**2
     for middle in (first, second):
         if right and solutions:  # (where the first angle is free, both are one answer)
-            one, before, three, _ = solutions[0]
+            q1, before, q3, _ = solutions[0]
             solutions.append(
-                (choose(two, one.opposite(), one), choose(two, middle, before), choose(two, three.opposite(), three), miss)
+                (choose(two, q1.opposite(), q1), choose(two, middle, before), choose(two, q3.opposite(), q3), miss)
             )
             break
-        one = align(h[0], turned(h[1], middle, h[2]), v, free[0], DEGENERATE**2)
-        remainder = unturned(h[1], middle, unturned(h[0], one, x))
-        three, _ = direction(inner(w, remainder), inner(h[2], cross(w, remainder)), free[2])
-        solutions.append((one, middle, three, miss))
+        q1 = align(h[0], turned(h[1], middle, h[2]), v, free[0], DEGENERATE**2)
+        remainder = unturned(h[1], middle, unturned(h[0], q1, x))
+        q3, _ = direction(inner(w, remainder), inner(h[2], cross(w, remainder)), free[2])
+        solutions.append((q1, middle, q3, miss))
     return solutions
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain
+from linkwise.inverse_kinematics.closed_form.axis_chain import TOLERANCE, AxisChain, part
 from linkwise.inverse_kinematics.closed_form.axis_clusters import AxisCluster, blocks
 from linkwise.inverse_kinematics.closed_form.orientation import orientations
-from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, part, words
+from linkwise.inverse_kinematics.closed_form.problem import Axis, Branch, Setting, Way, words
 from linkwise.inverse_kinematics.closed_form.subproblems import MARGIN, component, over, require
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, select
@@ -73,9 +73,9 @@ def _ways(axes: list[Axis], turns: dict[int, Any], shift: Array) -> tuple[list[A
         if axis.translates:
             ways.append(rotation @ axis.along)
             continue
-        own = axis.rotation(turns[axis.joint])
-        position = position + rotation @ (axis.point - own @ axis.point)
-        rotation = rotation @ own
+        turn = axis.rotation(turns[axis.joint])
+        position = position + rotation @ (axis.point - turn @ axis.point)
+        rotation = rotation @ turn
     return ways, shift - position
 
 
@@ -104,16 +104,16 @@ def _shares(ways: list[Array], missing: Array, free: list[Any]) -> list[Any]:
     return [select(usable, x, y) for x, y in zip(lengths, best, strict=True)]
 
 
-def _two_shares(one: Array, other: Array, missing: Array, free: Any) -> list[Any]:
+def _two_shares(first: Array, second: Array, missing: Array, free: Any) -> list[Any]:
     """The same for two ways; the second is free where they fall together."""
-    normal = cross(one, other)
+    normal = cross(first, second)
     square = inner(normal, normal)
     usable = square - FLAT * FLAT
     require(usable, MARGIN * MARGIN)
     scale = 1.0 / select(usable, square, 1.0)
-    second = select(usable, inner(cross(one, missing), normal) * scale, free)
-    alone = inner(one, missing - other * second)
-    return [select(usable, inner(cross(missing, other), normal) * scale, alone), second]
+    share = select(usable, inner(cross(first, missing), normal) * scale, free)
+    alone = inner(first, missing - second * share)
+    return [select(usable, inner(cross(missing, second), normal) * scale, alone), share]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,17 +236,17 @@ class PlaneFirst(Way):
     ----------
     setting : Setting
         The chain.
-    rest : PlanarRun
+    run : PlanarRun
         What solves the chain without its first joint.
     """
 
     setting: Setting
-    rest: PlanarRun
+    run: PlanarRun
 
     @property
     def misfit(self) -> float:
         """How far the true chain is from the one that is solved (rad, or shares of its size)."""
-        return self.rest.misfit
+        return self.run.misfit
 
     @property
     def name(self) -> str:
@@ -265,7 +265,7 @@ class PlaneFirst(Way):
         branches = []
         for turn in component(first.along, normal, place, height, first.fallback.back(), size=size)[:2]:
             remaining = np.asarray(inverse(first.displacement(turn.back())) @ left)
-            branches += [Branch((turn.back(), *branch.joints)) for branch in self.rest.solve(remaining, list(free)[1:])]
+            branches += [Branch((turn.back(), *branch.joints)) for branch in self.run.solve(remaining, list(free)[1:])]
         return branches
 
 

@@ -93,31 +93,14 @@ class Regional:
 
     def solve(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The four branches, over scalars."""
-        solvers = {
-            "1 and 2 parallel": self._first_parallel,
-            "2 and 3 parallel": self._last_parallel,
-            "1 and 2 meet": self._first_meet,
-            "2 and 3 meet": self._last_meet,
-            "general": self._general,
-        }
-        return solvers[self.kind](point, place, free)
-
-    def _first_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
-        """The height along both axes gives the last angle, the distance from the first axis the second."""
-        (h1, h2, h3), (p1, p2, p3), size = self.h, self.p, self.size
-        out, to, start = place - p1, point - p3, p3 - p2
-        solutions = []
-        lasts = component(h3, h1, to, inner(h1, out - start) - inner(h1, p2 - p1), free[2], size=size)
-        flat = out - h1 * inner(h1, out)
-        for last in lasts[:2]:
-            u = start + turned(h3, last, to)
-            level = u - h2 * inner(h2, u)
-            side = (p2 - p1) - h1 * inner(h1, p2 - p1)
-            seconds = length_between(h2, level, -side, inner(flat, flat), free[1], size=size * size)
-            for second in seconds[:2]:
-                first = align(h1, side + turned(h2, second, level), flat, free[0], DEGENERATE * size * size)
-                solutions.append((first, second, last, lasts[2] + seconds[2]))
-        return solutions
+        if self.kind == "general":
+            return self._general(point, place, free)
+        if self.kind.startswith("2 and 3"):
+            return (self._last_parallel if self.kind.endswith("parallel") else self._last_meet)(point, place, free)
+        (h1, h2, h3), (p1, p2, p3) = self.h, self.p
+        seen_from_end = Regional((-h3, -h2, -h1), (p3, p2, p1), self.kind.replace("1 and 2", "2 and 3"), self.size)
+        branches = seen_from_end.solve(place, point, free[::-1])
+        return [(first, second, last, miss) for last, second, first, miss in branches]
 
     def _last_parallel(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The height along the parallel axes gives the first angle; the other two joints then work in a plane."""
@@ -134,18 +117,6 @@ class Regional:
                 solutions.append((first, second, last, firsts[2] + lasts[2]))
         return solutions
 
-    def _first_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
-        """The distance from where they meet gives the last angle; the others turn one vector into another."""
-        (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
-        out = place - p1
-        lasts = length_between(h3, point - p3, p1 - p3, inner(out, out), free[2], size=size * size)
-        solutions = []
-        for last in lasts[:2]:
-            u = (p3 - p1) + turned(h3, last, point - p3)
-            pairs = two_axes(h1, h2, u, out, free[0], free[1], size=size)
-            solutions += [(first, second, last, lasts[2] + miss) for first, second, miss in pairs]
-        return solutions
-
     def _last_meet(self, point: Array, place: Array, free: Any) -> list[Found]:
         """The same seen from the point: its distance from where the last two meet gives the first angle."""
         (h1, h2, h3), (p1, _, p3), size = self.h, self.p, self.size
@@ -154,8 +125,8 @@ class Regional:
         solutions = []
         for first in firsts[:2]:
             remainder = unturned(h1, first, out) - (p3 - p1)
-            pairs = two_axes(h2, h3, to, remainder, free[1], free[2], size=size)
-            solutions += [(first, second, last, firsts[2] + miss) for second, last, miss in pairs]
+            pairs = two_axes(-h3, -h2, remainder, to, free[2], free[1], size=size)
+            solutions += [(first, second, last, firsts[2] + miss) for last, second, miss in pairs]
         return solutions
 
     def _general(self, point: Array, place: Array, free: Any) -> list[Found]:
@@ -193,9 +164,9 @@ class Regional:
         return solutions
 
 
-def _row(c: Any, s: Any, one: Any) -> Array:
+def _row(c: Any, s: Any, constant: Any) -> Array:
     """What multiplies the cosine, the sine and one in an expression."""
-    return np.array([c, s, one], dtype=object)
+    return np.array([c, s, constant], dtype=object)
 
 
 def special(chain: AxisChain, joints: tuple[int, int, int]) -> tuple[AxisChain, str]:

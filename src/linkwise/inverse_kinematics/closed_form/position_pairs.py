@@ -264,15 +264,15 @@ def solve_pair(a: Side, c: Side, plan: EquationOrder, size: float) -> list[tuple
 
 
 def _one_then_other(
-    one: Side, other: Side, difference: Array, straight: tuple[bool, bool], size: float
+    first: Side, second: Side, difference: Array, straight: tuple[bool, bool], size: float
 ) -> list[tuple[Any, Any]]:
     """``one.matrix @ y = other.matrix @ y' + rest`` where the matrix of the other has rank one."""
-    onto = range_of(other.matrix)
+    onto = range_of(second.matrix)
     across = pair(-onto[1], onto[0])
     solutions = []
-    for at in _places(one, across @ one.matrix, inner(across, difference), straight[0], size):
-        left = inner(onto, one.matrix @ one.y(at) - difference)
-        solutions += [(at, there) for there in _places(other, onto @ other.matrix, left, straight[1], size)]
+    for at in _places(first, across @ first.matrix, inner(across, difference), straight[0], size):
+        left = inner(onto, first.matrix @ first.y(at) - difference)
+        solutions += [(at, there) for there in _places(second, onto @ second.matrix, left, straight[1], size)]
     return solutions
 
 
@@ -286,29 +286,29 @@ def _places(side: Side, row: Array, value: Any, straight: bool, size: float) -> 
     return list(quadratic(row[0], row[1], -value))
 
 
-def _by_conic(one: Side, other: Side, difference: Array) -> list[tuple[Any, Any]]:
+def _by_conic(first: Side, second: Side, difference: Array) -> list[tuple[Any, Any]]:
     """``one.matrix @ y = other.matrix @ y' + rest`` where the matrix of the other can be inverted."""
-    p, q, r, s = other.matrix.ravel()
+    p, q, r, s = second.matrix.ravel()
     back = np.array([[s, -q], [-r, p]], dtype=object) * over(1.0, p * s - q * r, 0.0)
-    scale = one.radius if one.curve == CIRCLE else 1.0
+    scale = first.radius if first.curve == CIRCLE else 1.0
     onto = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], dtype=object)
-    onto[:2, :2], onto[:2, 2] = (back @ one.matrix) * scale, -(back @ difference)
-    if other.curve == CIRCLE:
+    onto[:2, :2], onto[:2, 2] = (back @ first.matrix) * scale, -(back @ difference)
+    if second.curve == CIRCLE:
         conic = np.outer(onto[0], onto[0]) + np.outer(onto[1], onto[1])
-        conic[2, 2] = conic[2, 2] - other.radius * other.radius
+        conic[2, 2] = conic[2, 2] - second.radius * second.radius
     else:
         conic = np.outer(onto[1], onto[1])
         half = 0.5 * onto[0]
         conic[2, :] = conic[2, :] - half
         conic[:, 2] = conic[:, 2] - half
-    if one.curve == CIRCLE:
-        places: list[Any] = list(conic_on_circle(conic, one.start.plus(one.axis.fallback)))
+    if first.curve == CIRCLE:
+        places: list[Any] = list(conic_on_circle(conic, first.start.plus(first.axis.fallback)))
     else:
         places = list(conic_on_parabola(conic))
     solutions = []
     for at in places:
-        y = onto[:2] @ np.array([at.c, at.s, 1.0] if one.curve == CIRCLE else [*one.y(at), 1.0], dtype=object)
-        there = direction(y[0], y[1], other.start.plus(other.axis.fallback))[0] if other.curve == CIRCLE else y[1]
+        y = onto[:2] @ np.array([at.c, at.s, 1.0] if first.curve == CIRCLE else [*first.y(at), 1.0], dtype=object)
+        there = direction(y[0], y[1], second.start.plus(second.axis.fallback))[0] if second.curve == CIRCLE else y[1]
         solutions.append((at, there))
     return solutions
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, as_read, parallel
+from linkwise.inverse_kinematics.closed_form.axis_chain import EXACT, AxisChain, as_read, parallel, part
 from linkwise.inverse_kinematics.closed_form.subproblems import Turn, turned
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray
@@ -276,22 +276,8 @@ class Setting:
                     queue.append(swapped)
 
     def _commute(self, i: int, j: int) -> bool:
-        one, other = self.chain.translates[i], self.chain.translates[j]
-        return (one and other) or (one is not other and parallel(self.chain, i, j))
-
-
-def part(chain: AxisChain, which: Sequence[int]) -> AxisChain:
-    """Some joints of a chain, in the order given, as a chain of their own, with the same end."""
-    joints = list(which)
-    return replace(
-        chain,
-        axes=chain.axes[joints],
-        points=chain.points[joints],
-        translates=tuple(chain.translates[k] for k in joints),
-        coordinates=tuple(chain.coordinates[k] for k in joints),
-        ratios=chain.ratios[joints],
-        shifts=chain.shifts[joints],
-    )
+        first, second = self.chain.translates[i], self.chain.translates[j]
+        return (first and second) or (first is not second and parallel(self.chain, i, j))
 
 
 class Way(ABC):

@@ -152,12 +152,12 @@ def apart(a: Sequence[Any], b: Sequence[Any]) -> Any:
     1 - cos of an angle is half its square.
     """
     total: Any = 0.0
-    for one, other in zip(a, b, strict=True):
-        if isinstance(one, Turn):
-            if one.c is not other.c or one.s is not other.s:
-                total = total + (1.0 - (one.c * other.c + one.s * other.s))
-        elif one is not other:
-            total = total + 0.5 * (one - other) * (one - other)
+    for value, other in zip(a, b, strict=True):
+        if isinstance(value, Turn):
+            if value.c is not other.c or value.s is not other.s:
+                total = total + (1.0 - (value.c * other.c + value.s * other.s))
+        elif value is not other:
+            total = total + 0.5 * (value - other) * (value - other)
     return total
 
 

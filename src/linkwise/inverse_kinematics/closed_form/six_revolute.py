@@ -70,7 +70,7 @@ def _wrist_last(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
         region = []
         for *turns, miss in arm.solve(point, place, free[:3]):
             remainder = turned_back(rotation, *zip(h[:3], turns, strict=True))
-            region += [Branch((*turns, *three), miss + more) for *three, more in orient(h[3:], remainder, free[3:])]
+            region += [Branch((*turns, *others), miss + more) for *others, more in orient(h[3:], remainder, free[3:])]
         return region
 
     return solve, arm.exact, chain
@@ -91,14 +91,14 @@ def _wrist_inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain] | None:
         rotation, shift = back[:3, :3], back[:3, 3]
         arm = regional_pair(chain, (4, 5), kind, rotation @ h[0], rotation @ p[0] + shift)
         branches = []
-        for five, six, one, miss in arm.solve(rotation @ point + shift, point, [free[4], free[5], free[0]]):
+        for joint5, joint6, joint1, miss in arm.solve(rotation @ point + shift, point, [free[4], free[5], free[0]]):
 
-            def rest(v: Any, five: Any = five, six: Any = six, one: Any = one) -> Array:
-                seen = unturned(h[5], six, unturned(h[4], five, v))
-                return unturned(h[0], one, displacement[:3, :3] @ seen)
+            def remaining(v: Any, joint5: Any = joint5, joint6: Any = joint6, joint1: Any = joint1) -> Array:
+                seen = unturned(h[5], joint6, unturned(h[4], joint5, v))
+                return unturned(h[0], joint1, displacement[:3, :3] @ seen)
 
-            triples = orient(h[1:4], rest, free[1:4])
-            branches += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+            triples = orient(h[1:4], remaining, free[1:4])
+            branches += [Branch((joint1, *others, joint5, joint6), miss + more) for *others, more in triples]
         return branches
 
     return solve, kind != "general", chain
@@ -112,7 +112,7 @@ class ParallelAxesPlane:
     ----------
     h : ndarray (3,)
         The direction of the first axis.
-    signs : tuple of float
+    signs : list of float
         1 where an axis points along h, else -1.
     upper, fore : ndarray (3,)
         From the first axis to the second and from the second to the third at zero angles, at right angles to h.
@@ -123,7 +123,7 @@ class ParallelAxesPlane:
     """
 
     h: FloatArray
-    signs: tuple[float, float, float]
+    signs: list[float]
     upper: FloatArray
     fore: FloatArray
     origin: FloatArray
@@ -136,9 +136,9 @@ class ParallelAxesPlane:
         h = chain.axes[first]
         p = [chain.points[first + k] - chain.points[first] for k in range(3)]
         flat = [v - h * float(h @ v) for v in p]
-        one, two, three = (1.0 if float(h @ chain.axes[first + k]) > 0 else -1.0 for k in range(3))
+        signs = [1.0 if float(h @ axis) > 0 else -1.0 for axis in chain.axes[first : first + 3]]
         upper, fore = flat[1], flat[2] - flat[1]
-        return cls(h, (one, two, three), upper, fore, chain.points[first], chain.points[first + 2], chain.size)
+        return cls(h, signs, upper, fore, chain.points[first], chain.points[first + 2], chain.size)
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -163,14 +163,14 @@ class ParallelAxesPlane:
         w = beside(h)
         seen = rotation(w)
         whole, _ = direction(inner(w, seen), inner(h, cross(w, seen)), Turn(1.0, 0.0))
-        branches: list[tuple[Turn, Turn, Turn, Any]] = []
+        branches: list[Any] = []
         free = [_signed(turn, sign) for turn, sign in zip(free, self.signs, strict=True)]
         seconds = length_between(h, self.fore, -self.upper, inner(flat, flat), free[1], size=size * size)
         for second in seconds[:2]:
             first = align(h, self.upper + turned(h, second, self.fore), flat, free[0], DEGENERATE * size * size)
             third = whole.minus(first.plus(second))
-            one, two, three = (_signed(turn, sign) for turn, sign in zip((first, second, third), self.signs, strict=True))
-            branches.append((one, two, three, seconds[2]))
+            joints = (_signed(turn, sign) for turn, sign in zip((first, second, third), self.signs, strict=True))
+            branches.append((*joints, seconds[2]))
         return branches
 
     def reachable(self, k: Array, y: Array, z: Array, free: Turn, size: float) -> Turn:
@@ -230,17 +230,17 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
         rotation = displacement[:3, :3]
         g, place = rotation @ h[5], rotation @ p6 + displacement[:3, 3] - p1
         branches = []
-        for one, five, miss in _one_and_five(g, place, free):
-            level, spare = unturned(h[4], five, up), _near(one, five, free, displacement)
-            six = align(h[5], rotation.T @ turned(h[0], one, up), level, spare, DEGENERATE**2)
+        for joint1, joint5, miss in _one_and_five(g, place, free):
+            level, spare = unturned(h[4], joint5, up), _near(joint1, joint5, free, displacement)
+            joint6 = align(h[5], rotation.T @ turned(h[0], joint1, up), level, spare, DEGENERATE**2)
 
-            def rest(v: Any, one: Turn = one, five: Turn = five, six: Turn = six) -> Array:
-                return unturned(h[0], one, rotation @ unturned(h[5], six, unturned(h[4], five, v)))
+            def remaining(v: Any, joint1: Turn = joint1, joint5: Turn = joint5, joint6: Turn = joint6) -> Array:
+                return unturned(h[0], joint1, rotation @ unturned(h[5], joint6, unturned(h[4], joint5, v)))
 
-            wrist = p6 + unturned(h[5], six, p5 - p6 + unturned(h[4], five, plane.wrist - p5))
-            spot = unturned(h[0], one, rotation @ wrist + displacement[:3, 3] - p1) + p1 - plane.origin
-            triples = plane.solve(spot, rest, free[1:4])
-            branches += [Branch((one, *three, five, six), miss + more) for *three, more in triples]
+            wrist = p6 + unturned(h[5], joint6, p5 - p6 + unturned(h[4], joint5, plane.wrist - p5))
+            spot = unturned(h[0], joint1, rotation @ wrist + displacement[:3, 3] - p1) + p1 - plane.origin
+            triples = plane.solve(spot, remaining, free[1:4])
+            branches += [Branch((joint1, *others, joint5, joint6), miss + more) for *others, more in triples]
         return branches
 
     def _one_and_five(g: Array, place: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
@@ -255,17 +255,17 @@ def _inside(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
             a[0, 0], a[0, 1], free[0]
         )  # (the wrist then folds back towards axis 1: joints 2 to 4 reach it)
         pair = [linear(a[1, 0], a[1, 1], e[1], spare, size=chain.size)[k] for k, spare in enumerate((free[0], across))]
-        for one in pair:
-            fives = cone(h[4], h[5], up, unturned(h[0], one, g), free[4])
-            pairs += [(one, five, 0.0) for five in fives[:2]]
+        for joint1 in pair:
+            fives = cone(h[4], h[5], up, unturned(h[0], joint1, g), free[4])
+            pairs += [(joint1, joint5, 0.0) for joint5 in fives[:2]]
         return pairs
 
-    def _near(one: Turn, five: Turn, free: Sequence[Any], displacement: Array) -> Turn:
+    def _near(joint1: Turn, joint5: Turn, free: Sequence[Any], displacement: Array) -> Turn:
         """Joint 6 where it is free, for its axis is parallel to the three: as it was, if they can reach then."""
         rotation = displacement[:3, :3]
-        y = unturned(h[4], five, plane.wrist - p5) + (p5 - p6)
-        z = unturned(h[0], one, rotation @ p6 + displacement[:3, 3] - p1) + p1 - plane.origin
-        z = rotation.T @ turned(h[0], one, z)
+        y = unturned(h[4], joint5, plane.wrist - p5) + (p5 - p6)
+        z = unturned(h[0], joint1, rotation @ p6 + displacement[:3, 3] - p1) + p1 - plane.origin
+        z = rotation.T @ turned(h[0], joint1, z)
         return plane.reachable(h[5], y, z, free[5], chain.size)
 
     return solve, not (b[0].any() and b[1].any()), chain
@@ -288,20 +288,20 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
         rotation, shift = displacement[:3, :3], displacement[:3, 3]
         n = rotation @ up
         branches = []
-        for one, three, miss in _one_and_three(n, shift, free):
-            tip = unturned(h[0], one, n)
-            lifted = turned(h[2], three, up)
-            start = p3 - p2 + turned(h[2], three, plane.origin - p3)
-            seen = unturned(h[0], one, rotation @ wrist + shift - p1) + p1 - p2
+        for joint1, joint3, miss in _one_and_three(n, shift, free):
+            tip = unturned(h[0], joint1, n)
+            lifted = turned(h[2], joint3, up)
+            start = p3 - p2 + turned(h[2], joint3, plane.origin - p3)
+            seen = unturned(h[0], joint1, rotation @ wrist + shift - p1) + p1 - p2
             spare = plane.reachable(h[1], seen, -start, free[1], chain.size)
-            two = align(h[1], lifted, tip, spare, DEGENERATE**2)
+            joint2 = align(h[1], lifted, tip, spare, DEGENERATE**2)
 
-            def rest(v: Any, one: Turn = one, two: Turn = two, three: Turn = three) -> Array:
-                return unturned(h[2], three, unturned(h[1], two, unturned(h[0], one, rotation @ v)))
+            def remaining(v: Any, joint1: Turn = joint1, joint2: Turn = joint2, joint3: Turn = joint3) -> Array:
+                return unturned(h[2], joint3, unturned(h[1], joint2, unturned(h[0], joint1, rotation @ v)))
 
-            spot = unturned(h[2], three, unturned(h[1], two, seen) + p2 - p3) + p3 - plane.origin
-            triples = plane.solve(spot, rest, free[3:])
-            branches += [Branch((one, two, three, *others), miss + more) for *others, more in triples]
+            spot = unturned(h[2], joint3, unturned(h[1], joint2, seen) + p2 - p3) + p3 - plane.origin
+            triples = plane.solve(spot, remaining, free[3:])
+            branches += [Branch((joint1, joint2, joint3, *others), miss + more) for *others, more in triples]
         return branches
 
     def _one_and_three(n: Array, shift: Array, free: Sequence[Any]) -> list[tuple[Turn, Turn, Any]]:
@@ -313,9 +313,9 @@ def _last(chain: AxisChain) -> tuple[Solve, bool, AxisChain]:
         e = np.array([float(h[1] @ level) - fixed[0], height - float(away @ level) - fixed[1]], dtype=object)
         if not b[1].any():
             pairs = []
-            for one in linear(a[1, 0], a[1, 1], e[1], free[0], size=chain.size)[:2]:
-                threes = cone(h[2], up, h[1], unturned(h[0], one, n), free[2])
-                pairs += [(one, three, 0.0) for three in threes[:2]]
+            for joint1 in linear(a[1, 0], a[1, 1], e[1], free[0], size=chain.size)[:2]:
+                threes = cone(h[2], up, h[1], unturned(h[0], joint1, n), free[2])
+                pairs += [(joint1, joint3, 0.0) for joint3 in threes[:2]]
             return pairs
         sign = np.array([[-1.0], [1.0]])
         return two_angles(a, sign * b, e, (free[0], free[2]))

@@ -58,16 +58,6 @@ def unturned(k: Array, turn: Turn, p: Array) -> Array:
     return turned(k, turn.back(), p)
 
 
-def rotated(k: Array, turn: Turn, rotation: Array) -> Array:
-    """Rot(k, turn) R for a rotation R (3, 3)."""
-    return np.stack([turned(k, turn, rotation[:, j]) for j in range(3)], axis=1)
-
-
-def unrotated(k: Array, turn: Turn, rotation: Array) -> Array:
-    """Rot(k, turn)' R for a rotation R (3, 3)."""
-    return rotated(k, turn.back(), rotation)
-
-
 def choose(c: Any, x: Turn, y: Turn) -> Turn:
     """`select` for angles: x where the scalar c is above zero, else y."""
     return Turn(select(c, x.c, y.c), select(c, x.s, y.s))

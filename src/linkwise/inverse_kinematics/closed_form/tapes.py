@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from linkwise.kernel import trace
+from linkwise.kernel import Kernel, trace
 from linkwise.kernel.deferred_tape import tape_by_name
 from linkwise.kernel.iteration import Descent, IterationProgram
 from linkwise.kernel.tape import Tape
@@ -20,6 +21,35 @@ NO_SETTINGS: FloatArray = np.zeros(1)
 def kept_tape(module: str, function: Any, name: str, inputs: Any, outputs: Any) -> Tape:
     """The tape of a function of a module, traced where the disk does not know it."""
     return tape_by_name((module, name), partial(trace, function, name, inputs, outputs))
+
+
+class Functions(dict[str, Kernel]):
+    """Functions of a module, compiled, by name.
+
+    Parameters
+    ----------
+    module : str
+        The module.
+    declared : mapping
+        By name the function over scalars, the shapes of its inputs and those of its outputs.
+    suffix : str
+        What tells their tapes from those of the same functions with other options.
+    """
+
+    def __init__(self, module: str, declared: Mapping[str, tuple[Any, Any, Any]], suffix: str = "") -> None:
+        super().__init__(
+            (name, Kernel(kept_tape(module, function, name + suffix, inputs, outputs)))
+            for name, (function, inputs, outputs) in declared.items()
+        )
+
+    @cached_property
+    def ufuncs(self) -> dict[str, Any]:
+        """The gufuncs, which cost less to call and are never divided among threads."""
+        return {name: kernel.ufunc for name, kernel in self.items()}
+
+    def for_rows(self, count: int) -> dict[str, Any]:
+        """What to call for so many rows: the kernels, for one row the gufuncs."""
+        return self if count > 1 else self.ufuncs
 
 
 def iteration(module: str, step: Any, p: int, n: int, a: int, name: str) -> Descent:

@@ -21,8 +21,7 @@ from linkwise.inverse_kinematics.closed_form.answers import OPEN, Answers, close
 from linkwise.inverse_kinematics.closed_form.circle_roots import ALONE, BESIDE_CIRCLE, STRAY, roots_of
 from linkwise.inverse_kinematics.closed_form.general_arm import GeneralArm
 from linkwise.inverse_kinematics.closed_form.loop_closing import Slides, about, inverse_placement, word
-from linkwise.inverse_kinematics.closed_form.tapes import kept_tape
-from linkwise.kernel import Kernel
+from linkwise.inverse_kinematics.closed_form.tapes import Functions
 from linkwise.spatial.scalar import Array, FloatArray, atan2, root, select
 from linkwise.spatial.vector import inner
 
@@ -119,8 +118,8 @@ def _gap(loop: Array, circle: Array, turns: Any, slides: Slides) -> tuple[Array,
             directions[k] = rotation[:, 2]
         elif k > middle:
             rotation = rotation @ about(at[k][0], -1.0 * at[k][1])[:, :3]
-    one, two = (directions[k] for k in sorted(directions))
-    return place - back, one, two
+    axis1, axis2 = (directions[k] for k in sorted(directions))
+    return place - back, axis1, axis2
 
 
 def _triple(a: Array, b: Array, c: Array) -> Any:
@@ -140,12 +139,12 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
     rows, misses = [], []
     for sign in (1.0, -1.0):
         bar = _four_bar(loop, circle, slides, sign)
-        gap, one, two = _gap(loop, circle, bar.turns, slides)
-        misses.append(abs(_triple(gap, one, two)))
-        along = inner(one, two)
+        gap, axis1, axis2 = _gap(loop, circle, bar.turns, slides)
+        misses.append(abs(_triple(gap, axis1, axis2)))
+        along = inner(axis1, axis2)
         scale = 1.0 / (1.0 - along * along)
-        first = -(inner(gap, one) - along * inner(gap, two)) * scale
-        second = -(inner(gap, two) - along * inner(gap, one)) * scale
+        first = -(inner(gap, axis1) - along * inner(gap, axis2)) * scale
+        second = -(inner(gap, axis2) - along * inner(gap, axis1)) * scale
         shifts, angles = iter((first, second)), iter((atan2(s, c) for c, s in (circle, *bar.turns)))
         rows.append([next(shifts) if slide else next(angles) for slide in slides])
     better = misses[1] - misses[0]
@@ -154,17 +153,14 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
 
 
 @cache
-def kernels(slides: Slides) -> dict[str, Kernel]:
+def kernels(slides: Slides) -> Functions:
     """`norm` and `sliding_joints` for what slides, compiled."""
     inputs: dict[str, Any] = {"loop": (6, 3, 4), "circle": (2,)}
-    declared: dict[str, tuple[Any, Any]] = {
-        "norm": (partial(norm, slides=slides), {"value": (), "denominator": ()}),
-        "joints": (partial(sliding_joints, slides=slides), {"q": (2, 6)}),
+    functions = {
+        "norm": (partial(norm, slides=slides), inputs, {"value": (), "denominator": ()}),
+        "joints": (partial(sliding_joints, slides=slides), inputs, {"q": (2, 6)}),
     }
-    return {
-        name: Kernel(kept_tape(__name__, f, f"{name}{word(slides)}", inputs, outputs))
-        for name, (f, outputs) in declared.items()
-    }
+    return Functions(__name__, functions, word(slides))
 
 
 class SlidingFormulation(NamedTuple):
@@ -193,7 +189,7 @@ class SlidingFormulation(NamedTuple):
         """Where joints (M, 6) are on the circle."""
         return q[:, self.hidden]
 
-    def polynomials(self) -> dict[str, Kernel]:
+    def polynomials(self) -> Functions:
         """What makes roots of samples."""
         return quartic.kernels()
 
@@ -203,7 +199,7 @@ class SlidingFormulation(NamedTuple):
         period = np.where(slides, 0.0, 2.0 * np.pi)
         loop = np.ascontiguousarray(placements[:, order, :3])
         functions = kernels(slides)
-        polynomials: Any = self.polynomials() if len(loop) > 1 else quartic.ufuncs()
+        polynomials = self.polynomials().for_rows(len(loop))
         with np.errstate(all="ignore"):
             c, error = polynomials["coefficients"](self.samples(placements))
             radii, circle, kind = polynomials["classified"](c, roots_of(c), error)

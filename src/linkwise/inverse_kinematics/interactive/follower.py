@@ -12,7 +12,8 @@ from linkwise.errors import ArgumentError, choices, shown
 from linkwise.inverse_kinematics.interactive.aims import CoordinateAim, PoseAim
 from linkwise.inverse_kinematics.interactive.feasible_set import FeasibleSet, loop_start
 from linkwise.loops.assembly_modes import LinkageSolution
-from linkwise.model.tree import Tree, find_index
+from linkwise.model.link_tree import find_index
+from linkwise.model.tree import Tree
 from linkwise.solve.joint_limits import near_zero
 from linkwise.solve.trust_region import Aim, descend
 from linkwise.solve.validation import link_given

@@ -377,8 +377,9 @@ def joint_velocities(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best.
-        The number of velocities n is its nv: ball joints and what floats turn and move in their own axes.
+        Joints may follow others. Closed loops stay closed: of all rates that they allow these are the best. The number of
+        velocities n is its nv: ball joints and what floats, a floating base too, turn and move in their own axes. Infinite
+        `weights` of the base's six velocities hold it.
     q : (..., nq) array_like
         Configuration, rad or m; with loops closed.
     twist : (..., 6) array_like
@@ -424,7 +425,7 @@ def joint_velocities(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases; where loops are open or singular at q.
+        Naming the argument at fault; where loops are open or singular at q.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 
@@ -473,7 +474,7 @@ def velocity_step(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed.
+        Closed loops stay closed.
     link, frame, mask, damping, region, qd_max, weights, length
         As for `joint_velocities`.
     limits : {"scale", None}
@@ -538,7 +539,7 @@ def joint_accelerations(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed, J qdd + dJ/dt qd = 0 of their equations: of all accelerations that they
+        Closed loops stay closed, J qdd + dJ/dt qd = 0 of their equations: of all accelerations that they
         allow these are the best.
     q, qd : (..., nq), (..., n) array_like
         Configuration and velocities, n the mechanism's nv; with loops closed, and kept closed by the velocities.
@@ -568,7 +569,7 @@ def joint_accelerations(
     Raises
     ------
     ArgumentError
-        Naming the argument at fault; for floating bases; where loops are open or singular at q, or qd opens them.
+        Naming the argument at fault; where loops are open or singular at q, or qd opens them.
     MissingExtraError
         For ``limits="qp"`` without the library that it needs.
 

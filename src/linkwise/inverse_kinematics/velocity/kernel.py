@@ -182,7 +182,7 @@ def rate_kernel(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops.
+        Without loops.
     order : {1, 2}
         1 for speeds, 2 for accelerations.
     link, frame

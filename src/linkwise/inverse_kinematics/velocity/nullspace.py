@@ -33,7 +33,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. `joint_velocities` takes of it what closed loops allow.
+        Any: `joint_velocities` takes of it what closed loops allow.
     q : (..., nq) array_like
         Configuration.
     gain : float
@@ -78,7 +78,7 @@ def manipulability_gradient(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. With loops the Jacobian is that of motions which keep them closed, and the result is such a motion.
+        With loops the Jacobian is that of motions which keep them closed, and the result is such a motion.
     q : (..., nq) array_like
         Configuration.
     link, mask

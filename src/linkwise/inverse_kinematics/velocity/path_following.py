@@ -113,7 +113,7 @@ def follow(
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base. Closed loops stay closed, as by `joint_velocities`; they are closed again after each half step.
+        Closed loops stay closed, as by `joint_velocities`; they are closed again after each half step.
     path : CartesianTrajectory
         One motion of the frame, in the world's axes; whatever has its ``t`` and ``at`` will do.
     q0 : (nq,) array_like

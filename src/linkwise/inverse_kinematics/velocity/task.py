@@ -70,7 +70,7 @@ class VelocityTask:
     Attributes
     ----------
     mechanism : Mechanism
-        On a fixed base.
+        Any but a symbolic one.
     order : int
         1 for speeds, 2 for accelerations.
     link, frame
@@ -348,11 +348,7 @@ def closed_regular(mechanism: Tree) -> FloatArray:
 
 
 def check_mechanism(mechanism: Tree) -> None:
-    """Raise `ArgumentError` for mechanisms whose joint rates do not follow from a Jacobian, and loops."""
-    if mechanism.floating:
-        raise ArgumentError(
-            f"{mechanism.name!r} has a floating base, whose speed the joints do not give; joint rates need a fixed one"
-        )
+    """Raise `ArgumentError` where nothing moves."""
     if not mechanism.nv:
         raise ArgumentError(f"{mechanism.name!r} has no joint that moves")
 

@@ -174,10 +174,7 @@ class Clear(Constraint):
         """The links of each pair that move with joints; None for the ground."""
         still = not shapes.tree.floating
         links = [None if link < 0 and still else link for link in shapes.links]
-        return [
-            *((links[i], links[j]) for i, j in shapes.pairs),
-            *((links[i], None) for i in shapes.moving for _ in self.obstacles.names),
-        ]
+        return shapes.each_pair(links, [None] * len(self.obstacles.names))
 
     def __repr__(self) -> str:
         count = len(self.obstacles.names)

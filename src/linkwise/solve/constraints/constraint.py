@@ -16,7 +16,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import FARTHEST
+from linkwise.solve.validation import FARTHEST, numbers_between
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
 
@@ -233,10 +233,10 @@ def importance(weight: npt.ArrayLike | None, priority: Any) -> dict[str, Any]:
     ArgumentError
         For a weight below zero, or a priority that is no whole number >= 0.
     """
-    values = None if weight is None else numbers("weight", weight, "numbers (...) >= 0")
-    if values is not None and ((values < 0.0) | (values > FARTHEST)).any():
-        raise ArgumentError(f"weight is {shown(weight)}; expected numbers (...) from 0 to {FARTHEST:g}")
-    return {"weight": values, "priority": None if priority is None else whole("priority", priority, 0)}
+    weights = None
+    if weight is not None:
+        weights = numbers_between("weight", weight, f"numbers (...) from 0 to {FARTHEST:g}", FARTHEST)
+    return {"weight": weights, "priority": None if priority is None else whole("priority", priority, 0)}
 
 
 def range_bounds(lower: npt.ArrayLike | None, upper: npt.ArrayLike | None, size: int | None = None) -> FloatArray:
@@ -270,10 +270,7 @@ def outside(value: Any, lower: Any, upper: Any) -> Any:
 
 def angle_bound(upper: npt.ArrayLike) -> FloatArray:
     """The greatest angle (...), rad, from 0 to pi."""
-    values = numbers("upper", upper, "angles (...) from 0 to pi, rad")
-    if ((values < 0.0) | (values > np.pi)).any():
-        raise ArgumentError(f"upper is {shown(upper)}; expected angles from 0 to pi, rad")
-    return values
+    return numbers_between("upper", upper, "angles from 0 to pi, rad", np.pi)
 
 
 def with_bound(values: FloatArray, bound: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import (
     Configuration,
@@ -18,10 +18,10 @@ from linkwise.solve.constraints.constraint import (
     outside,
     range_bounds,
 )
-from linkwise.solve.validation import FARTHEST, link_given, points, settle, words
+from linkwise.solve.validation import FARTHEST, link_given, numbers_between, points, settle, words
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, root
-from linkwise.spatial.validation import numbers, shaped
+from linkwise.spatial.validation import shaped
 
 #: Points nearer than this, m, have no direction between them.
 NEAREST = 1e-9
@@ -82,9 +82,7 @@ class Distance(Constraint):
         if ranged == (value is not None):
             raise ArgumentError("value, and lower and upper exclude each other; expected a distance or a range")
         if value is not None:
-            values = numbers("value", value, "distances (...) >= 0, m")
-            if ((values < 0.0) | (values > FARTHEST)).any():
-                raise ArgumentError(f"value is {shown(value)}; expected distances (...) from 0 to {FARTHEST:g}, m")
+            numbers_between("value", value, f"distances (...) from 0 to {FARTHEST:g}, m", FARTHEST)
         first, second = (shaped(field, points(field, p), 3) for field, p in (("point", point), ("other_point", other_point)))
         settle(self, link=link_given(link), other=link_given(other), point=first, other_point=second, ranged=ranged)
         settle(self, bounds=range_bounds(lower, upper) if ranged else range_bounds(value, value))

@@ -19,9 +19,13 @@ from linkwise.solve.constraints.constraint import (
     outside,
     range_bounds,
 )
-from linkwise.solve.validation import FARTHEST, joint_given, joint_index, settle
+from linkwise.solve.validation import FARTHEST, joint_given, joint_index, numbers_between, settle
 from linkwise.spatial.scalar import Array, FloatArray, blank
-from linkwise.spatial.validation import common_batch, numbers
+from linkwise.spatial.validation import common_batch
+
+
+def _numbers(field: str, value: npt.ArrayLike, expected: str) -> FloatArray:
+    return numbers_between(field, value, f"{expected} from {-FARTHEST:g} to {FARTHEST:g}", FARTHEST, -FARTHEST)
 
 
 class JointEquation(Constraint):
@@ -97,9 +101,7 @@ class Coordinate(JointEquation):
         if (value is None) == (lower is None and upper is None):
             raise ArgumentError("value, and lower and upper exclude each other; expected a value or a range")
         settle(self, bounds=None if value is not None else range_bounds(lower, upper), **importance(weight, priority))
-        values = numbers("value", 0.0 if value is None else value, "numbers (...), rad or m")
-        if np.abs(values).max(initial=0.0) > FARTHEST:
-            raise ArgumentError(f"value reaches {np.abs(values).max():g}; expected values up to {FARTHEST:g}")
+        values = _numbers("value", 0.0 if value is None else value, "numbers (...), rad or m,")
         settle(self, joint=joint_given("joint", joint), value=values)
 
     @property
@@ -189,10 +191,7 @@ class Follows(JointEquation):
         priority: int | None = None,
     ) -> None:
         settle(self, **importance(weight, priority))
-        fields = {"ratio": numbers("ratio", ratio, "numbers (...)"), "offset": numbers("offset", offset, "numbers (...)")}
-        for field, value in fields.items():
-            if np.abs(value).max(initial=0.0) > FARTHEST:
-                raise ArgumentError(f"{field} reaches {np.abs(value).max():g}; expected values up to {FARTHEST:g}")
+        fields = {field: _numbers(field, value, "numbers (...)") for field, value in (("ratio", ratio), ("offset", offset))}
         common_batch(ratio=fields["ratio"].shape, offset=fields["offset"].shape)
         settle(self, joint=joint_given("joint", joint), leader=joint_given("leader", leader), **fields)
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.kinematics.manipulability import volume_and_slope
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, importance, outside
 from linkwise.solve.lengths import characteristic_length
-from linkwise.solve.validation import FARTHEST, link_given, settle
+from linkwise.solve.validation import FARTHEST, link_given, numbers_between, settle
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import numbers, rows_of
+from linkwise.spatial.validation import rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,9 +65,7 @@ class Manipulability(Constraint):
         weight: npt.ArrayLike | None = 1.0,
         priority: int | None = None,
     ) -> None:
-        values = numbers("lower", lower, "numbers (...) >= 0")
-        if ((values < 0.0) | (values > FARTHEST)).any():
-            raise ArgumentError(f"lower is {shown(lower)}; expected numbers (...) >= 0")
+        values = numbers_between("lower", lower, f"numbers (...) from 0 to {FARTHEST:g}", FARTHEST)
         settle(self, link=link_given(link), lower=values, rows=tuple(rows_of(mask)), **importance(weight, priority))
 
     @property

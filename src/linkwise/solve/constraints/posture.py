@@ -17,7 +17,7 @@ from linkwise.solve.constraints.constraint import (
     importance,
     squared,
 )
-from linkwise.solve.validation import FARTHEST, settle
+from linkwise.solve.validation import FARTHEST, numbers_between, settle
 from linkwise.spatial.quaternion import LEAST, quaternion_product, quaternion_rotation, unit_quaternion
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, FloatArray, select
@@ -161,9 +161,7 @@ class LimitMargin(JointRows):
     share: FloatArray
 
     def __init__(self, share: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
-        values = numbers("share", share, "numbers (...) from 0 to 0.5")
-        if ((values < 0.0) | (values > 0.5)).any():
-            raise ArgumentError(f"share is {shown(share)}; expected numbers (...) from 0 to 0.5")
+        values = numbers_between("share", share, "numbers (...) from 0 to 0.5", 0.5)
         settle(self, share=values, **importance(weight, priority))
 
     @property

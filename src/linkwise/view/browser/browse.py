@@ -73,10 +73,10 @@ def browse(
     """
     from linkwise.view.browser.viewer import Viewer
 
-    given = _given(mechanism, motion, physical, options)
+    arguments = _given(mechanism, motion, physical, options)
     clear = Clear(0.0, obstacles)
-    visuals = given.pop("visuals", Visuals())._replace(clear=clear if clear.obstacles.names else None)
-    return Viewer(**given, visuals=visuals, q=q, host=host, port=port)
+    visuals = arguments.pop("visuals", Visuals())._replace(clear=clear if clear.obstacles.names else None)
+    return Viewer(**arguments, visuals=visuals, q=q, host=host, port=port)
 
 
 def export(

@@ -91,5 +91,5 @@ def live_settings(chain: Chain) -> dict[str, object]:
         "ends": chain.layout.ends,
         "angles": chain.angles,
         "targets": targets_of(chain),
-        "keeping": next((one for one in chain.constraints if isinstance(one, KeepClear)), None),
+        "keeping": next((limit for limit in chain.constraints if isinstance(limit, KeepClear)), None),
     }

@@ -223,7 +223,7 @@ def add_ellipses(
     """Draw ellipses into maps, all to one scale; return them, and their longest half axis, m/s."""
     drawn, scales = [], []
     for _, panel in panels:
-        spacing = _spacing(panel)
+        spacing = float(np.ptp(panel.corners, axis=0).max()) / ALONG or 1.0  # (m)
         chosen = list(
             _placed(region, panel, spacing) if panel.centre is None else _turned(region, panel, panel.centre, spacing)
         )
@@ -253,11 +253,6 @@ def half_axes(jacobian: FloatArray) -> FloatArray:
     """
     directions, stretch, _ = np.linalg.svd(jacobian)
     return np.asarray(directions[:, : len(stretch)] * stretch)
-
-
-def _spacing(panel: MapPanel) -> float:
-    """How far ellipses are apart in a map, m."""
-    return float(np.ptp(panel.corners, axis=0).max()) / ALONG or 1.0
 
 
 def _placed(region: Workspace, panel: MapPanel, spacing: float) -> Iterator[Posture]:

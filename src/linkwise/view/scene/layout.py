@@ -82,7 +82,8 @@ class SceneLayout:
 
     def slides(self, poses: FloatArray) -> list[FloatArray]:
         """For each link the line (2, 3) from where its joint acts to where its motion has taken that point."""
-        starts = [self.world(parent, joint[None, :3, 3], poses) for parent, joint in self._hung]
+        hung = zip(self.tree.parents, self.joints, strict=True)
+        starts = [self.world(parent, joint[None, :3, 3], poses) for parent, joint in hung]
         ends = [self.world(k, point[None], poses) for k, point in enumerate(self.moved)]
         return [np.concatenate(pair) for pair in zip(starts, ends, strict=True)]
 
@@ -96,14 +97,10 @@ class SceneLayout:
         """Centres (m, 3) of the rotors that are bodies of their own, world frame."""
         return np.array([self.world(k, at[None])[0] for k, _, at, _ in rotor_places(self.tree)]).reshape(-1, 3)
 
-    def joint_frames(self, poses: FloatArray | None = None) -> FloatArray:
+    def joint_frames(self) -> FloatArray:
         """The frames (L, 4, 4) in which the joints act, world frame."""
-        placed = self.poses if poses is None else poses
-        return np.array([placed[1 + parent] @ joint for parent, joint in self._hung]).reshape(-1, 4, 4)
-
-    @property
-    def _hung(self) -> zip[tuple[int, FloatArray]]:
-        return zip(self.tree.parents, self.joints, strict=True)
+        hung = zip(self.tree.parents, self.joints, strict=True)
+        return np.array([self.poses[1 + parent] @ joint for parent, joint in hung]).reshape(-1, 4, 4)
 
 
 def lay_out(tree: Tree, q: Any = None) -> SceneLayout:

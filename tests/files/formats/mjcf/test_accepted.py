@@ -12,6 +12,7 @@ import linkwise as lw
 from linkwise import Mechanism
 from linkwise.errors import LinkwiseWarning
 from linkwise.files.formats.mjcf import reader as mjcf
+from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Reading
 
 mujoco = pytest.importorskip("mujoco")
@@ -23,7 +24,7 @@ ARM = f'<body name="arm"><joint name="j" axis="0 1 0"/>{BALL}</body>'
 
 
 def parse(text: str, **options: object) -> Reading:
-    return mjcf.parse(text, "test", **options)  # type: ignore[arg-type]
+    return mjcf.parse(text, "test", ReadOptions(**options))  # type: ignore[arg-type]
 
 
 def read(text: str, **options: object) -> Mechanism:

@@ -14,6 +14,7 @@ from linkwise.errors import FileError
 from linkwise.files import check, read, remarks
 from linkwise.files.formats.mjcf import reader as mjcf
 from linkwise.files.formats.mjcf.document import MOST_FILES
+from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Description
 
 BALL = '<geom size="0.1"/>'
@@ -196,7 +197,7 @@ def test_limits_and_friction_that_are_switched_off() -> None:
 def test_physical_false() -> None:
     """Only what cannot exist is marked."""
     text = world(f'<body><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body><body>{BALL}</body>')
-    reading = mjcf.parse(text, "test", physical=False)
+    reading = mjcf.parse(text, "test", ReadOptions(physical=False))
     assert reading.description is not None
     assert [link.body.physical for link in reading.description.mechanism.links] == [False, True]
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from linkwise.files.formats.mjcf import attributes
+from linkwise.files.formats.mjcf.attributes import ATTRIBUTES
 
 mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
 
@@ -28,21 +29,17 @@ def entries() -> dict[tuple[str, str], set[str]]:
 
 def test_every_attribute_of_mujoco_is_known() -> None:
     theirs = entries()
+    defaults = set(attributes.DEFAULTS) - set(attributes.UNUSED_DEFAULTS)
     known = {
-        ("mujoco", "compiler"): attributes.COMPILER,
-        ("mujoco", "option"): attributes.OPTION,
-        ("option", "flag"): attributes.FLAG,
-        ("mujoco", "(world)body"): attributes.BODY,
-        **{("(world)body", tag): said for tag, said in {
-            "inertial": attributes.INERTIAL, "joint": attributes.JOINT, "freejoint": attributes.FREE,
-            "geom": attributes.GEOM,
-            "site": attributes.SITE,
-        }.items()},
-        **{("equality", tag): said for tag, said in attributes.EQUALITIES.items()},
-        **{("actuator", tag): attributes.ACTUATOR for tag in (*attributes.ACTUATORS, "plugin")
-           if ("actuator", tag) in theirs},
-        **{("default", tag): said for tag, said in attributes.DEFAULTS.items() if said and ("default", tag) in theirs},
-    }  # fmt: skip
+        ("mujoco", "compiler"): ATTRIBUTES["compiler"],
+        ("mujoco", "option"): ATTRIBUTES["option"],
+        ("option", "flag"): ATTRIBUTES["flag"],
+        ("mujoco", "(world)body"): ATTRIBUTES["body"],
+        **{("(world)body", tag): ATTRIBUTES[tag] for tag in ("inertial", "joint", "freejoint", "geom", "site")},
+        **{("equality", tag): ATTRIBUTES[f"equality {tag}"] for tag in attributes.EQUALITIES},
+        **{("actuator", tag): ATTRIBUTES[tag] for tag in (*attributes.ACTUATORS, "plugin") if ("actuator", tag) in theirs},
+        **{("default", tag): ATTRIBUTES[tag] for tag in defaults if ("default", tag) in theirs},
+    }
     assert {place: theirs[place] - set(said) for place, said in known.items() if theirs[place] - set(said)} == {}
     assert {tag for place, tag in theirs if place == "default"} <= set(attributes.DEFAULTS)
     assert {tag for place, tag in theirs if place == "actuator"} <= {*attributes.ACTUATORS, "plugin"}

@@ -14,6 +14,7 @@ from linkwise import EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism
 from linkwise.errors import FileError
 from linkwise.files import Description, read, remarks, save
 from linkwise.files.formats.mjcf import reader, writer
+from linkwise.files.registry import ReadOptions
 from linkwise.model.shape import Shape
 from linkwise.spatial.transform import transform, translation
 from support.mujoco_from_mjcf import MujocoTwin
@@ -26,7 +27,7 @@ KINDS = ("revolute", "ball", "universal", "cylindrical", "planar", "prismatic", 
 
 
 def again(mech: Mechanism, **options: Any) -> Mechanism:
-    reading = reader.parse(writer.render(mech), **options)
+    reading = reader.parse(writer.render(mech), "", ReadOptions(**options))
     assert reading.description is not None, reading.problems
     return reading.description.mechanism
 

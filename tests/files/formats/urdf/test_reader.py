@@ -11,6 +11,7 @@ import pytest
 from linkwise import Mechanism, Mimic, Motor
 from linkwise.files import read, remarks
 from linkwise.files.formats.urdf import reader as urdf
+from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Description, Reading
 from linkwise.model.shape import Shape
 from linkwise.spatial.rotation import rotation_between, rpy_to_rotation
@@ -302,8 +303,8 @@ def test_an_impossible_inertia_can_be_let_through() -> None:
     """And only it is marked."""
     wrong = BALL.replace('izz="1"', 'izz="3"')
     text = f"<robot>{link('a', wrong)}{link('b', BALL)}{joint('a', 'b')}</robot>"
-    assert urdf.parse(text, "", True).description is None
-    found = urdf.parse(text, "", False).description
+    assert urdf.parse(text).description is None
+    found = urdf.parse(text, "", ReadOptions(physical=False)).description
     assert found is not None
     assert [link.body.physical for link in found.mechanism.links] == [False, True]
     assert found.mechanism.links[0].body.tensor.diagonal().tolist() == [1, 1, 3]
@@ -330,11 +331,11 @@ def test_reversed_limits_are_exchanged_by_name_only() -> None:
     text = f'<robot name="r">\n{AB}{joint("a", "b", limit)}</robot>'
     (problem,) = urdf.parse(text).problems
     assert problem.line == 4
-    reading = urdf.parse(text, swap_limits=True)
+    reading = urdf.parse(text, "", ReadOptions(swap_limits=True))
     assert reading.description is not None
     assert np.column_stack([reading.description.mechanism.q_min, reading.description.mechanism.q_max]).tolist() == [[-1, 2]]
     assert [remark.line for remark in reading.remarks if "exchanged" in remark.message] == [4]
-    right = urdf.parse(text.replace("'2'", "'-2'"), swap_limits=True)
+    right = urdf.parse(text.replace("'2'", "'-2'"), "", ReadOptions(swap_limits=True))
     assert right.description is not None
     assert np.column_stack([right.description.mechanism.q_min, right.description.mechanism.q_max]).tolist() == [[-2, -1]]
     assert right.remarks == []
@@ -352,7 +353,7 @@ def test_one_root_of_several() -> None:
     (problem,) = parsed(FOREST.partition('<joint name="loose"')[0]).problems
     assert "root='pelvis'" in problem.message
     assert "'table'" in problem.message
-    reading = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root="pelvis")
+    reading = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', "", ReadOptions(root="pelvis"))
     assert reading.description is not None
     alone = made(link("pelvis", BALL) + link("leg", BALL) + joint("pelvis", "leg", kind="continuous"))
     assert reading.description.mechanism == alone
@@ -366,7 +367,7 @@ def test_a_wrong_joint_is_no_joint_of_another_tree(parent: str, value: str) -> N
     wrong = f'<joint name="k" type="fixed">{parent}<child link="c"/></joint>'
     tail = link("c") + wrong + link("d") + joint("c", "d")
     text = f"<robot name='r'>{AB}{joint('a', 'b')}{tail}{link('t')}</robot>"
-    reading = urdf.parse(text, root="a")
+    reading = urdf.parse(text, "", ReadOptions(root="a"))
     assert reading.description is None
     assert any("'k'" in problem.message and value in problem.message for problem in reading.problems)
     assert not any("'c'" in problem.message or "'d'" in problem.message for problem in reading.problems)
@@ -375,14 +376,14 @@ def test_a_wrong_joint_is_no_joint_of_another_tree(parent: str, value: str) -> N
 @pytest.mark.parametrize("root", ["leg", "none", ""])
 def test_a_root_that_is_none_is_refused_with_those_that_are(root: str) -> None:
     """Another root than that of the tree would turn joints round."""
-    problems = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', root=root).problems
+    problems = urdf.parse(f'<robot name="r">\n{FOREST}\n</robot>', "", ReadOptions(root=root)).problems
     assert repr(root) in problems[0].message
     assert "'pelvis' or 'table'" in problems[0].message
 
 
 def test_the_root_of_one_tree_changes_nothing() -> None:
     text = f"<robot name='r'>{AB}{joint('a', 'b')}</robot>"
-    one, other = urdf.parse(text), urdf.parse(text, root="a")
+    one, other = urdf.parse(text), urdf.parse(text, "", ReadOptions(root="a"))
     assert one.description is not None
     assert other.description is not None
     assert one.description.mechanism == other.description.mechanism

@@ -28,7 +28,7 @@ def aarch64(monkeypatch: pytest.MonkeyPatch) -> None:
     target = binding.Target.from_triple("aarch64-unknown-linux-gnu")
     machine = target.create_target_machine(cpu="cortex-a72", opt=2, reloc="pic", codemodel="default", jit=True)
     monkeypatch.setattr(llvm, "host", lambda: llvm.Host("cortex-a72", "", "", 16, has_fma=True))
-    monkeypatch.setattr(llvm, "target_machine", lambda: machine)
+    monkeypatch.setattr(llvm, "target_machine", lambda *_: machine)
 
 
 def signed(word: int, low: int, bits: int) -> int:

@@ -189,9 +189,9 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
-def header_columns(line: Line, problems: list[FileProblem]) -> list[DHColumn]:
-    """The columns that a header names; what it says wrongly is reported."""
-    columns = []
+def header_columns(line: Line) -> tuple[list[DHColumn], list[FileProblem]]:
+    """The columns that a header names, and what it says wrongly."""
+    columns, problems = [], []
     for cell in line.cells:
         name, unit = _name_and_unit(cell)
         if name not in HEADER:
@@ -206,7 +206,7 @@ def header_columns(line: Line, problems: list[FileProblem]) -> list[DHColumn]:
     missing = [name for name in ("theta", "d", "a", "alpha") if name not in names]
     if missing:
         problems.append(FileProblem(line.number, f"the header has no column {choices(missing)}"))
-    return columns
+    return columns, problems
 
 
 def _unit_text(name: str, unit: str) -> str:
@@ -473,8 +473,9 @@ def parse(
 
 def _with_columns(lines: list[Line], dialect: Dialect, problems: list[FileProblem]) -> Iterator[tuple[Line, list[DHColumn]]]:
     """The rows with what their cells are; rows of another length are reported."""
-    head, named = lines[0], header_columns(lines[0], problems) if dialect.has_header else []
-    if problems:
+    head, (named, wrong) = lines[0], header_columns(lines[0]) if dialect.has_header else ([], [])
+    problems += wrong
+    if wrong:
         return
     if not named and is_header(head):
         table = f"a table in the dialect {dialect.name!r} has none; take it out, or begin it with #"
@@ -495,8 +496,8 @@ def undecided(text: str) -> FileProblem:
     cells = map(_name_and_unit, lines[0].cells) if lines and is_header(lines[0]) else ()
     if any(name in HEADER and unit for name, unit in cells):
         said = "this is a header of the dialect 'linkwise': name that one"
-        why = next(iter(_header_problems(lines[0])), None)
-        return FileProblem(lines[0].number, f"{said} ({why.message})" if why else said)
+        why = "".join(f" ({problem.message})" for problem in header_columns(lines[0])[1][:1])
+        return FileProblem(lines[0].number, said + why)
     row = next((line for line in lines if not is_header(line)), None)
     if row is None:
         return FileProblem(0, f"a Denavit-Hartenberg table needs its dialect named: {known}")
@@ -513,10 +514,4 @@ def said_dialect(text: str) -> str | None:
     ('linkwise', None)
     """
     lines = lines_of(text)
-    return "linkwise" if lines and is_header(lines[0]) and not _header_problems(lines[0]) else None
-
-
-def _header_problems(line: Line) -> list[FileProblem]:
-    problems: list[FileProblem] = []
-    header_columns(line, problems)
-    return problems
+    return "linkwise" if lines and is_header(lines[0]) and not header_columns(lines[0])[1] else None

@@ -19,16 +19,7 @@ class Mjcf(Format):
         from linkwise.files.formats.mjcf.reader import parse
 
         folder = options.include_root if path == TEXT else Path(path).parent
-        return parse(
-            text,
-            stem(path),
-            options.physical,
-            None if folder is None else Path(folder),
-            include_root=options.include_root,
-            root=options.root,
-            drop_free_armature=options.drop_free_armature,
-            drop_equalities=options.drop_equalities,
-        )
+        return parse(text, stem(path), options, None if folder is None else Path(folder))
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
         from linkwise.files.formats.mjcf.writer import losses

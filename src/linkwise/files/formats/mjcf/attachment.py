@@ -7,8 +7,8 @@ from pathlib import Path
 
 from linkwise.errors import shown
 from linkwise.files.formats.mjcf.attributes import MAIN, Attributes, check_known, offered
-from linkwise.files.formats.mjcf.document import Includer, Settings, ends, set_name, settings_of
-from linkwise.files.formats.mjcf.replication import SECTIONS, Replicator, kind_and_name
+from linkwise.files.formats.mjcf.document import Includer, Settings, ends, kind_and_name, set_name, settings_of
+from linkwise.files.formats.mjcf.replication import SECTIONS, Replicator
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, replace_tag
 
@@ -39,7 +39,7 @@ class Attacher:
         self.defaults: list[Element] = []
         self._models: dict[str, Element] = {}
         for model in (model for asset in root.all("asset") for model in asset.all("model")):
-            check_known(model, "<model>", log, ("name", "file", "content_type"))
+            check_known(model, log)
             self._models[model.get("name") or includer.model_name(model, model.get("file") or "")] = model
         self._read: dict[str, tuple[Element, Settings, list[Element]]] = {}
 
@@ -48,7 +48,7 @@ class Attacher:
         replace_tag(element, "attach", self._attached)
 
     def _attached(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<attach>", self.log, ("model", "body", "frame", "prefix"))
+        said = Attributes(element, self.log)
         name, prefix = said.text("model"), said.text("prefix")
         if name is None and prefix is not None:
             return self._of_this_file(said, prefix)
@@ -72,16 +72,13 @@ class Attacher:
         default = Element("default", {"class": MAIN}, element.line)
         default.children = [part for section in content.all("default") for part in section.children]
         assets = [_asset(section, settings) for section in content.all("asset")]
-        sections = [self._referring(content, tag, names) for tag in SECTIONS]
         defaults = [default, *(part.copy() for part in inherited)]
-        for part in (part for top in (frame, *defaults, *assets, *sections) for part in top.walk()):
-            for key in ("name", *INNER):
-                set_name(part, key, prefix=prefix)
-        for part in (part for section in sections for part in section.walk()):
-            for _, key, _ in list(ends(part)):
-                set_name(part, key, prefix=prefix)
+        sections = _referring(content, names, element.line)
+        for part in (part for section in sections for part in section.children):
+            part.attributes.setdefault("class", MAIN)
+        _add_prefix(prefix, [frame, *defaults, *assets], sections, ("name", *INNER))
         self.defaults += defaults
-        self.root.children += [*assets, *(section for section in sections if section.children)]
+        self.root.children += [*assets, *sections]
         return [frame]
 
     def _of_this_file(self, said: Attributes, prefix: str) -> list[Element]:
@@ -93,32 +90,10 @@ class Attacher:
             said.report(f"{tag} is {shown(said.text(tag))}; expected one of this file, in which nothing is attached", tag)
             return []
         copy = named[0].copy()
-        names = {kind_and_name(part) for part in copy.walk()}
-        sections = [Element(tag, {}, said.element.line) for tag in SECTIONS]
-        for section in sections:
-            for element in (element for part in self.root.all(section.tag) for element in part.children):
-                referred = [(kind, name) for part in element.walk() for kind, _, name in ends(part)]
-                if referred and all(end in names for end in referred):
-                    section.children.append(element.copy())
-                    names.add(("tendon" if section.tag == "tendon" else element.tag, element.get("name")))
-        for part in (part for top in (copy, *sections) for part in top.walk()):
-            set_name(part, "name", prefix=prefix)
-        for part in (part for section in sections for part in section.walk()):
-            for _, key, _ in list(ends(part)):
-                set_name(part, key, prefix=prefix)
-        self.root.children += [section for section in sections if section.children]
+        sections = _referring(self.root, {kind_and_name(part) for part in copy.walk()}, said.element.line)
+        _add_prefix(prefix, [copy], sections, ("name",))
+        self.root.children += sections
         return [copy]
-
-    def _referring(self, content: Element, tag: str, names: set[tuple[str, str | None]]) -> Element:
-        """The elements of a section of which all that they name is attached."""
-        section = Element(tag)
-        for element in (element for part in content.all(tag) for element in part.children):
-            named = [(kind, name) for part in element.walk() for kind, _, name in ends(part)]
-            if named and all(end in names for end in named):
-                element.attributes.setdefault("class", MAIN)
-                section.children.append(element)
-                names.add(("tendon" if tag == "tendon" else element.tag, element.get("name")))
-        return section
 
     def _contents(self, model: Element) -> tuple[Element, Settings, list[Element]]:
         """The other file, with all that it includes, attaches and repeats, its settings, and the classes of those."""
@@ -130,6 +105,28 @@ class Attacher:
             self.log.leave(model, "the <option> of an attached file", "that of the file which attaches it holds")
         Replicator(content, self.log, settings).expand(content)
         return content, settings, inner.defaults
+
+
+def _referring(content: Element, names: set[tuple[str, str | None]], line: int) -> list[Element]:
+    """Sections with copies of the elements of which all that they name is attached; their own names are added."""
+    sections = [Element(tag, {}, line) for tag in SECTIONS]
+    for section in sections:
+        for element in (element for part in content.all(section.tag) for element in part.children):
+            named = [(kind, name) for part in element.walk() for kind, _, name in ends(part)]
+            if named and all(end in names for end in named):
+                section.children.append(element.copy())
+                names.add(kind_and_name(element))
+    return [section for section in sections if section.children]
+
+
+def _add_prefix(prefix: str, elements: list[Element], sections: list[Element], keys: tuple[str, ...]) -> None:
+    """Put a prefix before the names that some attributes give, and before all that sections name."""
+    for part in (part for element in (*elements, *sections) for part in element.walk()):
+        for key in keys:
+            set_name(part, key, prefix=prefix)
+    for part in (part for section in sections for part in section.walk()):
+        for _, key, _ in list(ends(part)):
+            set_name(part, key, prefix=prefix)
 
 
 def _asset(section: Element, settings: Settings) -> Attached:

@@ -21,94 +21,91 @@ from linkwise.spatial.transform import transform
 #: The ways to say an orientation, with how many numbers each has.
 ORIENTATIONS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 
-#: The attributes of a frame.
-FRAME = ("pos", *ORIENTATIONS)
+_FRAME = f"pos {' '.join(ORIENTATIONS)}"
+_EQUALITY = "name class active solref solimp"
+_ENDS = "body1 body2 site1 site2 anchor"
 
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-#: The last two are of older versions.
-COMPILER = _names("""
-    autolimits boundmass boundinertia settotalmass balanceinertia strippath coordinate angle fitaabb eulerseq meshdir
-    texturedir discardvisual usethread fusestatic inertiafromgeom inertiagrouprange saveinertial assetdir alignfree conflict
-    passthrough savecanonical savecompiled convexhull exactmeshinertia
-""")
-
-OPTION = _names("""
-    timestep apirate impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance mpr_tolerance sleep_tolerance gravity
-    wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator collision cone jacobian solver
-    iterations ls_iterations noslip_iterations ccd_iterations mpr_iterations sdf_iterations sdf_initpoints
-    actuatorgroupdisable
-""")
-FLAG = _names("""
-    constraint equality frictionloss limit contact passive spring damper gravity clampctrl warmstart filterparent actuation
-    refsafe sensor midphase eulerdamp autoreset nativeccd island override energy fwdinv invdiscrete sensornoise multiccd
-    sleep diagexact ipc speculative
-""")
-
-BODY = ("name", "childclass", *FRAME, "mocap", "gravcomp", "sleep", "simple", "fuse", "user")
-INERTIAL = (*FRAME, "mass", "diaginertia", "fullinertia")
-FREE = ("name", "group", "align")
-JOINT = _names("""
-    name class type group pos axis springdamper limited actuatorfrclimited solreflimit solimplimit solreffriction
-    solimpfriction stiffness range actuatorfrcrange actuatorgravcomp margin ref springref springyield armature damping
-    frictionloss user align
-""")
-GEOM = FRAME + _names("""
-    name class type contype conaffinity condim group priority size material friction mass density shellinertia solmix solref
-    solimp margin gap surfacevel adhesion fromto hfield mesh fitscale rgba fluidshape fluidcoef castshadow user
-""")
-SITE = ("name", "class", "type", "group", *FRAME, "material", "mesh", "size", "fromto", "rgba", "user")
-
-SHARED = ("name", "class", "active", "solref", "solimp")
-ENDS = ("body1", "body2", "site1", "site2", "anchor")
-
-#: The equality constraints that can be read.
-EQUALITIES = {
-    "joint": (*SHARED, "joint1", "joint2", "polycoef"),
-    "tendon": (*SHARED, "tendon1", "tendon2", "polycoef"),
-    "connect": (*SHARED, *ENDS),
-    "weld": (*SHARED, *ENDS, "relpose", "torquescale"),
-}
+#: The kinds of equality constraints that can be read.
+EQUALITIES = ("joint", "tendon", "connect", "weld")
 
 #: The kinds of actuators; what a class says of one holds for all of them.
-ACTUATORS = _names("""
-    general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor
-""")
+ACTUATORS = (
+    *("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle"),
+    *("adhesion", "dcmotor"),
+)
 
-#: Of all kinds together.
-ACTUATOR = _names("""
+_ACTUATOR = """
     name class group nsample interp delay ctrllimited forcelimited actlimited ctrlrange forcerange actrange lengthrange
     inheritrange gear armature damping cranklength joint jointinparent tendon slidersite cranksite site refsite body user
     dyntype gaintype biastype dynprm gainprm biasprm actdim actearly input kp kv ki imax dampratio timeconst tausmooth
     posrange velrange ffrange slewmax area diameter bias range force scale lmin lmax vmax fpmax fvmax gain motorconst
     resistance nominal saturation inductance cogging controller thermal lugre plugin instance
-""")
+"""
 
-MESH = _names("""
-    name class content_type file scale inertia smoothnormal maxhullvert vertex texcoord normal face refpos refquat material
-    builtin params
-""")
-
-#: Of fixed and of spatial ones.
-TENDON = _names("""
-    name class group limited range actuatorfrclimited actuatorfrcrange solreflimit solimplimit solreffriction solimpfriction
-    margin springlength springyield stiffness damping frictionloss armature width material rgba user
-""")
-
-#: What a default class may say, with its attributes; None for what is not used here.
-DEFAULTS: dict[str, tuple[str, ...] | None] = {
-    "joint": JOINT,
-    "geom": GEOM,
-    "site": SITE,
-    "equality": SHARED,
-    "tendon": TENDON,
-    "mesh": MESH,
-    **dict.fromkeys(ACTUATORS, ACTUATOR),
-    **dict.fromkeys(("texture", "material", "camera", "light", "pair", "skin", "hfield"), None),
+#: The attributes of each kind of element that is read; equalities and what a tendon goes over have keys of two words.
+_ATTRIBUTES = {
+    "mujoco": "model",
+    "include": "file",
+    "model": "name file content_type",
+    "attach": "model body frame prefix",
+    "replicate": "count sep offset euler prefix",
+    "default": "class",
+    "worldbody": "",
+    "compiler": """
+        autolimits boundmass boundinertia settotalmass balanceinertia strippath coordinate angle fitaabb eulerseq meshdir
+        texturedir discardvisual usethread fusestatic inertiafromgeom inertiagrouprange saveinertial assetdir alignfree
+        conflict passthrough savecanonical savecompiled convexhull exactmeshinertia
+    """,  # (the last two are of older versions)
+    "option": """
+        timestep apirate impratio tolerance ls_tolerance noslip_tolerance ccd_tolerance mpr_tolerance sleep_tolerance gravity
+        wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator collision cone jacobian solver
+        iterations ls_iterations noslip_iterations ccd_iterations mpr_iterations sdf_iterations sdf_initpoints
+        actuatorgroupdisable
+    """,
+    "flag": """
+        constraint equality frictionloss limit contact passive spring damper gravity clampctrl warmstart filterparent
+        actuation refsafe sensor midphase eulerdamp autoreset nativeccd island override energy fwdinv invdiscrete sensornoise
+        multiccd sleep diagexact ipc speculative
+    """,
+    "body": f"name childclass {_FRAME} mocap gravcomp sleep simple fuse user",
+    "frame": f"name childclass {_FRAME}",
+    "inertial": f"{_FRAME} mass diaginertia fullinertia",
+    "freejoint": "name group align",
+    "joint": """
+        name class type group pos axis springdamper limited actuatorfrclimited solreflimit solimplimit solreffriction
+        solimpfriction stiffness range actuatorfrcrange actuatorgravcomp margin ref springref springyield armature damping
+        frictionloss user align
+    """,
+    "geom": f"""
+        {_FRAME} name class type contype conaffinity condim group priority size material friction mass density shellinertia
+        solmix solref solimp margin gap surfacevel adhesion fromto hfield mesh fitscale rgba fluidshape fluidcoef castshadow
+        user
+    """,
+    "site": f"name class type group {_FRAME} material mesh size fromto rgba user",
+    "mesh": """
+        name class content_type file scale inertia smoothnormal maxhullvert vertex texcoord normal face refpos refquat
+        material builtin params
+    """,
+    "equality": _EQUALITY,
+    "equality joint": f"{_EQUALITY} joint1 joint2 polycoef",
+    "equality tendon": f"{_EQUALITY} tendon1 tendon2 polycoef",
+    "equality connect": f"{_EQUALITY} {_ENDS}",
+    "equality weld": f"{_EQUALITY} {_ENDS} relpose torquescale",
+    "tendon": """
+        name class group limited range actuatorfrclimited actuatorfrcrange solreflimit solimplimit solreffriction
+        solimpfriction margin springlength springyield stiffness damping frictionloss armature width material rgba user
+    """,
+    "tendon joint": "joint coef",
+    "tendon site": "site",
+    **dict.fromkeys((*ACTUATORS, "plugin"), _ACTUATOR),
 }
+ATTRIBUTES = {kind: tuple(names.split()) for kind, names in _ATTRIBUTES.items()}
+
+#: What a default class may say and is not used here.
+UNUSED_DEFAULTS = ("texture", "material", "camera", "light", "pair", "skin", "hfield")
+
+#: What a default class may say.
+DEFAULTS = ("joint", "geom", "site", "equality", "tendon", "mesh", *ACTUATORS, *UNUSED_DEFAULTS)
 
 #: The elements that may stand in others; those that are not named here are looked through.
 INSIDE: dict[str, tuple[str, ...]] = {
@@ -142,27 +139,35 @@ class Attributes:
     ----------
     element : Element
         The element.
-    item : str
-        How messages call it: ``"joint 'elbow'"``.
     log : Report
         Where problems go.
-    known : iterable of str
-        The attributes that there are; others are reported.
+    item : str, optional
+        How messages call it: ``"joint 'elbow'"``.
+    kind : str, optional
+        That of `ATTRIBUTES` which it is, where its tag does not say so.
+    known : sequence of str, optional
+        The attributes that there are, where they are not those of its kind; others are reported.
     defaults : mapping of str to Said
         What the default class says.
     """
 
     def __init__(
-        self, element: Element, item: str, log: Report, known: Iterable[str], defaults: Mapping[str, Said] | None = None
+        self,
+        element: Element,
+        log: Report,
+        item: str = "",
+        *,
+        kind: str = "",
+        known: Sequence[str] | None = None,
+        defaults: Mapping[str, Said] | None = None,
     ) -> None:
-        self.element, self.item, self.log = element, item, log
-        check_known(element, item, log, known)
-        inside = INSIDE.get(element.tag)
-        for child in element.children if inside is not None else ():
-            check_tag(child, item, log, inside or ())
+        self.element, self.item, self.log = element, item or named(element), log
+        check_known(element, log, self.item, ATTRIBUTES[kind or element.tag] if known is None else known)
+        for child in element.children if element.tag in INSIDE else ():
+            check_tag(child, self.item, log, INSIDE[element.tag])
         self.explicit = frozenset(element.attributes)
         self.contested: str | None = None  # how its default class says the orientation that it says by quat
-        self.said = {**(defaults or {}), **{key: Said(text, element, item) for key, text in element.attributes.items()}}
+        self.said = {**(defaults or {}), **{key: Said(text, element, self.item) for key, text in element.attributes.items()}}
 
     def __contains__(self, key: str) -> bool:
         return key in self.said
@@ -205,12 +210,11 @@ class Attributes:
 
     def number(self, key: str, default: float = 0.0) -> float:
         """One number."""
-        values = self.row(key, 1, [default])
-        return values[0] if values else default
+        return self.row(key, [default])[0]
 
-    def row(self, key: str, size: int, default: Sequence[float]) -> list[float]:
-        """That many numbers; the default where the attribute is missing or wrong."""
-        return self.numbers(key, size, size) or list(default)
+    def row(self, key: str, default: Sequence[float]) -> list[float]:
+        """As many numbers as the default has, which stands where the attribute is missing or wrong."""
+        return self.numbers(key, len(default), len(default)) or list(default)
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
         """Numbers separated by blanks, or None where the attribute is missing or wrong."""
@@ -268,13 +272,14 @@ class Attributes:
         return first
 
 
-def check_known(element: Element, item: str, log: Report, known: Iterable[str]) -> None:
-    """Report attributes that there are not: misspelt, one would be silently without effect."""
-    names = list(known)
+def check_known(element: Element, log: Report, item: str = "", known: Sequence[str] | None = None) -> None:
+    """Report attributes that are not those of the element, or the known ones: misspelt, one would be without effect."""
+    names = ATTRIBUTES[element.tag] if known is None else known
     for key in element.attributes:
         if key not in names:
             listed = f"; it has {members(names)}" if 0 < len(names) < 12 else ""
-            log.report(element, f"{item} has no attribute {shown(key)}{log.suggestion(key[:40], names) or listed}")
+            hint = log.suggestion(key[:40], names) or listed
+            log.report(element, f"{item or f'<{element.tag}>'} has no attribute {shown(key)}{hint}")
 
 
 def check_tag(element: Element, place: str, log: Report, known: Sequence[str]) -> bool:
@@ -308,8 +313,8 @@ def degrees(value: float) -> float:
 
 
 def named(element: Element) -> str:
-    """How messages call an element."""
-    name = element.get("name")
+    """How messages call an element: by its name, if there is one and it may have one."""
+    name = element.get("name") if "name" in ATTRIBUTES.get(element.tag, ("name",)) else None
     return f"{element.tag} {shown(name)}" if name else f"<{element.tag}>"
 
 
@@ -329,7 +334,7 @@ class Defaults:
 
         The outermost one of a file that is `attached` has another name, and begins with nothing.
         """
-        check_known(element, "<default>", self.log, ("class",))
+        check_known(element, self.log)
         name = element.get("class") or ""
         if attached:
             self.classes[name] = {}
@@ -352,15 +357,14 @@ class Defaults:
     def _take_in(self, element: Element, name: str) -> None:
         """What a class says of one kind of element."""
         item = f"<{element.tag}> of default class {shown(name)}"
-        known = DEFAULTS[element.tag] if check_tag(element, "<default>", self.log, list(DEFAULTS)) else None
-        if known is None:  # (a kind of which nothing is read)
+        if not check_tag(element, "<default>", self.log, DEFAULTS) or element.tag in UNUSED_DEFAULTS:
             return
-        keys = [key for key in known if key not in ("name", "class")]
-        said = Attributes(element, item, self.log, keys).said
+        keys = [key for key in ATTRIBUTES[element.tag] if key not in ("name", "class")]
+        said = Attributes(element, self.log, item, known=keys).said
         tables, kind = self.classes[name], kind_of(element.tag)
         tables[kind] = {**tables.get(kind, {}), **{key: said[key] for key in keys if key in said}}
 
-    def of(self, element: Element, surrounding: Sequence[str], kind: str = "") -> dict[str, Said]:
+    def of(self, element: Element, surrounding: Sequence[str] = (), kind: str = "") -> dict[str, Said]:
         """What the class of an element says of its kind; `surrounding` are the child classes around it, the nearest last."""
         name = element.get("class") or (surrounding[-1] if surrounding else MAIN)
         return self.classes[self.known(element, name, "class")].get(kind or kind_of(element.tag), {})
@@ -385,6 +389,9 @@ LEAST = 1e-14
 _TURNS = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 _NO_TURN = np.eye(3)
 
+#: The position of what says none, m.
+ORIGIN = (0.0, 0.0, 0.0)
+
 
 #: The name of the ``<text>`` of ``<custom>`` that lists bodies in the order of the links.
 ORDER = "linkwise_order"
@@ -402,7 +409,7 @@ def pose(attributes: Attributes, degree: bool, sequence: str) -> FloatArray:
     sequence : str
         The axes of Euler angles, a small letter for each that turns with the frame.
     """
-    position = attributes.row("pos", 3, (0.0, 0.0, 0.0))
+    position = attributes.row("pos", ORIGIN)
     return float_transform(orientation(attributes, degree, sequence), position)
 
 

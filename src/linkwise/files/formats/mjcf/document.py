@@ -9,14 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from linkwise.errors import FileError, shown
-from linkwise.files.formats.mjcf.attributes import (
-    COMPILER,
-    FLAG,
-    OPTION,
-    Attributes,
-    check_known,
-    offered,
-)
+from linkwise.files.formats.mjcf.attributes import Attributes, check_known, offered
 from linkwise.files.packages import is_absolute
 from linkwise.files.report import Report
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
@@ -53,7 +46,7 @@ class Includer:
 
     def _included(self, element: Element) -> list[Element]:
         """What stands in the file that an element includes."""
-        check_known(element, "<include>", self.log, ("file",))
+        check_known(element, self.log)
         name = element.get("file")
         if not name:
             self.log.report(element, "<include> has no file; expected file = the name of a file beside this one")
@@ -148,17 +141,13 @@ def keep_body(log: Report, root: Element, name: str) -> None:
         return
     if any(element.get("settotalmass") not in (None, "-1") for element in root.all("compiler")):
         log.report(root, "settotalmass counts all bodies, of which root leaves some out; write the masses out")
-    lost = {(kind, said) for element in removed for kind, said in _names(element)}
+    lost = {kind_and_name(part) for element in removed for part in element.walk()}
     labels = [shown(element.get("name")) if element.get("name") else f"<{element.tag}>" for element in removed[:10]]
     more = f" and {len(removed) - 10} more" if len(removed) > 10 else ""
     log.remark(removed[0], f"left out, for they do not hang on {shown(name)}: {', '.join(labels)}{more}")
     for section in (section for tag in ("tendon", "equality", "actuator") for section in root.all(tag)):
-        cut = [
-            element
-            for element in section.children
-            if any((kind, name) in lost for part in element.walk() for kind, _, name in ends(part))
-        ]
-        lost |= {("tendon", label) for element in cut if section.tag == "tendon" and (label := element.get("name"))}
+        cut = [x for x in section.children if any((kind, name) in lost for part in x.walk() for kind, _, name in ends(part))]
+        lost |= set(map(kind_and_name, cut))
         for element in cut:
             log.leave(element, f"<{element.tag}> of <{section.tag}> on what root leaves out", "")
         section.children = [element for element in section.children if element not in cut]
@@ -169,6 +158,12 @@ def ends(element: Element) -> Iterator[tuple[str, str, str]]:
     for key, kind in ENDS.items():
         if said := element.get(key):
             yield kind, key, said
+
+
+def kind_and_name(element: Element) -> tuple[str, str | None]:
+    """What an element can be named as."""
+    kinds = {"freejoint": "joint", "fixed": "tendon", "spatial": "tendon"}
+    return kinds.get(element.tag, element.tag), element.get("name")
 
 
 def set_name(element: Element, key: str, suffix: str = "", prefix: str = "") -> None:
@@ -197,15 +192,6 @@ def _prune(element: Element, name: str, removed: list[Element]) -> None:
         else:
             removed.append(child)
     element.children = kept
-
-
-def _names(element: Element) -> Iterator[tuple[str, str]]:
-    """The kinds and names of what can be tied or driven in an element."""
-    for inner in element.walk():
-        kind = "joint" if inner.tag == "freejoint" else inner.tag
-        said = inner.get("name")
-        if kind in ("joint", "body", "site") and said:
-            yield kind, said
 
 
 #: Options that make forces which Linkwise does not have.
@@ -246,14 +232,14 @@ def settings_of(root: Element, log: Report) -> Settings:
 
 
 def _compiler(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, "<compiler>", log, COMPILER)
+    said = Attributes(element, log)
     if said.word("coordinate", ("local", "global"), "local") == "global":
         said.report("coordinate is 'global', which MuJoCo gave up in version 2.3.4; expected 'local'", "coordinate")
     sequence = said.text("eulerseq") or before.sequence
     if not _SEQUENCE.fullmatch(sequence):
         said.report(f"eulerseq is {shown(sequence)}; expected three letters of 'xyzXYZ'", "eulerseq")
         sequence = before.sequence
-    groups = [int(value) for value in said.row("inertiagrouprange", 2, before.groups)]
+    groups = [int(value) for value in said.row("inertiagrouprange", before.groups)]
     return replace(
         before,
         degree=said.word("angle", ("radian", "degree"), "degree" if before.degree else "radian") == "degree",
@@ -272,16 +258,16 @@ def _compiler(element: Element, log: Report, before: Settings) -> Settings:
 
 
 def _option(element: Element, log: Report, before: Settings) -> Settings:
-    said = Attributes(element, "<option>", log, OPTION)
+    said = Attributes(element, log)
     disabled = set(before.disabled)
     for flags in element.all("flag"):
-        switch = Attributes(flags, "<flag>", log, FLAG)
+        switch = Attributes(flags, log)
         for key in ("gravity", "equality", "constraint", "damper", "frictionloss", "limit", "spring", "passive"):
             if key in switch:
                 (disabled.discard if switch.word(key, ("enable", "disable"), "enable") == "enable" else disabled.add)(key)
     for key, force in FORCES.items():
         if any(said.numbers(key, 1, 3) or ()):
             log.leave(element, f"the attribute {key!r} of <option>", f"{force} is a force that Linkwise does not have")
-    gravity = tuple(said.row("gravity", 3, before.gravity))
+    gravity = tuple(said.row("gravity", before.gravity))
     place = element.line if "gravity" in said else before.gravity_line
     return replace(before, gravity=gravity, gravity_line=place, disabled=frozenset(disabled))

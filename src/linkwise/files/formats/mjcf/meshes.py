@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import FileError, install_hint, shown
 from linkwise.files.formats.mjcf.attachment import Attached
-from linkwise.files.formats.mjcf.attributes import LEAST, MESH, Attributes, Defaults, offered
+from linkwise.files.formats.mjcf.attributes import ATTRIBUTES, LEAST, ORIGIN, Attributes, Defaults, offered
 from linkwise.files.formats.mjcf.builtin_meshes import builtin_mesh
 from linkwise.files.formats.mjcf.document import Includer, Settings
 from linkwise.files.formats.mjcf.obj_faces import first_object_in_triangles
@@ -47,8 +47,8 @@ class Meshes:
         self._solids: dict[str, MeshSolid | MeshError] = {}
         meshes = [(asset, element) for asset in root.all("asset") for element in asset.all("mesh")]
         for asset, element in meshes:
-            known = (*MESH, *(("plugin",) if "plugin" in element.attributes else ()))
-            said = Attributes(element, f"mesh {shown(element.get('name'))}", log, known, defaults.of(element, ()))
+            known = (*ATTRIBUTES["mesh"], "plugin") if "plugin" in element.attributes else None
+            said = Attributes(element, log, known=known, defaults=defaults.of(element))
             name = said.text("name") or Path(said.text("file") or "").stem
             self.attributes[name] = said
             self._settings[name] = asset.settings if isinstance(asset, Attached) else settings
@@ -80,12 +80,12 @@ class Meshes:
             raise MeshError(f"what MuJoCo makes of mesh {shown(name)} is not known here")
         kind = said.word("inertia", INERTIAS, "legacy")
         vertices, faces = self._triangles(said, self._settings[name], hull=kind == "convex")
-        quaternion = np.array(said.row("refquat", 4, (1.0, 0.0, 0.0, 0.0)))
+        quaternion = np.array(said.row("refquat", (1.0, 0.0, 0.0, 0.0)))
         if not LEAST < np.linalg.norm(quaternion) < np.inf:
             raise MeshError(f"refquat of {said.item} says no direction")
         turn = quaternion_rotation(quaternion / np.linalg.norm(quaternion))
-        scale = np.array(said.row("scale", 3, (1.0, 1.0, 1.0)))
-        vertices = (vertices - said.row("refpos", 3, (0.0, 0.0, 0.0))) @ np.asarray(turn, dtype=float) * scale
+        scale = np.array(said.row("scale", (1.0, 1.0, 1.0)))
+        vertices = (vertices - said.row("refpos", ORIGIN)) @ np.asarray(turn, dtype=float) * scale
         if kind == "convex" or not len(faces):
             faces = convex_hull(vertices)
             if 0 <= said.whole("maxhullvert", -1) < len(np.unique(faces)):

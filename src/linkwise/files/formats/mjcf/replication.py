@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from linkwise.files.formats.mjcf.attributes import Attributes, euler_rotation
-from linkwise.files.formats.mjcf.document import Settings, ends, set_name
+from linkwise.files.formats.mjcf.attributes import ORIGIN, Attributes, euler_rotation
+from linkwise.files.formats.mjcf.document import Settings, ends, kind_and_name, set_name
 from linkwise.files.report import Report
 from linkwise.files.xml_tree import Element, numbers, replace_tag
 from linkwise.spatial.quaternion import rotation_quaternion
@@ -39,7 +39,7 @@ class Replicator:
         replace_tag(element, "replicate", self._copies)
 
     def _copies(self, element: Element) -> list[Element]:
-        said = Attributes(element, "<replicate>", self.log, ("count", "sep", "offset", "euler", "prefix"))
+        said = Attributes(element, self.log)
         count = said.whole("count") if "count" in said else -1
         if count < 0:
             said.report(f"count is {said.text('count') or 'missing'}; expected a whole number >= 0", "count")
@@ -50,7 +50,7 @@ class Replicator:
                 return []
         if self._is_too_much(element, count * sum(1 for _ in element.walk())):
             return []
-        offset, angles = (np.array(said.row(key, 3, (0.0, 0.0, 0.0))) for key in ("offset", "euler"))
+        offset, angles = (np.array(said.row(key, ORIGIN)) for key in ("offset", "euler"))
         place = np.zeros(3)
         suffixes = [f"{said.text('sep') or ''}{k:0{len(str(count))}d}" for k in range(count)]
         settings, copies = (self.settings.degree, self.settings.sequence), []
@@ -75,8 +75,8 @@ class Replicator:
         else:
             if self._is_too_much(element, len(suffixes) * sum(1 for _ in element.walk())):
                 return
-            if name := element.get("name"):
-                names.add(("tendon" if element.tag in ("fixed", "spatial") else element.tag, name))
+            if element.get("name"):
+                names.add(kind_and_name(element))
             for suffix in suffixes:
                 copy = element.copy()
                 set_name(copy, "name", suffix)
@@ -91,8 +91,3 @@ class Replicator:
         if self.size > MOST_ELEMENTS:
             self.log.report(element, f"<{element.tag}>: repeated, it makes more than {MOST_ELEMENTS} elements")
         return self.size > MOST_ELEMENTS
-
-
-def kind_and_name(element: Element) -> tuple[str, str | None]:
-    """What an element can be named as."""
-    return "joint" if element.tag == "freejoint" else element.tag, element.get("name")

@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count
 
 import numpy as np
 
 from linkwise.errors import choices
 from linkwise.files.formats.mjcf.attributes import ORDER
+from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
 from linkwise.files.registry import Losses, motor_losses
-from linkwise.files.report import (
-    Description,
-    can_exist,
-    check_shape_links,
-    needs_tool_frame,
-    unused_name,
-)
+from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
@@ -27,7 +21,7 @@ from linkwise.model.joints.ball import ROTATION_COLUMNS
 from linkwise.model.joints.floating import POSE_COLUMNS
 from linkwise.model.joints.joint import Columns
 from linkwise.model.link import Link
-from linkwise.model.loop import BASE, Loop
+from linkwise.model.loop import BASE
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
@@ -83,10 +77,15 @@ class _Plan:
         self.names = {"base", "world", *mechanism.link_names}
         self.sites: dict[int, list[tuple[str, Array]]] = {}
         taken: set[str] = set()
-        self.ends = [self._ends(loop, k, taken) for k, loop in enumerate(mechanism.loops)]
-        self.paths = {
-            k: self._path(x, k, taken) for k, x in enumerate(mechanism.springs) if isinstance(x, LinearSpringDamper)
-        }
+        self.ends: list[list[str]] = []
+        for k, loop in enumerate(mechanism.loops):
+            ends = (loop.first, loop.first_frame), (loop.second, loop.second_frame)
+            self.ends.append(self._add_sites(loop.name or f"loop{k + 1}", ends, taken))
+        self.paths: dict[int, list[str]] = {}
+        for k, spring in enumerate(mechanism.springs):
+            if isinstance(spring, LinearSpringDamper):
+                points = [(link, translation(*point)) for link, point in spring.points]
+                self.paths[k] = self._add_sites(spring.name or f"spring{k + 1}", points, taken)
         self.root = self._root()
         self.stacks: dict[int, list[int]] = {}
         for k in mechanism.order:
@@ -95,30 +94,19 @@ class _Plan:
                 while (parent := mechanism.parents[stack[0]]) >= 0 and parent != self.root and self._is_stacked(parent):
                     stack.insert(0, parent)
                 self.stacks[k] = stack
-        springs = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
-        self.springs = {spring.joints[0][0]: spring for spring in springs}
+        on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
+        self.springs = {spring.joints[0][0]: spring for spring in on_joints}
 
     def place(self, link: str) -> int:
         """The index of a link, -1 for the base."""
         return -1 if link == "base" else self.mechanism.link_index(link)
 
-    def _ends(self, loop: Loop, k: int, taken: set[str]) -> tuple[str, ...]:
-        """The names of the sites where a loop is closed."""
-        ends = ((loop.first, loop.first_frame), (loop.second, loop.second_frame))
+    def _add_sites(self, name: str, ends: Iterable[tuple[str, Array]], taken: set[str]) -> list[str]:
+        """Put sites where a loop is closed, or between which a spring pulls; the names of them."""
         names = []
         for side, (link, frame) in enumerate(ends, 1):
-            start = f"{loop.name or f'loop{k + 1}'}_{side}"
-            names.append(unused_name((start + "_" * more for more in count()), taken))
+            names.append(unused_name(f"{name}_{side}", taken))
             self.sites.setdefault(self.place(link), []).append((names[-1], frame))
-        return tuple(names)
-
-    def _path(self, spring: LinearSpringDamper, k: int, taken: set[str]) -> list[str]:
-        """The names of the sites between which a spring pulls."""
-        names = []
-        for at, (link, point) in enumerate(spring.points, 1):
-            start = f"{spring.name or f'spring{k + 1}'}_{at}"
-            names.append(unused_name((start + "_" * more for more in count()), taken))
-            self.sites.setdefault(self.place(link), []).append((names[-1], translation(*point)))
         return names
 
     def _root(self) -> int:
@@ -266,8 +254,7 @@ class _Writer:
         if not mechanism.floating:
             return [*self._on(-1, mechanism.base), *self._bodies(-1, mechanism.base)]
         root = plan.root
-        name = unused_name((f"base_link{'_' * more}" for more in count()), plan.names) if root < 0 else ""
-        name = name or mechanism.link_names[root]
+        name = unused_name("base_link", plan.names) if root < 0 else mechanism.link_names[root]
         inner = [*self._inertial(root), *self._free(BASE, {}), *self._on(-1, _IDENTITY)]
         inner += self._on(root, _IDENTITY) if root >= 0 else []
         inner += self._bodies(-1, _IDENTITY) + (self._bodies(root, _IDENTITY) if root >= 0 else [])
@@ -281,7 +268,7 @@ class _Writer:
             if isinstance(part, str):
                 lines.append(f"{'  ' * min(depth, DEEPEST_MARGIN)}{part}")
             else:
-                left += [(depth + inner, one) for inner, one in reversed(self._body(*part))]
+                left += [(depth + inner, line) for inner, line in reversed(self._body(*part))]
         return lines
 
     def _on_body(self, k: int, outer: FloatArray) -> Parts:
@@ -304,7 +291,7 @@ class _Writer:
         inertial = self._inertial(k)
         inner = _at_margin(self._on(k, _IDENTITY)) + self._on_body(k, _IDENTITY)
         if _needs_frame(link):
-            between = unused_name((f"{name}_joint{'_' * more}" for more in count()), plan.names)
+            between = unused_name(f"{name}_joint", plan.names)
             body = _body_parts({"name": name, **_pose(link.after)}, _at_margin(inertial) + inner)
             joint = _at_margin(self._joint(link, _IDENTITY)) + body
             return _body_parts({"name": between, **_pose(frames[-1])}, joint)
@@ -359,11 +346,7 @@ class _Writer:
         return sites + [line for shape in self.plan.shapes.get(k, ()) for line in self._geom(shape, outer)]
 
     def _geom(self, shape: Shape, outer: Array) -> list[str]:
-        size = shape.size
-        if shape.kind == "box":
-            size = tuple(0.5 * value for value in size)
-        elif shape.kind in ("cylinder", "capsule"):
-            size = (size[0], 0.5 * size[1])
+        size = [value * part for value, part in zip(shape.size, PARTS.get(shape.kind, WHOLE), strict=False)]
         said = {"name": str(shape.name)} if shape.name in self.shape_names else {}
         said |= {"type": shape.kind, "size": numbers(size), **_pose(outer @ shape.origin), "mass": "0"}
         said |= {"contype": "0", "conaffinity": "0"} if shape.role == "visual" else {}
@@ -375,7 +358,7 @@ class _Writer:
         mechanism = self.mechanism
         if k != mechanism.tool_index or k < 0 or not needs_tool_frame(mechanism):
             return []
-        name = unused_name(chain(["tool"], (f"tool_{n}" for n in count(2))), self.plan.names)
+        name = unused_name("tool", self.plan.names)
         inner = [*_inertial_lines(mechanism.payload), *element_lines("site", {"name": name})]
         return element_lines("body", {"name": name, **_pose(mechanism.tool)}, inner)
 
@@ -448,7 +431,7 @@ def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
     values = _joint_values(mechanism)
     for at in mechanism.manifold_joints:
         felt = [values.get(name, {}) for name in mechanism.speed_names[at.v]]
-        if any(one != felt[0] for one in felt):
+        if any(other != felt[0] for other in felt):
             yield f"motors of {at.name!r}: all of them ({_UNEQUAL})"
         elif at.joint.kind == "floating" and felt[0].get("frictionloss"):
             yield f"motors of {at.name!r}: their Coulomb friction (MuJoCo's is along the axes of the world)"

@@ -11,8 +11,8 @@ import numpy as np
 from linkwise.errors import FileError, FileProblem, choices, shown
 from linkwise.files.packages import Folders, path_inside, resolve
 from linkwise.files.report import Report
-from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
-from linkwise.files.xml_tree import INFINITE, Element, XmlError, read_xml
+from linkwise.files.text import LARGEST_DESCRIPTION, read_text
+from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -58,14 +58,11 @@ class Values(Report):
         child = self.only(item, element, tag)
         return default if child is None else (self.numbers(item, child, (default,)) or (default,))[0]
 
-    def bound(self, item: str, element: Element, tag: str, default: float) -> float:
+    def end(self, item: str, element: Element, tag: str, default: float) -> float:
         """A number that may be infinite; so is one from `UNBOUNDED` on."""
         child = self.only(item, element, tag)
-        if child is None:
-            return default
-        value = INFINITE.get(child.text.strip().lower())
-        value = (self.numbers(item, child, (default,)) or (default,))[0] if value is None else value
-        return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
+        value = None if child is None else self.bound(child, f"{item}: <{tag}>", child.text, UNBOUNDED)
+        return default if value is None else value
 
     def flag(self, item: str, element: Element, tag: str) -> bool:
         """Whether a child says true; false where there is none."""
@@ -79,15 +76,7 @@ class Values(Report):
 
     def numbers(self, item: str, element: Element, default: Sequence[float]) -> tuple[float, ...] | None:
         """As many finite numbers as the default has, from the text of an element; None after a report."""
-        words = element.text.split()
-        values = [number(word) for word in words]
-        bad = next((word for word, value in zip(words, values, strict=True) if value is None), None)
-        if bad is not None or len(words) != len(default):
-            count = f"{len(default)} number{'s' if len(default) > 1 else ''}"
-            why = f"is {shown(element.text.strip())}; expected {count}" if bad is None else f": {why_not(bad)}"
-            self.report(element, f"{item}: <{element.tag}>{' ' if bad is None else ''}{why}")
-            return None
-        return tuple(value for value in values if value is not None)
+        return self.finite(element, f"{item}: <{element.tag}>", element.text, len(default))
 
     def vector(self, item: str, element: Element, tag: str, default: tuple[float, ...]) -> tuple[float, ...]:
         """The finite numbers of a child, as many as the default has."""

@@ -173,10 +173,10 @@ class Scope:
 
     # ── links ─────────────────────────────────────────────────────────────────────────────────────
 
-    def body(self, name: str, asking: Element) -> tuple[str, Scope | None]:
-        """The link that a name stands for, as the mechanism calls it, with its scope; `WORLD` and None for the ground."""
+    def body(self, name: str, asking: Element) -> str:
+        """The link that a name stands for, as the mechanism calls it; `WORLD` for the ground."""
         if name == WORLD:
-            return WORLD, None
+            return WORLD
         if name == MODEL and self.outer is not None:
             return self._canonical(asking)
         if name not in self.elements:
@@ -184,7 +184,7 @@ class Scope:
             return model.body(inner, asking)
         element = self.elements[name]
         if element.tag == "link":
-            return self.full_name(element), self
+            return self.full_name(element)
         with self._visit("link", name):
             if element.tag == "model":
                 return self.models[name]._canonical(asking)
@@ -192,10 +192,10 @@ class Scope:
             attached = self.end(element, "child") if element.tag == "joint" else element.get("attached_to") or home
             return self.body(attached, element)
 
-    def _canonical(self, asking: Element) -> tuple[str, Scope | None]:
+    def _canonical(self, asking: Element) -> str:
         """The link that the frame of the model is attached to: the first, unless it names another."""
         if named := self.element.get("canonical_link"):
             return self.body(named, self.element)
         for scope, _, link in self.all("link"):
-            return scope.full_name(link), scope
+            return scope.full_name(link)
         raise FrameError(asking, f"{self.item} has no link")

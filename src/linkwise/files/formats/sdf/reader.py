@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +13,19 @@ import numpy as np
 
 from linkwise.errors import FileProblem, Problem, choices, shown
 from linkwise.files.formats.sdf.document import Document, Values, file_version
-from linkwise.files.formats.sdf.frames import WORLD, FrameError, Scope
-from linkwise.files.formats.sdf.gearbox import Gearbox
-from linkwise.files.formats.sdf.joint import SdfJoint
+from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
+from linkwise.files.formats.sdf.joints import Gearbox, SdfJoint
+from linkwise.files.formats.sdf.tree import CLOSURES, JointTree, SdfLink
 from linkwise.files.registry import ReadOptions
-from linkwise.files.report import (
-    Description,
-    Reading,
-    body_fields,
-    some,
-    with_tool_at_a_tip,
-)
+from linkwise.files.report import Description, Reading, body_fields, listed, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
-from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
+from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.loop import Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.shape import ROLES, SIZES, Shape
+from linkwise.model.shape import SIZES, Shape
 from linkwise.model.spring import Spring
 from linkwise.model.tree import GRAVITY
 from linkwise.spatial.rotation import rotation_between
@@ -52,17 +45,11 @@ KINDS = {
     "drake:planar": "planar",
 }
 
-#: The joints that a closure can stand for, where their child is carried by another one.
-CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
-
 #: The gravity of a world that says none, m/s2.
 WORLD_GRAVITY = (0.0, 0.0, -9.8)
 
 #: The moments and products of inertia, with their values where a file says none, kg m2.
 MOMENTS = {"ixx": 1.0, "iyy": 1.0, "izz": 1.0, "ixy": 0.0, "iyz": 0.0, "ixz": 0.0}
-
-#: How many names a message lists.
-MOST = 10
 
 #: What of a world or model is left out, and why.
 WHY = {
@@ -119,17 +106,6 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
         return Reading(None, [FileProblem(0, "the frames depend on each other too deeply")], {})
 
 
-@dataclass
-class SdfLink:
-    """A ``<link>``: its name in the mechanism, where it stands, T_world_link (4, 4), its body, whether it stays in place."""
-
-    name: str
-    element: Element
-    scope: Scope
-    frame: FloatArray
-    body: dict[str, Any]
-
-
 class _Reader:
     """Builds a description from the scopes, gathering the problems of all parts."""
 
@@ -156,7 +132,7 @@ class _Reader:
             self._keep_model(str(self.options.root))
         self._read_links()
         joints = self._read_joints()
-        tree = _Tree(values, self.links, joints)
+        tree = JointTree(values, self.links, joints)
         if self.options.root is not None and self.options.root not in self.world.models:
             tree.keep_root(self.world.element, self.options.root, list(self.world.models))
         floats = tree.one_floats
@@ -166,23 +142,24 @@ class _Reader:
         shapes = self._shapes(tree)
         if values.problems or mechanism is None:
             return Reading(None, values.sorted_problems, self.lines)
-        for kind, unused in leftovers(self.top):
-            values.leave(unused, kind, WHY.get(unused.tag, ""))
+        values.leave_unused(self.top, WHY)
         return Reading(Description(mechanism, shapes=tuple(shapes)), [], self.lines, values.all_remarks)
 
     def _gravity(self) -> tuple[float, ...]:
         """The gravity of a world; a model alone says none."""
         if self.world.element is self.top:
             return tuple(GRAVITY)
-        said = self.values.only("the world", self.world.element, "gravity")
-        self.lines["gravity",] = (said or self.world.element).line
-        return WORLD_GRAVITY if said is None else self.values.numbers("the world", said, WORLD_GRAVITY) or WORLD_GRAVITY
+        world = self.world.element
+        self.lines["gravity",] = (world.find("gravity") or world).line
+        return self.values.vector("the world", world, "gravity", WORLD_GRAVITY)
 
     def _keep_model(self, name: str) -> None:
         """Leave all models but one out."""
         others = [other for other in self.world.models if other != name]
         if others:
-            self.values.remark(self.world.elements[others[0]], f"left out, for root is {name!r}: {some(others, MOST, _and)}")
+            self.values.remark(
+                self.world.elements[others[0]], f"left out, for root is {name!r}: {some(others, MOST, listed)}"
+            )
         for other in others:
             del self.world.models[other]
         dropped = [child for child in self.world.elements.values() if child.tag == "joint"]
@@ -205,12 +182,9 @@ class _Reader:
             frame = self._placed(scope, key, element)
             if self.values.flag(item, element, "kinematic"):
                 self.values.remark(element, f"{item}: it is kinematic, which is read as any link")
-            if not self._falls(item, element):
+            if element.find("gravity") is not None and not self.values.flag(item, element, "gravity"):
                 self.values.remark(element, f"{item}: gravity is false there; here gravity acts on all links")
             self.links[name] = SdfLink(name, element, scope, frame, self._body(item, element, scope))
-
-    def _falls(self, item: str, element: Element) -> bool:
-        return element.find("gravity") is None or self.values.flag(item, element, "gravity")
 
     def _placed(self, scope: Scope, key: str, element: Element) -> FloatArray:
         """T_world_frame; the identity after a report."""
@@ -252,7 +226,13 @@ class _Reader:
             name = scope.full_name(element)
             if name in joints:
                 self.values.report(element, f"joint {name!r} stands twice, first in line {joints[name].element.line}")
-            elif joint := self._joint(scope, key, element, name):
+                continue
+            try:
+                joint = self._joint(scope, key, element, name)
+            except FrameError as error:
+                self.values.report(error.element, error.message)
+                continue
+            if joint is not None:
                 joints[name] = joint
         for gearbox in self.gearboxes:
             gearbox.couple(joints.values(), self.values)
@@ -268,19 +248,15 @@ class _Reader:
         if kind not in (*KINDS, "gearbox"):
             self.values.report(element, f"{item}: type is {shown(kind)}; expected {choices([*KINDS, 'gearbox'])}")
             return None
-        try:
-            parent, child = (scope.body(scope.end(element, tag), element)[0] for tag in ("parent", "child"))
-        except FrameError as error:
-            self.values.report(error.element, error.message)
-            return None
+        parent, child = (scope.body(scope.end(element, tag), element) for tag in ("parent", "child"))
         if child in {WORLD, parent}:
             why = "its child is the world" if child == WORLD else f"its parent and its child are the same link, {child!r}"
             self.values.report(element, f"{item}: {why}; expected a link that it carries")
             return None
+        joint = SdfJoint(name, KINDS.get(kind, kind), element, parent, child, self._placed(scope, key, element))
         if kind == "gearbox":
-            self._gearbox(scope, SdfJoint(name, kind, element, parent, child, self._placed(scope, key, element)))
+            self._gearbox(scope, joint)
             return None
-        joint = SdfJoint(name, KINDS[kind], element, parent, child, self._placed(scope, key, element))
         self._axes(scope, joint, item, kind)
         if joint.kind in ONE:
             self._rotor(joint, item)
@@ -294,29 +270,22 @@ class _Reader:
     def _gearbox(self, scope: Scope, joint: SdfJoint) -> None:
         """A gearbox, kept until all joints are known."""
         item = f"joint {joint.name!r}"
-        try:
-            reference = scope.body(scope.end(joint.element, "gearbox_reference_body"), joint.element)[0]
-        except FrameError as error:
-            self.values.report(error.element, error.message)
-            return
+        reference = scope.body(scope.end(joint.element, "gearbox_reference_body"), joint.element)
         said = [self.values.only(item, joint.element, tag) for tag in ("axis", "axis2")]
         if None in said:
             missing = ("axis", "axis2")[said.index(None)]
             self.values.report(joint.element, f"{item}: it has no <{missing}>; expected two axes")
             return
-        one, other = (joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in said if axis is not None)
+        axes = [joint.frame[:3, :3] @ self._direction(scope, joint, item, axis) for axis in said if axis is not None]
         ratio = self.values.number(item, joint.element, "gearbox_ratio", 1.0)
         if not ratio:
             self.values.report(joint.element, f"{item}: its gearbox_ratio is 0; expected another number")
             return
-        gearbox = Gearbox(joint.name, joint.element, reference, joint.parent, joint.child, (one, other), ratio)
-        self.gearboxes.append(gearbox)
+        self.gearboxes.append(Gearbox(joint, reference, axes, ratio))
 
     def _axes(self, scope: Scope, joint: SdfJoint, item: str, kind: str) -> None:
         """The axes with their limits and friction."""
-        tags = (
-            [] if joint.kind in {"fixed", "ball", "planar"} else ["axis", "axis2"] if joint.kind == "universal" else ["axis"]
-        )
+        tags = AXES.get(joint.kind, ["axis"])
         axes = [self.values.only(item, joint.element, tag) for tag in tags]
         if len(tags) == 2 and None in axes:
             self.values.report(joint.element, f"{item}: it has no <{tags[axes.index(None)]}>; expected two axes")
@@ -340,9 +309,7 @@ class _Reader:
     def _direction(self, scope: Scope, joint: SdfJoint, item: str, axis: Element) -> FloatArray:
         """An axis in the joint's frame; before version 1.5 it is given in the model's frame."""
         said = self.values.only(item, axis, "xyz")
-        direction = np.array(
-            (0.0, 0.0, 1.0) if said is None else self.values.numbers(item, said, (0.0,) * 3) or (0.0, 0.0, 1.0)
-        )
+        direction = np.array(self.values.vector(item, axis, "xyz", (0.0, 0.0, 1.0)))
         frame = said.get("expressed_in") if said is not None else None
         if self.values.flag(item, axis, "use_parent_model_frame") or scope.version < (1, 5):
             frame = frame or WORLD if scope.outer is None else frame or "__model__"
@@ -360,19 +327,12 @@ class _Reader:
     def _limits(self, item: str, axis: Element, kind: str, greatest: Mapping[str, list[float]]) -> tuple[float, float]:
         limit = self.values.only(item, axis, "limit") or Element("limit", line=axis.line)
         for tag, name in (("velocity", "qd_max"), ("drake:acceleration", "qdd_max"), ("effort", "tau_max")):
-            value = self.values.bound(item, limit, tag, -1.0)
+            value = self.values.end(item, limit, tag, -1.0)
             greatest[name].append(math.inf if value < 0 else value)
-        low, high = self.values.bound(item, limit, "lower", -math.inf), self.values.bound(item, limit, "upper", math.inf)
+        low, high = self.values.end(item, limit, "lower", -math.inf), self.values.end(item, limit, "upper", math.inf)
         if kind == "continuous":
             return -math.inf, math.inf
-        if low > high and self.options.swap_limits:
-            self.values.remark(limit, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
-            low, high = high, low
-        elif low > high:
-            reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
-            self.values.report(limit, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
-            return -math.inf, math.inf
-        return low, high
+        return self.values.limits(limit, item, low, high, self.options.swap_limits)
 
     def _dynamics(self, joint: SdfJoint, item: str, axis: Element, coordinate: str | None) -> None:
         """Damping, friction and spring of a joint, and the joint that it follows; `coordinate` is one of two angles."""
@@ -389,9 +349,8 @@ class _Reader:
             self.values.remark(dynamics, f"{item}: its friction is left out, for a joint with two axes has none here")
         if stiffness or (damping and coordinate):
             rate = 0.0 if coordinate is None else damping
-            make = lambda: Spring(coordinate or joint.name, stiffness, reference, rate)  # noqa: E731
-            if spring := self.values.build(item, make, dynamics):
-                joint.springs.append(spring)
+            spring = self.values.build(item, lambda: Spring(coordinate or joint.name, stiffness, reference, rate), dynamics)
+            joint.springs += [spring] if spring else []
         self._mimic(joint, item, axis, several=coordinate is not None)
 
     def _mimic(self, joint: SdfJoint, item: str, axis: Element, *, several: bool) -> None:
@@ -407,15 +366,13 @@ class _Reader:
         defaults = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
         ratio, offset, reference = (self.values.number(item, said, tag, value) for tag, value in defaults.items())
         prefix = joint.name[: len(joint.name) - len((joint.element.get("name") or "").strip())]
-        make = lambda: Mimic(prefix + leader, ratio, offset - ratio * reference)  # noqa: E731
-        if mimic := self.values.build(item, make, said):
-            joint.fields["mimic"] = mimic
+        mimic = self.values.build(item, lambda: Mimic(prefix + leader, ratio, offset - ratio * reference), said)
+        joint.fields |= {"mimic": mimic} if mimic else {}
 
     def _planar(self, joint: SdfJoint, item: str) -> None:
         """Drake's planar joint: its normal is z, and each of its velocities is damped."""
         joint.fields["axis"] = (0.0, 0.0, 1.0)
-        said = self.values.only(item, joint.element, "drake:damping")
-        damping = (said is not None and self.values.numbers(item, said, (0.0,) * 3)) or (0.0,) * 3
+        damping = self.values.vector(item, joint.element, "drake:damping", (0.0, 0.0, 0.0))
         if min(damping) < 0:
             self.values.report(joint.element, f"{item}: its damping is {min(damping)!r}; expected a number >= 0")
             return
@@ -429,8 +386,7 @@ class _Reader:
             self.values.remark(joint.element, f"{item}: its effort is 0, and its <drake:rotor_inertia> is left out")
         elif inertia:
             motor = joint.fields.get("motor") or Motor()
-            make = lambda: motor.replace(inertia=inertia * ratio**2)  # noqa: E731
-            joint.fields["motor"] = self.values.build(item, make, joint.element)
+            joint.fields["motor"] = self.values.build(item, lambda: motor.replace(inertia=inertia * ratio**2), joint.element)
 
     def _pitch(self, item: str, element: Element) -> float:
         """The advance of a screw, m/rad: from m per turn, or the older rad per m of a left-handed thread."""
@@ -443,7 +399,7 @@ class _Reader:
 
     # ── the mechanism ─────────────────────────────────────────────────────────────────────────────
 
-    def _mechanism(self, tree: _Tree, floats: bool, gravity: Iterable[float]) -> Mechanism | None:
+    def _mechanism(self, tree: JointTree, floats: bool, gravity: Iterable[float]) -> Mechanism | None:
         base = np.eye(4)
         springs, loops = [], []
         for name in tree.roots:
@@ -459,8 +415,8 @@ class _Reader:
             if joint.kind == "fixed":
                 before, after = before @ after, np.eye(4)
             said = {"joint": joint.kind, "parent": self.names[joint.parent], "before": before, "after": after}
-            own_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
-            self._add(child, joint.element, {**said, **joint.fields, **own_name})
+            joint_name = {} if joint.name == self.names[joint.child] else {"joint_name": joint.name}
+            self._add(child, joint.element, {**said, **joint.fields, **joint_name})
             self.places[f"joint {joint.name!r}"] = joint.element
             springs += joint.springs
         for joint in tree.closing:
@@ -505,27 +461,16 @@ class _Reader:
         frame = joint.frame @ np.asarray(transform(turn), dtype=float)
         first, second = (inverse(self._frame(end)) @ frame for end in (joint.parent, joint.child))
         ends = self.names[joint.parent], self.names[joint.child]
-        make = lambda: Loop(CLOSURES[joint.kind], *ends, first, second, joint.name)  # noqa: E731
-        loop: Loop | None = self.values.build(item, make, joint.element)
-        return loop
+        return self.values.build(item, lambda: Loop(CLOSURES[joint.kind], *ends, first, second, joint.name), joint.element)
 
     # ── shapes ────────────────────────────────────────────────────────────────────────────────────
 
-    def _shapes(self, tree: _Tree) -> list[Shape]:
+    def _shapes(self, tree: JointTree) -> list[Shape]:
         """All shapes that could be read; each other one gets a remark."""
-        shapes = []
-        for name in [*tree.roots, *(joint.child for joint in tree.joints)]:
-            link = self.links[name]
-            for role in ROLES:
-                for element in link.element.all(role):
-                    report = Values()
-                    shape = self._shape(report, link, element, role)
-                    for problem in report.problems:
-                        self.values.remark(problem.line, f"{problem.message}; this {role} is left out")
-                    shapes += [] if shape is None else [shape]
-        return shapes
+        links = [self.links[name] for name in [*tree.roots, *(joint.child for joint in tree.joints)]]
+        return [shape for link in links for shape in self.values.shapes(link.element, partial(self._shape, link))]
 
-    def _shape(self, values: Values, link: SdfLink, element: Element, role: str) -> Shape | None:
+    def _shape(self, link: SdfLink, values: Values, element: Element, role: str) -> Shape | None:
         item = f"link {link.name!r}: {role}"
         geometry = values.only(item, element, "geometry")
         body = next((child for child in geometry.children if child.tag != "empty"), None) if geometry is not None else None
@@ -557,8 +502,7 @@ class _Reader:
         if values.problems:
             return None
         said: dict[str, Any] = {"role": role, "origin": origin, "name": element.get("name"), "colour": colour}
-        make = lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **said)  # noqa: E731
-        return values.build(item, make, element)
+        return values.build(item, lambda: Shape(self.names[link.name], body.tag, size, filename=filename, **said), element)
 
     def _colour(self, values: Values, item: str, material: Element) -> tuple[float, ...]:
         said = material.find("diffuse")
@@ -582,125 +526,8 @@ class _Reader:
 #: Drake's elements of a rotor, and their values where they are missing.
 ROTOR = {"rotor_inertia": 0.0, "gear_ratio": 1.0}
 
+#: The elements with axes of the kinds of joints that have not one alone.
+AXES: dict[str, list[str]] = {"fixed": [], "ball": [], "planar": [], "universal": ["axis", "axis2"]}
+
 #: Joints with one coordinate.
 ONE = ("revolute", "prismatic", "screw")
-
-
-def _and(names: Iterable[object]) -> str:
-    return ", ".join(map(repr, names))
-
-
-def _lost_as_loop(joint: SdfJoint) -> int:
-    """0 for a joint that cannot close a loop, 1 for one with a spring or motor, which would be lost, 2 for others."""
-    return 0 if joint.kind not in CLOSURES else 1 if joint.springs or "motor" in joint.fields else 2
-
-
-class _Tree:
-    """Which joints carry the links, and which close loops.
-
-    Attributes
-    ----------
-    roots : list of str
-        The links on the ground, or free in the world.
-    joints : list of SdfJoint
-        Those of the tree, in the order of the file.
-    closing : list of SdfJoint
-        Those whose child another one carries.
-    """
-
-    def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
-        self.values, self.links = values, links
-        within = [
-            joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
-        ]
-        for joint in within:
-            values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
-        self._leaving: dict[str, list[tuple[int, int, SdfJoint]]] = {}
-        self._all = [joint for joint in joints if joint not in within]
-        best: dict[str, int] = {}
-        for joint in self._all:
-            best[joint.child] = min(_lost_as_loop(joint), best.get(joint.child, 2))
-        for k, joint in enumerate(self._all):
-            self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
-        carried = {joint.child for joint in self._all}
-        standing = [name for name in links if self._stands(name)]
-        loose = [name for name in links if name not in carried]
-        for starts in (standing, [*standing, *loose]):  # (from the ground; at once, where that leaves what closes no loop)
-            self.root_of: dict[str, str] = {WORLD: WORLD}
-            self._chosen: set[int] = set()
-            self.roots: list[str] = []
-            self._grow(WORLD, starts)
-            self._grow(None, loose)
-            for name in links:  # (a ring that nothing carries hangs on its first link)
-                self._grow(None, [name])
-            if all(joint.kind in CLOSURES for k, joint in enumerate(self._all) if k not in self._chosen):
-                break
-        self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
-        self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
-
-    def _stands(self, name: str) -> bool:
-        return name in self.links and self.links[name].scope.static
-
-    def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
-        """Reach all that hangs on links that nothing carries; of two joints to a link that of which a loop loses most."""
-        fresh = [name for name in starts if name not in self.root_of]
-        self.roots += fresh
-        self.root_of |= {name: name for name in fresh}
-        heap = [edge for name in [*([ground] if ground else []), *fresh] for edge in self._leaving.get(name, ())]
-        heapq.heapify(heap)
-        while heap:
-            _, k, joint = heapq.heappop(heap)
-            if joint.child in self.root_of:
-                continue
-            self._chosen.add(k)
-            self.root_of[joint.child] = self.root_of[joint.parent]
-            for edge in self._leaving.get(joint.child, ()):
-                heapq.heappush(heap, edge)
-
-    @property
-    def free(self) -> list[str]:
-        """The roots that nothing holds."""
-        return [name for name in self.roots if not self._stands(name)]
-
-    @property
-    def one_floats(self) -> bool:
-        """Whether there is one tree that moves, and it is free: the base floats. Others are links that do."""
-        moving = {self._ground(joint.child) for joint in self.joints if joint.kind != "fixed"} | set(self.free)
-        tied = any({self._ground(joint.parent), self._ground(joint.child)} != moving for joint in self.closing)
-        return len(moving) == 1 and moving == set(self.free) and not tied
-
-    def _ground(self, name: str) -> str:
-        """The free root that carries a link, or the world."""
-        root = self.root_of[name]
-        return WORLD if root == WORLD or self._stands(root) else root
-
-    def drop_still(self) -> None:
-        """Leave out what stands on the ground, which no link of a floating mechanism can."""
-        dropped = [name for name in self.links if self._ground(name) == WORLD]
-        for name in dropped:
-            self.values.remark(
-                self.links[name].element,
-                f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
-            )
-        self._keep({name for name in self.links if name not in dropped})
-
-    def keep_root(self, element: Element, root: str, models: list[str]) -> None:
-        """Leave out what does not hang on a link."""
-        if root not in self.roots:
-            names = [*models, *self.roots]
-            self.values.report(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
-            return
-        kept = {name for name in self.links if self.root_of[name] == root}
-        others = [name for name in self.links if name not in kept]
-        if others:
-            said = f"left out, for they do not hang on {root!r}: {some(others, MOST, _and)}"
-            self.values.remark(self.links[others[0]].element, said)
-        self._keep(kept)
-
-    def _keep(self, kept: set[str]) -> None:
-        for name, link in self.links.items():
-            if name not in kept:
-                link.element.attributes, link.element.children = {}, []
-        self.roots = [name for name in self.roots if name in kept]
-        self.joints = [joint for joint in self.joints if joint.child in kept]
-        self.closing = [joint for joint in self.closing if joint.child in kept and joint.parent in kept]

@@ -18,7 +18,7 @@ class Urdf(Format):
     def read(self, text: str, path: str | Path, options: ReadOptions) -> Reading:  # noqa: D102
         from linkwise.files.formats.urdf.reader import parse
 
-        return parse(text, stem(path), options.physical, root=options.root, swap_limits=options.swap_limits)
+        return parse(text, stem(path), options)
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
         from linkwise.files.formats.urdf.writer import losses

@@ -16,7 +16,7 @@ import numpy as np
 from linkwise.errors import choices
 from linkwise.files.report import Report, body_fields
 from linkwise.files.text import number, why_not
-from linkwise.files.xml_tree import INFINITE, Element
+from linkwise.files.xml_tree import Element
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import ROLES, Shape
@@ -82,36 +82,27 @@ class Notes(Report):
     def number(self, item: str, element: Element, attribute: str, default: float | None = None) -> float:
         """A finite number; it must be there where there is no default."""
         said = element.get(attribute)
+        if said is None and default is None:
+            self.report(element, f"{item}: <{element.tag}> has no {attribute}")
         if said is None:
-            if default is None:
-                self.report(element, f"{item}: <{element.tag}> has no {attribute}")
-            return 0.0 if default is None else default
+            return default or 0.0
         value = number(said.strip())
         if value is None:
             self.report(element, f"{item}: {attribute} of <{element.tag}>: {why_not(said.strip())}")
-        return 0.0 if value is None else value
+        return value or 0.0
 
-    def bound(self, item: str, element: Element, attribute: str, default: float) -> float:
+    def end(self, item: str, element: Element, attribute: str, default: float) -> float:
         """A number that may be infinite; so is the largest one there is, either way."""
-        value = INFINITE.get((element.get(attribute) or "").strip().lower())
-        value = self.number(item, element, attribute, default) if value is None else value
-        return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
+        said, subject = element.get(attribute), f"{item}: {attribute} of <{element.tag}>"
+        return default if said is None else self.bound(element, subject, said, UNBOUNDED) or 0.0
 
     def vector(self, item: str, element: Element, attribute: str, default: tuple[float, ...]) -> tuple[float, ...]:
         """As many finite numbers, between blanks, as the default has."""
         said = element.get(attribute)
-        if said is None:
-            return default
-        words = said.split()
-        where = f"{item}: {attribute} of <{element.tag}>"
-        if len(words) != len(default):
-            self.report(element, f"{where} is {said!r}; expected {len(default)} numbers")
-            return default
-        values = [number(word) for word in words]
-        for word, value in zip(words, values, strict=True):
-            if value is None:
-                self.report(element, f"{where}: {why_not(word)}")
-        return default if None in values else tuple(value for value in values if value is not None)
+        values = (
+            None if said is None else self.finite(element, f"{item}: {attribute} of <{element.tag}>", said, len(default))
+        )
+        return default if values is None else values
 
     def frame(self, item: str, element: Element) -> Array:
         """The transform (4, 4) of an element's <origin>; the identity where there is none."""
@@ -357,19 +348,14 @@ def _axis(notes: Notes, item: str, joint: JointElement, element: Element) -> Non
 
 def _limit(notes: Notes, item: str, joint: JointElement, element: Element) -> None:
     if joint.kind != "continuous":
-        low, high = (notes.bound(item, element, end, 0.0) for end in ("lower", "upper"))
+        low, high = (notes.end(item, element, end, 0.0) for end in ("lower", "upper"))
         if element.get("lower") is None and element.get("upper") is None:
             notes.remark(element, f"{item}: <limit> has no lower and no upper; by the rules of URDF both are 0")
-        if low > high and notes.swap_limits:
-            notes.remark(element, f"{item}: its limits were exchanged: lower is {low!r}, upper is {high!r}")
-            low, high = high, low
-        if low > high:
-            reversed_limits = f"its limits are reversed: lower is {low!r}, upper is {high!r}"
-            notes.report(element, f"{item}: {reversed_limits}; swap_limits=True exchanges them")
-        elif (low, high) != (-math.inf, math.inf):
-            joint.fields["limits"] = (low, high)
+        limits = notes.limits(element, item, low, high, notes.swap_limits)
+        if limits != (-math.inf, math.inf):
+            joint.fields["limits"] = limits
     for attribute, name in (("velocity", "qd_max"), ("effort", "tau_max")):
-        greatest = notes.bound(item, element, attribute, math.inf)
+        greatest = notes.end(item, element, attribute, math.inf)
         if greatest < 0:
             notes.report(element, f"{item}: its {attribute} limit is {greatest!r}; expected a number >= 0")
         elif greatest == 0:
@@ -439,19 +425,14 @@ def read_shapes(notes: Notes, robot: Element, links: Iterable[LinkElement], name
     """All shapes that could be read; each other one gets a remark. `names` maps the links to their names."""
     links = list(links)
     colours = dict(_colours([robot, *(visual for link in links for visual in link.element.all("visual"))]))
-    shapes = []
+    shapes: list[Shape] = []
     for link in links:
-        for role in ROLES:
-            for element in link.element.all(role):
-                if link.name not in names:
-                    notes.remark(element, f"link {link.name!r}: {role}: what stands in the world is left out")
-                    element.attributes, element.children = {}, []
-                    continue
-                report = Notes()
-                shape = _shape(report, element, names[link.name], role, colours)
-                for problem in report.problems:
-                    notes.remark(problem.line, f"{problem.message}; this {role} is left out")
-                shapes += [] if shape is None else [shape]
+        if link.name in names:
+            shapes += notes.shapes(link.element, partial(_shape, names[link.name], colours))
+            continue
+        for element in (element for role in ROLES for element in link.element.all(role)):
+            notes.remark(element, f"link {link.name!r}: {element.tag}: what stands in the world is left out")
+            element.attributes, element.children = {}, []
     return shapes
 
 
@@ -471,7 +452,7 @@ def _colour(notes: Notes, item: str, material: Element) -> Colour | None:
     return None if element is None else notes.vector(item, element, "rgba", (0.0, 0.0, 0.0, 1.0))
 
 
-def _shape(notes: Notes, element: Element, link: str, role: str, colours: dict[str, Colour]) -> Shape | None:
+def _shape(link: str, colours: dict[str, Colour], notes: Notes, element: Element, role: str) -> Shape | None:
     item = f"link {link!r}: {role}"
     geometry, material = notes.only(item, element, "geometry"), notes.only(item, element, "material")
     name = None if material is None else material.get("name") or None

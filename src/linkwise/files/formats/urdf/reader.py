@@ -19,9 +19,10 @@ from linkwise.files.formats.urdf.elements import (
     read_shapes,
 )
 from linkwise.files.formats.urdf.writer import axis_links
-from linkwise.files.report import Description, Reading, some, with_tool_at_a_tip
+from linkwise.files.registry import USUAL, ReadOptions
+from linkwise.files.report import Description, Reading, listed, some, with_tool_at_a_tip
 from linkwise.files.toml_text import Place
-from linkwise.files.xml_tree import Element, XmlError, leftovers, read_xml
+from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.spring import Spring
@@ -83,9 +84,8 @@ def keep_tree(notes: Notes, robot: Element, root: str) -> None:
         pending += reached
     dropped = [link for link in robot.all("link") if link.get("name") not in kept]
     if dropped:
-        named = ", ".join(repr(link.get("name")) for link in dropped[:_MOST])
-        more = f" and {len(dropped) - _MOST} more" if len(dropped) > _MOST else ""
-        notes.remark(dropped[0], f"left out, for they do not hang on {root!r}: {named}{more}")
+        shown = some([link.get("name") for link in dropped], _MOST, listed)
+        notes.remark(dropped[0], f"left out, for they do not hang on {root!r}: {shown}")
     others = {link.get("name") for link in dropped}
     left_out = {id(link) for link in dropped} | {id(joint) for joint, (parent, _) in ends.items() if parent in others}
     robot.children = [child for child in robot.children if id(child) not in left_out]
@@ -192,9 +192,7 @@ DIRECTIVES = ("macro", "property", "include", "arg", "if", "unless", "insert_blo
 KINDS = {kind: kind for kind in TYPES} | {"continuous": "revolute"} | EXTENSIONS
 
 
-def parse(
-    text: str, name: str = "", physical: bool = True, *, root: str | None = None, swap_limits: bool = False
-) -> Reading:
+def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
     r"""Read the text of a URDF file.
 
     The links are the root, then the child of each joint in the order in which the file has the joints; so are the joint
@@ -206,25 +204,21 @@ def parse(
         The text, line ends as ``\n``.
     name : str
         Name of the mechanism where the file gives none.
-    physical : bool
-        Whether each inertia must be that of a body that can exist. False accepts the others, and marks them.
-    root : str, optional
-        The root, of a file with several: what does not hang on it is left out.
-    swap_limits : bool
-        Whether reversed limits are exchanged.
+    options : ReadOptions
+        How it is read.
     """
     try:
         robot = read_xml(text, "robot")
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    notes = Notes(swap_limits=swap_limits)
+    notes = Notes(options.swap_limits)
     for child in robot.children:
         if child.tag == "drake:joint":
             child.tag = "joint"
             child.attributes["type"] = f"drake:{child.attributes.get('type', '')}"
-    if root is not None:
-        keep_tree(notes, robot, root)
-    return _Reader(robot, name, physical, notes).reading()
+    if options.root is not None:
+        keep_tree(notes, robot, options.root)
+    return _Reader(robot, name, options.physical, notes).reading()
 
 
 class _Reader:
@@ -237,7 +231,6 @@ class _Reader:
         self.notes = notes
         self.lines: dict[Place, int] = {}
         self.links: list[Link] = []
-        self.between: set[int] = set()
         self.names: dict[str, str] = {}
         self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
         self.springs: list[Spring] = []
@@ -267,11 +260,9 @@ class _Reader:
             description = Description(mechanism, shapes=tuple(shapes)) if mechanism is not None else None
         if self.notes.problems or description is None:
             return Reading(None, self.notes.sorted_problems, self.lines)
-        self.between |= axis_links(self.links)
-        for kind, unused in leftovers(self.robot):
-            why = _LEFT_OVER if unused.tag.startswith("xacro:") else _WHY.get(unused.tag, "")
-            self.notes.leave(unused, kind, why)
-        return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(self.between))
+        macros = {child.tag: _LEFT_OVER for child in self.robot.walk() if child.tag.startswith("xacro:")}
+        self.notes.leave_unused(self.robot, _WHY | macros)
+        return Reading(description, [], self.lines, self.notes.all_remarks, frozenset(axis_links(self.links)))
 
     def _mechanism(
         self, ground: Mounting, elements: Mapping[str, LinkElement], joints: Sequence[JointElement]
@@ -282,9 +273,8 @@ class _Reader:
             if joint.name != ground.joint:
                 self._joint(joint, elements[joint.child])
         settings: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
-        mechanism = self.notes.build(
-            "mechanism", lambda: Mechanism(self.links, springs=self.springs, **settings), self._line
-        )
+        settings |= {"springs": self.springs}
+        mechanism = self.notes.build("mechanism", lambda: Mechanism(self.links, **settings), self._line)
         return mechanism and with_tool_at_a_tip(mechanism)
 
     def _line(self, problem: Problem) -> int:
@@ -296,7 +286,7 @@ class _Reader:
         """The link that sits on the base without a joint."""
         name = self.names[element.name]
         lines = {"": element.element.line, **element.lines}
-        self._add(name, lines, lambda: [Link(joint="fixed", name=name, parent="base", **self._inertia(element))])
+        self._add(name, lines, lambda: Link(joint="fixed", name=name, parent="base", **self._inertia(element)))
 
     def _joint(self, joint: JointElement, element: LinkElement) -> None:
         """The link that a joint carries."""
@@ -310,7 +300,7 @@ class _Reader:
             said["axis"] = joint.axis
         if joint.name != name:
             said["joint_name"] = joint.name
-        self._add(name, lines, lambda: [Link(**said)])
+        self._add(name, lines, lambda: Link(**said))
         coordinates = self.links[-1].coordinate_names if joint.damping else ()
         pairs = zip(coordinates, joint.damping, strict=False)
         self.springs += [Spring(coordinate, damping=value) for coordinate, value in pairs if value]
@@ -322,16 +312,13 @@ class _Reader:
         line = lambda wrong: element.lines.get(wrong.field, element.element.line)  # noqa: E731
         return self.notes.body(f"link {element.name!r}", element.body, self.physical, line)
 
-    def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], list[Link]]) -> None:
-        """Add links and note their lines; a bare one keeps the place of what could not be built."""
-        links = self.notes.build(f"link {name!r}", make, lambda wrong: lines.get(wrong.field.split(".")[0], lines[""]))
-        for link in links or [Link(name=name, parent="base")]:
-            self.places[f"link {link.name!r}"] = lines
-            place = ("link", len(self.links))
-            if link.name != name:
-                self.between.add(len(self.links))
-            self.lines |= {(*place, field) if field else place: line for field, line in lines.items()}
-            self.links.append(link)
+    def _add(self, name: str, lines: Mapping[str, int], make: Callable[[], Link]) -> None:
+        """Add a link and note its lines; a bare one keeps the place of what could not be built."""
+        item, place = f"link {name!r}", ("link", len(self.links))
+        link = self.notes.build(item, make, lambda wrong: lines.get(wrong.field.split(".")[0], lines[""]))
+        self.places[item] = lines
+        self.lines |= {(*place, field) if field else place: line for field, line in lines.items()}
+        self.links.append(link or Link(name=name, parent="base"))
 
 
 _WHY = {

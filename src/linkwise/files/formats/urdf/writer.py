@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
 from typing import Any
 
 import numpy as np
 
 from linkwise.files.formats.urdf.elements import GEOMETRIES, PITCH, UNBOUNDED
 from linkwise.files.registry import Losses, motor_losses
-from linkwise.files.report import (
-    Description,
-    can_exist,
-    check_shape_links,
-    needs_tool_frame,
-    unused_name,
-)
+from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
@@ -90,10 +83,10 @@ class _Planner:
             plan.base = str(mechanism.links[root].name)
         body = mechanism.links[root].body if root >= 0 else Inertia()
         if mechanism.floating or placed:
-            world = free("world", self.links)
+            world = unused_name("world", self.links)
             plan.links[world] = Inertia()
             kind, name = ("floating", "floating_base") if mechanism.floating else ("fixed", "base")
-            plan.joints.append(JointPlan(free(name, self.joints), kind, world, plan.base, mechanism.base))
+            plan.joints.append(JointPlan(unused_name(name, self.joints), kind, world, plan.base, mechanism.base))
         plan.links[plan.base] = body
         return root
 
@@ -104,7 +97,7 @@ class _Planner:
     def _link(self, k: int, link: Link) -> None:
         """A joint, and where the link's origin is not on its axis a link without mass before it."""
         if not link.moves:
-            name = free(link.coordinate_name, self.joints)
+            name = unused_name(link.coordinate_name, self.joints)
             self._add(k, name, "fixed", link.before @ link.after)
             return
         before = link.before @ link.motion(0.0) if link.offset else link.before
@@ -116,12 +109,12 @@ class _Planner:
             turned = link.after[:3, :3].T @ link.axis
             self._add(k, link.coordinate_name, kind, before @ link.after, axis=turned, link=link)
             return
-        between = free(f"{link.name}{AXIS}", self.links)
+        between = unused_name(f"{link.name}{AXIS}", self.links)
         self.plan.links[between] = Inertia()
         about = None if kind in {"floating", "ball"} else link.axis
         whole = None if kind in SEVERAL else link
         self.plan.joints.append(JointPlan(link.coordinate_name, kind, self._parent(k), between, before, about, whole))
-        self._add(k, free(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", link.after, between)
+        self._add(k, unused_name(f"{link.coordinate_name}{FIXED}", self.joints), "fixed", link.after, between)
 
     def _add(self, k: int, name: str, kind: str, before: Array, parent: str | None = None, **moving: Any) -> None:
         """The k-th link and the joint that carries it, on its own parent unless another is named."""
@@ -134,10 +127,10 @@ class _Planner:
         mechanism = self.mechanism
         if not needs_tool_frame(mechanism):
             return
-        name = free("tool", self.links)
+        name = unused_name("tool", self.links)
         self.plan.links[name] = mechanism.payload
         held = mechanism.link_names[mechanism.tool_index]
-        self.plan.joints.append(JointPlan(free("tool", self.joints), "fixed", held, name, mechanism.tool))
+        self.plan.joints.append(JointPlan(unused_name("tool", self.joints), "fixed", held, name, mechanism.tool))
 
 
 def with_written_kinds(mechanism: Mechanism) -> Mechanism:
@@ -155,17 +148,6 @@ def axis_links(links: Sequence[Link]) -> set[int]:
         and link.body.is_zero
         and (link.name, str(link.name).removesuffix(AXIS), f"{link.coordinate_name}{FIXED}") in fixed
     }
-
-
-def free(name: str, taken: set[str]) -> str:
-    """The name, or the first of ``name_2``, ``name_3``, ... that is not taken; taken from now on.
-
-    Examples
-    --------
-    >>> free("tool", {"tool"}), free("tool", {"arm"})
-    ('tool_2', 'tool')
-    """
-    return unused_name(chain([name], (f"{name}_{k}" for k in count(2))), taken)
 
 
 def _root(mechanism: Mechanism) -> int:

@@ -36,7 +36,8 @@ class LinearSolveWriter:
         self.n, self.matrix, self.pivots = n, matrix, pivots
         self.panel = t.at(t.vector, pivots, n)
         self.last = t.emit(f"sub i64 {n}, 1")
-        self._factor()
+        if not self.phase.factorised:
+            self._factor()
         for k, (name, operation) in enumerate(self.phase.right):
             self._solve(f"r{k}", words.array(name), operation)
         t.do("ret void")

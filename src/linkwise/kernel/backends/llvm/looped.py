@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linkwise.expr.ordering import MANY
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
-from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, start_place
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, phase_head, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
+from linkwise.kernel.backends.llvm.written_out import written_out
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
+from linkwise.kernel.tape import without_collection
 
 #: Counts the changes of this lowering.
-LOOPED = "13"
+LOOPED = "14"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -25,7 +28,7 @@ FEW = 1
 
 def object_code(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> bytes:
     """Compile a program to an object file with the symbol ``loop_double`` or ``loop_float``."""
-    return compiled(assembly(program, dtype, lanes, stacked=stacked))
+    return compiled(assembly(program, dtype, lanes, stacked=stacked), many=program.layout.length > MANY)
 
 
 def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
@@ -33,19 +36,52 @@ def entry_code(inputs: int, dimensions: Sequence[int]) -> bytes:
     return compiled(module([LoopedEntry(inputs, dimensions, host().text("double", FEW)).text()]))
 
 
+@without_collection()
 def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: bool) -> str:
     """LLVM text of a program."""
     t = host().text(SCALARS[dtype], lanes)
     passes = [phase for phase in program.phases if isinstance(phase, RowPass) and phase.order in {"outward", "inward"}]
     longest = max(passes, key=lambda phase: phase.length, default=None)
     phases = PhaseWriter(program.layout, t, stacked=stacked, ahead=longest)
-    parts = [
-        LinearSolveWriter(phase, t, program.layout).text(k) if isinstance(phase, LinearSolve) else phases.text(k, phase)
-        for k, phase in enumerate(program.phases)
-    ]
+    parts = []
+    for k, phase in enumerate(program.phases):
+        if isinstance(phase, RowPass):
+            parts.append(phases.text(k, phase))
+        elif isinstance(phase, LinearSolve):
+            apart = program.layout.length > MANY
+            parts.append(_call_solver(t, program.layout, k) if apart else LinearSolveWriter(phase, t, program.layout).text(k))
+        else:
+            parts.append(written_out(phase.tape, t, program.layout, k))
     return module(
         [*parts, _pack(t), _unpack(t), _zero(t), _Loop(program.layout, len(program.phases), t, stacked=stacked).text()]
     )
+
+
+def solver_code(program: LoopedProgram, dtype: str, lanes: int | None) -> bytes:
+    """Compile the solutions of a program whose other arithmetic is compiled without optimisation: ``call``."""
+    t = host().text(SCALARS[dtype], lanes)
+    solutions = {k: phase for k, phase in enumerate(program.phases) if isinstance(phase, LinearSolve)}
+    parts = [LinearSolveWriter(phase, t, program.layout).text(k) for k, phase in solutions.items()]
+    t.begin()
+    t.do(f"switch i64 %phase, label %done [ {' '.join(f'i64 {k}, label %solve{k}' for k in solutions)} ]")
+    for k in solutions:
+        t.start(f"solve{k}")
+        t.do(f"call void @phase{k}(ptr %head, ptr %work, ptr %numbers)")
+        t.do("br label %done")
+    t.start("done")
+    t.do("ret void")
+    head = "define void @call(ptr %head, ptr %work, ptr %numbers, i64 %phase)"
+    return compiled(module([*parts, t.function(head)]))
+
+
+def _call_solver(t: Text, layout: ProgramLayout, number: int) -> str:
+    """Emit phase `number` as a call of the solver that is compiled apart."""
+    t.begin()
+    address = Words(t, layout, "solver")["solver"]
+    code = t.emit(f"inttoptr i64 {address} to ptr")
+    t.do(f"call void {code}(ptr %head, ptr %work, ptr %numbers, i64 {number})")
+    t.do("ret void")
+    return t.function(phase_head(number), kind="noinline #0")
 
 
 def _pointers(t: Text, start: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.expr.ordering import MANY
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, entry_with_pool, load_made
@@ -20,6 +21,7 @@ from linkwise.kernel.backends.llvm.looped_entry import MOST_SCALARS, numbers
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
 from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, usable
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
+from linkwise.kernel.sources import sources_digest
 
 
 @cache
@@ -42,10 +44,12 @@ class LoopedCode:
         Of the program.
     program : callable
         Gives the program, where it must be compiled.
+    apart : bool
+        Whether a single configuration has code of its own, without lanes.
     """
 
-    def __init__(self, layout: ProgramLayout, program: Callable[[], LoopedProgram]) -> None:
-        self.layout, self._program = layout, program
+    def __init__(self, layout: ProgramLayout, program: Callable[[], LoopedProgram], *, apart: bool = True) -> None:
+        self.layout, self._program, self.apart = layout, program, apart
         self._lock = threading.RLock()
         self._loaded: dict[tuple[str, int | None, bool], Code] = {}
 
@@ -60,6 +64,19 @@ class LoopedCode:
                     lambda: looped.object_code(self._program(), dtype, lanes, stacked=stacked),
                     lambda: host().text(SCALARS[dtype], lanes).tag,
                 )
+            return self._loaded[variant]
+
+    def solver(self, dtype: str = "float64") -> Code | None:
+        """What solves, where that is compiled apart: the same for all mechanisms."""
+        if self.layout.length <= MANY:
+            return None
+        variant = (f"solver {dtype}", None, False)
+        with self._lock:
+            if variant not in self._loaded:
+                key = processor.machine_key(
+                    f"solver {self.layout.name} {list(self.layout.words)} {looped.LOOPED} {sources_digest()}", dtype
+                )
+                self._loaded[variant] = load_made(key, lambda: looped.solver_code(self._program(), dtype, None))
             return self._loaded[variant]
 
     def warm(self) -> None:
@@ -77,13 +94,18 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
     inputs = {name: data.shape(shape) for name, shape in layout.inputs.items()}
     outputs = {name: data.shape(shape) for name, shape in layout.outputs.items()}
     face = Face(layout.name, {"constants": (numbers.size,), **inputs} if stacked else inputs, outputs)
-    wide, few = code.load(stacked=stacked), code.load(lanes=FEW, stacked=stacked)
+    wide = code.load(stacked=stacked)
+    few = code.load(lanes=FEW, stacked=stacked) if code.apart else None
     words = data.table(layout, vector_bytes(), stacked=stacked)
     small = data.table(layout, 8 * FEW, stacked=stacked)
-    words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
+    solver = code.solver()
+    if solver is not None:
+        words[layout.words["solver"]] = solver.address("call")
+    if few is not None:
+        words[layout.words["few"]], words[layout.words["few data"]] = few.address("loop_double"), small.ctypes.data
     words[layout.words["constants"]] = small[layout.words["constants"]] = numbers.ctypes.data
     memory = Memory(face, [("float32", LOOP()), ("float64", LOOP(wide.address("loop_double")))], doc)
-    memory.held += [wide, few, words, small, numbers]
+    memory.held += [wide, few, solver, words, small, numbers]
     memory.data[1] = words.ctypes.data
     memory.set_loop(0, _single_later(code, data, stacked=stacked))
     return make(memory, len(face.inputs), len(face.outputs))
@@ -91,6 +113,8 @@ def gufunc(code: LoopedCode, data: LoopedData, doc: str, *, stacked: bool = Fals
 
 def entry(code: LoopedCode, data: LoopedData) -> Entry | None:
     """The entry of a program for one configuration of a mechanism; None where it gets none."""
+    if not code.apart:
+        return None
     layout, all_numbers = code.layout, data.all_numbers(code.layout)
     inputs, outputs = ([data.shape(shape) for shape in shapes.values()] for shapes in (layout.inputs, layout.outputs))
     plain = all(len(shape) == 1 and shape[0] for shape in inputs)
@@ -115,11 +139,13 @@ def _single_later(code: LoopedCode, data: LoopedData, *, stacked: bool) -> Any:
         try:
             with lock:
                 if not ready:
-                    single = code.load("float32", stacked=stacked)
+                    single, solver = code.load("float32", stacked=stacked), code.solver("float32")
                     words = data.table(code.layout, vector_bytes(), stacked=stacked)
                     numbers = data.all_numbers(code.layout).astype(np.float32)
                     words[code.layout.words["constants"]] = numbers.ctypes.data
-                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, words, numbers))
+                    if solver is not None:
+                        words[code.layout.words["solver"]] = solver.address("call")
+                    ready.extend((LOOP(single.address("loop_float")), words.ctypes.data, single, solver, words, numbers))
             ready[0](args, dimensions, steps, ready[1])
         except BaseException as error:  # nothing may escape into NumPy, and no result may look like one
             rows = ctypes.c_int64.from_address(dimensions).value

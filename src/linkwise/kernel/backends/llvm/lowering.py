@@ -9,15 +9,19 @@ from functools import cache, partial
 from typing import Any
 
 from linkwise.errors import KernelError
+from linkwise.expr.ordering import MANY
 from linkwise.kernel.backends.llvm.body import Plan, blocks, is_large, part_functions, whole
 from linkwise.kernel.backends.llvm.fastcall import entry, has_entry
 from linkwise.kernel.backends.llvm.loop import ELEMENT, copying, loop, sending
 from linkwise.kernel.backends.llvm.sincos import reduction, slow
 from linkwise.kernel.backends.llvm.text import RUNTIME, Text
-from linkwise.kernel.tape import Tape
+from linkwise.kernel.tape import Tape, without_collection
 
 #: Counts the changes of the lowering, so that object code of an older one is not used.
-LOWERING = "23"
+LOWERING = "24"
+
+#: The first version of LLVM that reads ``splat``.
+SPLATS = 19
 
 SCALARS = {"float64": "double", "float32": "float"}
 
@@ -34,7 +38,8 @@ class Host:
 
     def text(self, scalar: str, lanes: int | None = None) -> Text:
         """An empty function body for vectors of the host's width, or of so many lanes."""
-        return Text(scalar, lanes or self.vector_bytes // (8 if scalar == "double" else 4), self.has_fma)
+        width = lanes or self.vector_bytes // (8 if scalar == "double" else 4)
+        return Text(scalar, width, self.has_fma, splats=int(self.version.partition(".")[0] or 0) >= SPLATS)
 
 
 @cache
@@ -75,9 +80,10 @@ def target_machine(level: int = 2) -> Any:
     )
 
 
+@without_collection()
 def assembly(tape: Tape, dtype: str, lanes: int | None = None) -> str:
     """LLVM text of a kernel: ``loop_double`` or ``loop_float`` for one scalar type, or ``call`` for ``"entry"``."""
-    plan, make = Plan(tape, has_fma=host().has_fma), partial(vectors, dtype, lanes)
+    plan, make = Plan(tape, has_fma=host().has_fma, plain=tape.length > MANY), partial(vectors, dtype, lanes)
     if dtype == "entry":
         return module([*part_functions(tape, make(), plan), whole(tape, make(), plan), entry(tape, make(), plan)])
     parts = [blocks(tape, make(), plan), loop(tape, make(), plan)]
@@ -150,13 +156,13 @@ attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"=
 
 def object_code(tape: Tape, dtype: str, lanes: int | None = None) -> bytes:
     """Compile a kernel to an object file."""
-    return compiled(assembly(tape, dtype, lanes))
+    return compiled(assembly(tape, dtype, lanes), many=tape.length > MANY)
 
 
-def compiled(text: str) -> bytes:
-    """Compile LLVM text to an object file."""
+def compiled(text: str, *, many: bool = False) -> bytes:
+    """Compile LLVM text to an object file; without optimisation where it is of too many operations, see `MANY`."""
     llvm = binding()
     module = llvm.parse_assembly(text)
-    machine = target_machine(1) if len(text) > LONG else target_machine()
+    machine = target_machine(0 if many else 1 if len(text) > LONG else 2)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     return bytes(machine.emit_object(module))

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 #: What the global table ``runtime`` of a kernel holds, in order: pointers filled in after loading.
@@ -47,6 +48,8 @@ class Text:
         Whether the host fuses a multiplication and an addition.
     part : str
         Which of several bodies in a module it is: its name is part of the tag of its functions.
+    splats : bool
+        Whether a vector of equal numbers may be written in short, which LLVM reads from version 19 on.
     """
 
     #: The first row that a function computes.
@@ -59,6 +62,7 @@ class Text:
     width: int
     has_fma: bool
     part: str = ""
+    splats: bool = False
     lines: list[str] = field(default_factory=list)
     state: dict[str, Any] = field(default_factory=lambda: {"names": 0, "block": "entry"})
 
@@ -76,7 +80,7 @@ class Text:
         """The same function body, written in vectors of doubles."""
         return self if self.scalar == "double" else replace(self, scalar="double")
 
-    @property
+    @cached_property
     def vector(self) -> str:
         """The vector type."""
         return f"<{self.width} x {self.scalar}>"
@@ -95,7 +99,7 @@ class Text:
         """An empty function body for the same vectors, of another part."""
         return replace(self, part=part, lines=[], state={"names": 0, "block": "entry"})
 
-    @property
+    @cached_property
     def suffix(self) -> str:
         """How intrinsics name the vector type: ``v8f64``."""
         return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
@@ -105,7 +109,7 @@ class Text:
         """Bytes of a scalar."""
         return 8 if self.scalar == "double" else 4
 
-    @property
+    @cached_property
     def vector_size(self) -> int:
         """Bytes of a vector."""
         return self.size * self.width
@@ -117,8 +121,8 @@ class Text:
 
     def emit(self, expression: str) -> str:
         """Write one instruction; return the name of its value."""
-        self.state["names"] += 1
-        name = f"%v{self.names}"
+        count = self.state["names"] = self.state["names"] + 1
+        name = f"%v{count}"
         self.lines.append(f"  {name} = {expression}")
         return name
 
@@ -143,7 +147,7 @@ class Text:
 
     def number(self, value: float) -> str:
         """A vector constant with one number in all lanes."""
-        return splat(value, self.scalar, self.width)
+        return f"splat ({scalar(value, self.scalar)})" if self.splats else splat(value, self.scalar, self.width)
 
     def whole(self, value: int) -> str:
         """The same of a whole number."""

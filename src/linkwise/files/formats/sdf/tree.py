@@ -1,0 +1,145 @@
+"""The tree of an SDF file: which joints carry the links, and which close loops."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linkwise.files.formats.sdf.document import Values
+from linkwise.files.formats.sdf.frames import MOST, WORLD, Scope
+from linkwise.files.formats.sdf.joints import SdfJoint
+from linkwise.files.report import listed, some
+from linkwise.files.xml_tree import Element
+from linkwise.spatial.scalar import FloatArray
+
+#: The joints that a closure can stand for, where their child is carried by another one.
+CLOSURES = {"revolute": "hinge", "ball": "point", "fixed": "full"}
+
+
+@dataclass
+class SdfLink:
+    """A ``<link>``: its name in the mechanism, where it stands, T_world_link (4, 4), its body, whether it stays in place."""
+
+    name: str
+    element: Element
+    scope: Scope
+    frame: FloatArray
+    body: dict[str, Any]
+
+
+def _lost_as_loop(joint: SdfJoint) -> int:
+    """0 for a joint that cannot close a loop, 1 for one with a spring or motor, which would be lost, 2 for others."""
+    return 0 if joint.kind not in CLOSURES else 1 if joint.springs or "motor" in joint.fields else 2
+
+
+class JointTree:
+    """Which joints carry the links, and which close loops.
+
+    Attributes
+    ----------
+    roots : list of str
+        The links on the ground, or free in the world.
+    joints : list of SdfJoint
+        Those of the tree, in the order of the file.
+    closing : list of SdfJoint
+        Those whose child another one carries.
+    """
+
+    def __init__(self, values: Values, links: Mapping[str, SdfLink], joints: Iterable[SdfJoint]) -> None:
+        self.values, self.links = values, links
+        within = [
+            joint for joint in joints if self._stands(joint.child) and (joint.parent == WORLD or self._stands(joint.parent))
+        ]
+        for joint in within:
+            values.remark(joint.element, f"joint {joint.name!r} is left out, for it is in a static model")
+        self._leaving: dict[str, list[tuple[int, int, SdfJoint]]] = {}
+        self._all = [joint for joint in joints if joint not in within]
+        best: dict[str, int] = {}
+        for joint in self._all:
+            best[joint.child] = min(_lost_as_loop(joint), best.get(joint.child, 2))
+        for k, joint in enumerate(self._all):
+            self._leaving.setdefault(joint.parent, []).append((_lost_as_loop(joint) - best[joint.child], k, joint))
+        carried = {joint.child for joint in self._all}
+        standing = [name for name in links if self._stands(name)]
+        loose = [name for name in links if name not in carried]
+        for starts in (standing, [*standing, *loose]):  # (from the ground; at once, where that leaves what closes no loop)
+            self.root_of: dict[str, str] = {WORLD: WORLD}
+            self._chosen: set[int] = set()
+            self.roots: list[str] = []
+            self._grow(WORLD, starts)
+            self._grow(None, loose)
+            for name in links:  # (a ring that nothing carries hangs on its first link)
+                self._grow(None, [name])
+            if all(joint.kind in CLOSURES for k, joint in enumerate(self._all) if k not in self._chosen):
+                break
+        self.joints = [joint for k, joint in enumerate(self._all) if k in self._chosen]
+        self.closing = [joint for k, joint in enumerate(self._all) if k not in self._chosen]
+
+    def _stands(self, name: str) -> bool:
+        return name in self.links and self.links[name].scope.static
+
+    def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
+        """Reach all that hangs on links that nothing carries; of two joints to a link that of which a loop loses most."""
+        fresh = [name for name in starts if name not in self.root_of]
+        self.roots += fresh
+        self.root_of |= {name: name for name in fresh}
+        heap = [edge for name in [*([ground] if ground else []), *fresh] for edge in self._leaving.get(name, ())]
+        heapq.heapify(heap)
+        while heap:
+            _, k, joint = heapq.heappop(heap)
+            if joint.child in self.root_of:
+                continue
+            self._chosen.add(k)
+            self.root_of[joint.child] = self.root_of[joint.parent]
+            for edge in self._leaving.get(joint.child, ()):
+                heapq.heappush(heap, edge)
+
+    @property
+    def free(self) -> list[str]:
+        """The roots that nothing holds."""
+        return [name for name in self.roots if not self._stands(name)]
+
+    @property
+    def one_floats(self) -> bool:
+        """Whether there is one tree that moves, and it is free: the base floats. Others are links that do."""
+        moving = {self._ground(joint.child) for joint in self.joints if joint.kind != "fixed"} | set(self.free)
+        tied = any({self._ground(joint.parent), self._ground(joint.child)} != moving for joint in self.closing)
+        return len(moving) == 1 and moving == set(self.free) and not tied
+
+    def _ground(self, name: str) -> str:
+        """The free root that carries a link, or the world."""
+        root = self.root_of[name]
+        return WORLD if root == WORLD or self._stands(root) else root
+
+    def drop_still(self) -> None:
+        """Leave out what stands on the ground, which no link of a floating mechanism can."""
+        dropped = [name for name in self.links if self._ground(name) == WORLD]
+        for name in dropped:
+            self.values.remark(
+                self.links[name].element,
+                f"link {name!r} is left out: it stands on the ground, which no link of a floating mechanism can",
+            )
+        self._keep({name for name in self.links if name not in dropped})
+
+    def keep_root(self, element: Element, root: str, models: list[str]) -> None:
+        """Leave out what does not hang on a link."""
+        if root not in self.roots:
+            names = [*models, *self.roots]
+            self.values.report(element, f"root is {root!r}; expected a model or a root: {some(names, MOST)}")
+            return
+        kept = {name for name in self.links if self.root_of[name] == root}
+        others = [name for name in self.links if name not in kept]
+        if others:
+            said = f"left out, for they do not hang on {root!r}: {some(others, MOST, listed)}"
+            self.values.remark(self.links[others[0]].element, said)
+        self._keep(kept)
+
+    def _keep(self, kept: set[str]) -> None:
+        for name, link in self.links.items():
+            if name not in kept:
+                link.element.attributes, link.element.children = {}, []
+        self.roots = [name for name in self.roots if name in kept]
+        self.joints = [joint for joint in self.joints if joint.child in kept]
+        self.closing = [joint for joint in self.closing if joint.child in kept and joint.parent in kept]

@@ -1,0 +1,139 @@
+"""Finite Fourier series of joint motions, and all of them that stay within limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linkwise.spatial.scalar import FloatArray
+from linkwise.trajectory.motion import State
+
+#: Instants for each harmonic at which the limits are held.
+GRID = 32
+
+#: The greatest of many numbers is taken as their norm of this degree, which is smooth and never too small.
+SHARP = 64.0
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSeries:
+    """Joint motions q(t) = offset + sum over k of a_k sin(k w t) / (k w) - b_k cos(k w t) / (k w), with w = 2 pi / period.
+
+    J. Swevers et al., "Optimal robot excitation and identification", IEEE Trans. Robotics and Automation 13(5), 1997,
+    eq. 10 to 12.
+
+    Attributes
+    ----------
+    period : float
+        s.
+    offset : ndarray (n,)
+        The mean position, rad or m.
+    coefficients : ndarray (n, 2 H)
+        a_1 ... a_H, b_1 ... b_H of each joint, rad/s or m/s.
+    """
+
+    period: float
+    offset: FloatArray
+    coefficients: FloatArray
+
+    def __call__(self, time: FloatArray) -> State:
+        """Return q, qd and qdd (K, n) at times (K,)."""
+        q, qd, qdd = basis(time, self.period, self.coefficients.shape[1] // 2) @ self.coefficients.T
+        return q + self.offset, qd, qdd
+
+
+def grid(period: float, count: int) -> FloatArray:
+    """Even instants (count,) of one period, its end left out."""
+    return np.asarray(np.arange(count) * (period / count), dtype=np.float64)
+
+
+def basis(time: FloatArray, period: float, harmonics: int) -> FloatArray:
+    """What each coefficient adds to q, qd and qdd at some times: (3, K, 2 H)."""
+    w = 2.0 * np.pi / period * np.arange(1, harmonics + 1)
+    sin, cos = np.sin(np.outer(time, w)), np.cos(np.outer(time, w))
+    return np.stack([np.hstack([sin / w, -cos / w]), np.hstack([cos, sin]), np.hstack([-w * sin, w * cos])])
+
+
+def resting(period: float, harmonics: int) -> FloatArray:
+    """Orthonormal directions (2 H, 2 H - 2) of the coefficients of motions that begin, and end, at rest: qd = qdd = 0."""
+    conditions = basis(np.zeros(1), period, harmonics)[1:, 0]
+    return np.asarray(np.linalg.svd(conditions)[2][2:].T)
+
+
+@dataclass(frozen=True, eq=False)
+class FourierFamily:
+    """All motions of H harmonics within limits, as a function of numbers (n, m + 2) that may have any value.
+
+    Of a joint's numbers the first m say the shape, which is then made so large that it just touches one limit; the next
+    makes it smaller (logistic function), and the last moves it within what is left between the position limits (tanh).
+
+    A trigonometric polynomial of degree H that stays below a limit at N > 2 H even instants of its period stays below
+    limit / cos(pi H / N) at all times (H. Ehlich, K. Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", Math.
+    Zeitschrift 86, 1964): the limits are lowered by that much, 0.5 %.
+    """
+
+    period: float
+    harmonics: int
+    centre: FloatArray
+    half: FloatArray
+    speed: FloatArray
+    acceleration: FloatArray
+    at_rest: bool
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a joint takes."""
+        return 2 * self.harmonics - 2 * self.at_rest + 2
+
+    def series(self, numbers: FloatArray, degree: float = np.inf) -> FourierSeries:
+        """Return the motion of some numbers (n, m + 2)."""
+        directions = self.directions()
+        scale, offset, *_ = self._placed(numbers, directions, degree)
+        return FourierSeries(self.period, offset, (scale[:, None] * numbers[:, :-2]) @ directions.T)
+
+    def pull_back(self, numbers: FloatArray, of_offset: FloatArray, of_coefficients: FloatArray) -> FloatArray:
+        """Return the slope by the numbers from the slopes by offset (n,) and coefficients (n, 2 H)."""
+        directions = self.directions()
+        u, w, o = numbers[:, :-2], numbers[:, -2], numbers[:, -1]
+        scale, _, size, reach, by_u, reach_by_u = self._placed(numbers, directions, SHARP)
+        along = of_coefficients @ directions
+        by_scale = (along * u).sum(axis=1) - of_offset * np.tanh(o) * reach
+        slopes = np.empty_like(numbers)
+        slopes[:, :-2] = scale[:, None] * along - (by_scale * scale / size)[:, None] * by_u
+        slopes[:, :-2] -= (of_offset * np.tanh(o) * scale)[:, None] * reach_by_u
+        slopes[:, -2] = by_scale * scale * (1.0 - _logistic(w))
+        slopes[:, -1] = of_offset * (1.0 - np.tanh(o) ** 2) * (self.half - scale * reach)
+        return slopes
+
+    def directions(self) -> FloatArray:
+        """The coefficients (2 H, m) of each number of a shape."""
+        return resting(self.period, self.harmonics) if self.at_rest else np.eye(2 * self.harmonics)
+
+    def _placed(self, numbers: FloatArray, directions: FloatArray, degree: float) -> tuple[FloatArray, ...]:
+        """Scale and offset of each joint; what the shape is of its limits and how far it reaches, with their slopes."""
+        shapes = basis(grid(self.period, GRID * self.harmonics), self.period, self.harmonics) @ directions
+        below = np.cos(np.pi / GRID)
+        limits = below * np.stack([self.half, self.speed, self.acceleration])
+        values = np.einsum("ktm,nm->nkt", shapes, numbers[:, :-2])
+        size, by_values = _smooth_maximum((values / limits.T[:, :, None]).reshape(len(numbers), -1), degree)
+        by_values = by_values.reshape(values.shape) / limits.T[:, :, None]
+        reach, reach_by = _smooth_maximum(values[:, 0] / below, degree)
+        scale = _logistic(numbers[:, -2]) / size
+        offset = self.centre + np.tanh(numbers[:, -1]) * (self.half - scale * reach)
+        by_u = np.einsum("nkt,ktm->nm", by_values, shapes)
+        return scale, offset, size, reach, by_u, reach_by @ shapes[0] / below
+
+
+def _smooth_maximum(values: FloatArray, degree: float) -> tuple[FloatArray, FloatArray]:
+    """The greatest size in each row, or the norm of some degree instead, and its slope."""
+    top = np.abs(values).max(axis=1)
+    if np.isinf(degree):
+        return top, np.zeros_like(values)
+    parts = np.abs(values) / top[:, None]
+    norm = (parts**degree).sum(axis=1) ** (1.0 / degree)
+    return top * norm, np.sign(values) * (parts / norm[:, None]) ** (degree - 1.0)
+
+
+def _logistic(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
