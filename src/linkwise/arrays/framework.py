@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial, wraps
+from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, NoReturn, ParamSpec, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -19,8 +19,6 @@ LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "x
 Shape = tuple[int, ...]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -326,48 +324,8 @@ def plain(array: Any) -> Any:
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)
 
 
-def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What `torch.compile` traces in the place of a function of a mechanism, if it can be part of a graph."""
-    from linkwise.arrays.graph import GRAPH_FUNCTIONS, call_in_graph
-
-    if name not in GRAPH_FUNCTIONS:
-        refuse(no_graph(name))
-    return call_in_graph(name, mechanism, args, kwargs)
-
-
 #: What are no arrays of another library than NumPy.
 PLAIN = frozenset({np.ndarray, list, tuple, float, int, bool, str, type(None)})
-
-
-def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Declare that a function of a mechanism and arrays takes arrays of other libraries too.
-
-    Parameters
-    ----------
-    run : callable
-        ``run(library, function, *args, **options)`` is called in its place where there are such arrays; it calls the
-        function with those of NumPy.
-    *names : str
-        The keyword arguments that are arrays; so are all arguments without a keyword but the mechanism.
-    """
-
-    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        @wraps(function)
-        def call(*args: Given.args, **options: Given.kwargs) -> Result:
-            if is_traced():
-                return method_in_graph(function.__name__, args[0], args[1:], options)  # type: ignore[no-any-return]
-            kinds = {type(value) for value in args[1:]}
-            if options:
-                kinds.update(type(options[name]) for name in names if name in options)
-            if not kinds <= PLAIN:
-                library = of(function.__name__, (*args[1:], *map(options.get, names)))
-                if library is not None:
-                    return run(library, function, *args, **options)  # type: ignore[no-any-return]
-            return function(*args, **options)
-
-        return call
-
-    return decorate
 
 
 def numbers(subject: str, value: Any) -> Any:

@@ -7,9 +7,13 @@ runs. Its derivatives, of any order, are those that torch takes of the function 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from linkwise.arrays.framework import Shape, constant_in_graphs, refuse, shape_of
+from linkwise.arrays.framework import PLAIN, Shape, constant_in_graphs, is_traced, no_graph, of, refuse, shape_of
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class GraphFunction(NamedTuple):
@@ -88,3 +92,41 @@ def _prepared(
         return TracedFunction(name, inputs, outputs, run)
 
     return key_of(mechanism.memo("graph", (name, *inputs.items(), *map(repr, chosen.items())), make)), tuple(outputs)
+
+
+def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What `torch.compile` traces in the place of a function of a mechanism, if it can be part of a graph."""
+    if name not in GRAPH_FUNCTIONS:
+        refuse(no_graph(name))
+    return call_in_graph(name, mechanism, args, kwargs)
+
+
+def by_library(run: Callable[..., Any], *names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Declare that a function of a mechanism and arrays takes arrays of other libraries too.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(library, function, *args, **options)`` is called in its place where there are such arrays; it calls the
+        function with those of NumPy.
+    *names : str
+        The keyword arguments that are arrays; so are all arguments without a keyword but the mechanism.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def call(*args: Given.args, **options: Given.kwargs) -> Result:
+            if is_traced():
+                return method_in_graph(function.__name__, args[0], args[1:], options)  # type: ignore[no-any-return]
+            kinds = {type(value) for value in args[1:]}
+            if options:
+                kinds.update(type(options[name]) for name in names if name in options)
+            if not kinds <= PLAIN:
+                library = of(function.__name__, (*args[1:], *map(options.get, names)))
+                if library is not None:
+                    return run(library, function, *args, **options)  # type: ignore[no-any-return]
+            return function(*args, **options)
+
+        return call
+
+    return decorate

@@ -102,7 +102,7 @@ class LinearSolve:
 
 
 @dataclass(frozen=True)
-class WrittenOut:
+class StraightLine:
     """The whole arithmetic between some arrays as one tape, whose inputs and outputs are arrays of the program."""
 
     tape: Tape
@@ -114,7 +114,7 @@ class WrittenOut:
 
 
 #: A phase of a program.
-Phase: TypeAlias = RowPass | LinearSolve | WrittenOut
+Phase: TypeAlias = RowPass | LinearSolve | StraightLine
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ class LoopedProgram:
                 text.append(repr(phase))
                 continue
             length += phase.length
-            if isinstance(phase, WrittenOut):
+            if isinstance(phase, StraightLine):
                 text.append(phase.tape.digest)
                 continue
             text.append(repr((phase.table, phase.order, phase.start_table)))

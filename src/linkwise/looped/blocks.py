@@ -21,7 +21,7 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.kernel import Kernel
 from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm.written_out import SPACE, space
-from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, TableLayout, WrittenOut
+from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, StraightLine, TableLayout
 from linkwise.kernel.tape import Instruction, Shape, Tape, trace, without_collection
 from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
@@ -84,9 +84,9 @@ def _blocks(tree: Tree, declared: Algorithm) -> LoopedProgram:
     layout = ProgramLayout(declared.name, inputs, outputs, temporaries, ("M", by_q, by_qd), {"bodies": TableLayout(0, 0)})
     solutions = ((by_q, "negative solve"), (by_qd, "negative solve"), (inverse, "inverse"))
     phases = (
-        WrittenOut(before),
+        StraightLine(before),
         LinearSolve("M", ((SOLVED, "solve vector"),)),
-        WrittenOut(after),
+        StraightLine(after),
         LinearSolve("M", solutions, factorised=True),
     )
     return LoopedProgram.of(layout, phases)
