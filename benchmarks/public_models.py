@@ -1,10 +1,11 @@
 """Public models held against Pinocchio, MuJoCo and Drake: ``python benchmarks/public_models.py FOLDER ...``.
 
-URDF and xacro are read by Pinocchio, MJCF by MuJoCo, SDF by Drake, where its package ``drake`` is installed.
-Each folder is a checkout of a repository. Every model in it is read by us and by the peer, each in a process of its own that
-may take a minute; poses, Jacobians, mass matrix, inverse and forward dynamics are compared at random states, relative to the
-largest number. Printed: a count for each outcome, then the models that differ, and those that the peer reads and we refuse,
-by reason; with ``--all`` every model.
+URDF and xacro are read by Pinocchio (with ``--drake`` URDF by Drake), MJCF by MuJoCo, SDF by Drake, where its package
+``drake`` is installed. Each folder is a checkout of a repository; packages of ROS are looked for in all of them.
+Every model in it is read by us and by the peer, each in a process of its own that may take two minutes; poses, Jacobians,
+mass matrix, inverse and forward dynamics are compared at random states, relative to the largest number. The named states of
+SRDF files are compared on the URDF or xacro of their robot. Printed: a count for each outcome, then why models are refused,
+then those that differ, and those that the peer reads and we refuse; with ``--all`` every model.
 """
 
 from __future__ import annotations
@@ -39,23 +40,49 @@ FORCES = ("friction and springs", "inverse dynamics")
 """What differs where a force is left out, which a remark has to say."""
 
 REASONS = {
-    "there is no mechanism in the file": r"there is no <body>|there is no link|holds no <model>",
+    "parameters of includes, or other files than SDF included": r":params> changes|there are \d+ models; expected an <sdf>",
+    "a package or another file is missing": r"was not found|there is no (such )?file|cannot be (read|opened)|No such file",
+    "there is no mechanism in the file": r"there is no <body>|there is no <?link(?!,)|holds no <model>|root element is",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
     "an old version": r"the version is",
+    "no well-formed XML": r"not well-formed",
+    "a joint along curves": r"curvilinear",
+    "several trees in a URDF": r"there are \d+ roots",
+    "added mass, or an inertia of shapes": r"fluid_added_mass|auto = 'true'",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
     "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
-    "two elements where one may be, or a name that there is not": r"stands twice|there is no such|has no attribute",
+    "two elements where one may be, or a name that there is not": r"stands twice|there is no |has no attribute",
     "a mass without inertia": r"has no <inertia>",
+    "a number that is none": r"is not a number",
 }
 """Why models are refused: what the first message says."""
 
-SECONDS = 60.0
+SECONDS = 120.0
 """How long a model may take."""
 
-SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf")
+SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf", ".srdf")
+
+ARGUMENTS = {"DEBUG": "false", "robot_model": "ur5e"}
+"""Values of xacro arguments that have no default in files of Unitree and Universal Robots."""
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_equalities": True})
 """What the errors recommend; each is added to those before."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A model to compare: its file, its repository, the folders that hold packages, and whether Drake reads URDF."""
+
+    path: Path
+    root: Path
+    folders: tuple[Path, ...]
+    drake: bool
+
+    @property
+    def kind(self) -> str:
+        """The format."""
+        kinds = {".urdf": "URDF", ".xacro": "xacro", ".sdf": "SDF", ".srdf": "SRDF"}
+        return kinds.get(self.path.suffix.lower(), "MJCF")
 
 
 @dataclass(frozen=True)
@@ -73,9 +100,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--all", action="store_true", help="print every model")
+    parser.add_argument("--drake", action="store_true", help="compare URDF with Drake, and no other format than it and SDF")
     chosen = parser.parse_args()
-    models = [(root, path) for root in chosen.folders for path in candidates(root)]
-    report([(path, outcome) for (_, path), outcome in zip(models, all_compared(models), strict=True)], everything=chosen.all)
+    packages = {root: list(package_folders(root)) for root in chosen.folders}
+    jobs = []
+    for root in chosen.folders:
+        folders = (*packages[root], *(folder for other in packages if other != root for folder in packages[other]))
+        jobs += [Job(path, root, folders, chosen.drake) for path in candidates(root)]
+    if chosen.drake:
+        jobs = [job for job in jobs if job.kind in {"URDF", "SDF"}]
+    report([(job.path, outcome) for job, outcome in zip(jobs, all_compared(jobs), strict=True)], everything=chosen.all)
+
+
+def package_folders(root: Path) -> Iterator[Path]:
+    """The folders of a repository that are packages or hold some."""
+    inner = [path.parent.parent for path in sorted(root.rglob("package.xml")) if path.parent != root]
+    yield from dict.fromkeys([root, *(path for path in sorted(root.iterdir()) if path.is_dir()), *inner])
 
 
 def candidates(root: Path) -> Iterator[Path]:
@@ -104,15 +144,15 @@ class Worker:
         self.process.start()
         there.close()
 
-    def __call__(self, root: Path, path: Path) -> Outcome:
+    def __call__(self, job: Job) -> Outcome:
         """Compare a model."""
-        self.pipe.send((root, path))
+        self.pipe.send(job)
         try:
             if self.pipe.poll(SECONDS):
                 return self.pipe.recv()
-            outcome = Outcome(_kind(path), "too slow", reason=f"more than {SECONDS:g} s")
+            outcome = Outcome(job.kind, "too slow", reason=f"more than {SECONDS:g} s")
         except EOFError:
-            outcome = Outcome(_kind(path), "crashed", reason="the process ended")
+            outcome = Outcome(job.kind, "crashed", reason="the process ended")
         self.process.kill()
         self._start()
         return outcome
@@ -123,103 +163,126 @@ def _serve(pipe: Connection) -> None:
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     while True:
-        root, path = pipe.recv()
+        job = pipe.recv()
         try:
-            outcome = compare(root, path)
+            outcome = compare(job)
         except Exception as error:
-            outcome = Outcome(_kind(path), "failed", reason=f"{type(error).__name__}: {error}"[:300])
+            outcome = Outcome(job.kind, "failed", reason=f"{type(error).__name__}: {error}"[:300])
         pipe.send(outcome)
 
 
-def all_compared(models: list[tuple[Path, Path]]) -> list[Outcome]:
+def all_compared(jobs: list[Job]) -> list[Outcome]:
     """Compare models, several at a time."""
     count = os.cpu_count() or 1
     idle: Queue[Worker] = Queue()
     for _ in range(count):
         idle.put(Worker())
 
-    def compared(job: tuple[Path, Path]) -> Outcome:
+    def compared(job: Job) -> Outcome:
         worker = idle.get()
         try:
-            return worker(*job)
+            return worker(job)
         finally:
             idle.put(worker)
 
     with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(compared, models))
-
-
-def _kind(path: Path) -> str:
-    return {".urdf": "URDF", ".xacro": "xacro", ".sdf": "SDF"}.get(path.suffix.lower(), "MJCF")
+        return list(pool.map(compared, jobs))
 
 
 # ── one model ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def compare(root: Path, path: Path) -> Outcome:
+def compare(job: Job) -> Outcome:
     """Read a model by both, and compare what they compute."""
-    kind = _kind(path)
-    peer, why_not = _peer(kind, root, path)
-    mechanism, refused, remarks = _ours(root, path)
+    if job.kind == "SRDF":
+        return compare_states(job)
+    kind = job.kind
+    peer, why_not = _peer(job)
+    mechanism, refused, remarks = _ours(job)
     if mechanism is None:
-        return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=refused if peer else why_not)
+        why = refused if peer is not None else f"{refused} | peer: {why_not}"
+        return Outcome(kind, "refused by both" if peer is None else "refused by us", reason=why)
     if peer is None:
         return Outcome(kind, "read by us alone", reason=why_not)
-    if kind == "SDF":
-        residuals = list(_drake(mechanism, peer))
-    else:
-        residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
+    if job.drake or kind == "SDF":
+        return _beside_drake(kind, mechanism, peer)
+    residuals = list(_mujoco(mechanism, peer, remarks) if kind == "MJCF" else _pinocchio(mechanism, peer))
     bound = OF_MESHES if kind == "MJCF" and peer.nmesh else BOUND
     if "left out" in remarks and all(one[1] <= bound for one in residuals if one[0] not in FORCES):
         kept = [one for one in residuals if one[0] not in FORCES]
         if len(kept) < len(residuals) and max(one[1] for one in residuals) > bound:
             return Outcome(kind, "agrees but for forces", max(one[1] for one in kept), "a remark names what is left out")
+    return _judged(kind, residuals, bound)
+
+
+def _judged(kind: str, residuals: list[tuple[str, float]], bound: float) -> Outcome:
     what, worst = max(residuals, key=lambda one: one[1] if np.isfinite(one[1]) else np.inf)
     return Outcome(kind, "agrees" if worst <= bound else "differs", worst, what)
 
 
-def _ours(root: Path, path: Path) -> tuple[Any, str, dict[str, Any], str]:
+def _beside_drake(kind: str, mechanism: Any, plant: Any) -> Outcome:
+    """What comes of a model that Drake reads: after what Drake changes, where it changes something."""
+    from support.drake_from_file import DrakeTwin, as_drake_reads
+
+    changed, changes = as_drake_reads(mechanism)
+    try:
+        twin = DrakeTwin(changed, plant)
+    except RuntimeError as error:  # (Drake has no loops of bodies)
+        return Outcome(kind, "read by us alone", reason=str(error)[:300])
+    outcome = _judged(kind, [("nothing", 0.0), *twin.residuals(0)], BOUND)
+    agrees = changes and outcome.word == "agrees"
+    return Outcome(kind, "agrees after changes", outcome.residual, changes) if agrees else outcome
+
+
+def _ours(job: Job) -> tuple[Any, str, str]:
     from linkwise import files
     from linkwise.errors import LinkwiseError
 
-    options: dict[str, Any] = {"package_dirs": [root, *(p for p in root.iterdir() if p.is_dir())]}
-    if _kind(path) == "MJCF":
-        options = {"include_root": root}
-    if _kind(path) == "xacro":
-        options["xacro"] = {}
+    options: dict[str, Any] = {"package_dirs": job.folders}
+    if job.kind == "MJCF":
+        options = {"include_root": job.root}
     refused = ""
     for more in OPTIONS:
         options |= more
         try:
-            read = files.read(path, **options)
+            if job.kind == "xacro":
+                options["xacro"] = _expanded(job)[1]
+            read = files.read(job.path, **options)
         except LinkwiseError as error:
             refused = str(error)
         else:
-            return read.mechanism, "", " ".join(map(str, files.remarks(path, **options)))
+            return read.mechanism, "", " ".join(map(str, files.remarks(job.path, **options)))
     return None, refused, ""
 
 
-def _peer(kind: str, root: Path, path: Path) -> tuple[Any, str]:
+def _peer(job: Job) -> tuple[Any, str]:
     """What a peer makes of a file, and what it says where it refuses it."""
+    path = job.path
     try:
-        if kind == "MJCF":
+        if job.kind == "MJCF":
             import mujoco
 
             if re.search(r'\balign(free)?="true"', path.read_text(encoding="utf-8", errors="replace")):
                 return _unaligned(mujoco.MjSpec.from_file(str(path))), ""
             return mujoco.MjModel.from_xml_path(str(path)), ""
-        if kind == "SDF":
+        if job.drake or job.kind == "SDF":
             from support.drake_from_file import drake_plant
 
-            return drake_plant(path, [folder for folder in root.iterdir() if folder.is_dir()]), ""
-        import pinocchio as pin
-
-        text = path.read_text(encoding="utf-8") if kind == "URDF" else _expanded(root, path)
-        text = re.sub(r'="\s*([^"]*?)\s*"', r'="\1"', text)  # (Pinocchio drops an inertia with a blank in a number)
-        pin.buildModelFromXML(text)
+            return drake_plant(path, [inner for folder in job.folders for inner in folder.iterdir() if inner.is_dir()]), ""
+        text = _urdf(job)
     except Exception as error:
         return None, f"{type(error).__name__}: {error}"[:300]
     return text, ""
+
+
+def _urdf(job: Job) -> str:
+    """The text of a URDF that Pinocchio reads."""
+    import pinocchio as pin
+
+    text = job.path.read_text(encoding="utf-8") if job.kind == "URDF" else _expanded(job)[0]
+    text = re.sub(r'="\s*([^"]*?)\s*"', r'="\1"', text)  # (Pinocchio drops an inertia with a blank in a number)
+    pin.buildModelFromXML(text)
+    return text
 
 
 def _unaligned(spec: Any) -> Any:
@@ -230,10 +293,20 @@ def _unaligned(spec: Any) -> Any:
     return spec.compile()
 
 
-def _expanded(root: Path, path: Path) -> str:
+def _expanded(job: Job) -> tuple[str, dict[str, str]]:
+    """The URDF that a xacro file makes, and the values of arguments that it needs."""
+    from linkwise.errors import FileError
     from linkwise.files.formats.xacro import expand
 
-    return expand(path, {}, [root, *(p for p in root.iterdir() if p.is_dir())])[0]
+    values: dict[str, str] = {}
+    while True:
+        try:
+            return expand(job.path, values, job.folders)[0], values
+        except FileError as error:
+            missing = re.search(r"Undefined substitution argument (\w+)", str(error))
+            if missing is None or missing[1] in values or missing[1] not in ARGUMENTS:
+                raise
+            values[missing[1]] = ARGUMENTS[missing[1]]
 
 
 def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
@@ -264,13 +337,6 @@ def _pinocchio(mechanism: Any, text: str) -> Iterator[tuple[str, float]]:
                 f"Jacobian of {there}",
                 _relative(direct(mechanism, "jacobian", q, link=names[there]), twin.jacobian(q, there)),
             )
-
-
-def _drake(mechanism: Any, plant: Any) -> Iterator[tuple[str, float]]:
-    from support.drake_from_file import DrakeTwin
-
-    yield "nothing", 0.0
-    yield from DrakeTwin(mechanism, plant).residuals(0)
 
 
 def _mujoco(mechanism: Any, model: Any, remarks: str) -> Iterator[tuple[str, float]]:
@@ -305,6 +371,67 @@ def _relative(found: Any, wanted: Any) -> float:
     return float(np.abs(found - wanted).max(initial=0.0) / max(np.abs(wanted).max(initial=0.0), 1e-9))
 
 
+def compare_states(job: Job) -> Outcome:
+    """The named states of an SRDF beside those that Pinocchio reads of it, on the robot of the URDF that it belongs to."""
+    import pinocchio as pin
+
+    from linkwise import files
+    from linkwise.errors import FileError
+    from support.pinocchio_from_urdf import UrdfTwin
+
+    robot = _robot(job)
+    if robot is None:
+        return Outcome(job.kind, "without its URDF")
+    mechanism, text = robot
+    floats = "root_joint" in job.path.read_text(encoding="utf-8", errors="replace") and not mechanism.floating
+    mechanism = mechanism.replace(floating=True) if floats else mechanism
+    word = "agrees"
+    try:
+        semantics = files.read_srdf(job.path, mechanism)
+    except FileError as error:
+        word, semantics = "agrees after changes", files.read_srdf(job.path, mechanism, drop_unknown=True)
+        reason = str(error)
+    else:
+        reason = f"{len(semantics.groups)} groups, {len(semantics.states)} states"
+    twin = UrdfTwin(text, mechanism, free=floats)
+    pin.loadReferenceConfigurations(twin.model, str(job.path), False)
+    theirs = {entry.key(): entry.data() for entry in twin.model.referenceConfigurations}
+    last = {name: (group, name) for group, name in semantics.states}  # (Pinocchio keeps one of each name, without its group)
+    worst = 0.0
+    for group, name in last.values():
+        difference = twin.at(semantics.configuration(name, group)) - theirs[name]
+        for joint, link, _ in twin.joints():
+            if link.mimic is not None:  # (which Pinocchio lets move by itself)
+                difference[joint.idx_q : joint.idx_q + joint.nq] = 0.0
+        worst = max(worst, float(np.abs(difference).max(initial=0.0)))
+    return Outcome(job.kind, word if worst <= BOUND else "differs", worst, reason)
+
+
+def _robot(job: Job) -> tuple[Any, str] | None:
+    """The robot that an SRDF is for: of its name, or in a folder beside it; of several that which misses fewest joints."""
+    said = job.path.read_text(encoding="utf-8", errors="replace")
+    name = re.search(r"<robot[^>]*\sname\s*=\s*[\"']([^\"']+)", said)
+    joints = set(re.findall(r"<(?:passive_)?joint\s+name\s*=\s*[\"']([^\"']+)", said))
+    joints -= set(re.findall(r"<virtual_joint\s+[^>]*name\s*=\s*[\"']([^\"']+)", said))
+    best, fewest = None, max(len(joints), 1)  # (it has to know one of them)
+    for path in candidates(job.root):
+        if path.suffix.lower() not in {".urdf", ".xacro"}:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        named = name and re.search(rf"<robot[^>]*\sname\s*=\s*[\"']{re.escape(name[1])}[\"']", text)
+        if not named and job.path.parent.parent not in path.parents:
+            continue
+        model = Job(path, job.root, job.folders, False)
+        peer, _ = _peer(model)
+        mechanism, _, _ = _ours(model)
+        if peer is None or mechanism is None:
+            continue
+        missing = len(joints - {link.coordinate_name for link in mechanism.links})
+        if missing < fewest:
+            best, fewest = (mechanism, peer), missing
+    return best
+
+
 # ── the report ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -320,9 +447,10 @@ def report(named: list[tuple[Path, Outcome]], *, everything: bool) -> None:
     agreeing = [outcome.residual for _, outcome in named if outcome.word == "agrees"]
     if agreeing:
         print(f"largest relative difference of those that agree: {max(agreeing):.1e}; median {np.median(agreeing):.1e}")
-    refused = Counter(_reason(outcome.reason) for _, outcome in named if outcome.word == "refused by us")
-    for reason, count in refused.most_common():
-        print(f"refused by us, read by the peer: {count:4d}  {reason}")
+    for word in ("refused by us", "refused by both"):
+        refused = Counter(_reason(outcome.reason) for _, outcome in named if outcome.word == word)
+        for reason, count in refused.most_common():
+            print(f"{word}: {count:4d}  {reason}")
     for path, outcome in sorted(named, key=lambda one: (one[1].word, one[1].reason)):
         if everything or outcome.word in {"differs", "failed", "crashed", "too slow", "refused by us"}:
             first = " ".join(outcome.reason.split())

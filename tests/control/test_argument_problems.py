@@ -91,14 +91,14 @@ def test_one_mistake_keeps_its_class() -> None:
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
-        (lambda: FixedPosition("", 3, [1, 2], enabled=2), ["name ''", "link 3", "enabled 2", "position (2,)"]),
+        (lambda: FixedPosition("", 3, [1, 2], enabled=2), ["name ''", "link 3", "enabled 2", "position [1, 2]"]),
         (
             lambda: MovingPosition("p", 4, [1], angles="x", velocity=[1]),
-            ["link 4", "position (1,)", "angles", "velocity (1,)"],
+            ["link 4", "position [1]", "angles", "velocity [1]"],
         ),
-        (lambda: Velocity("p", 4), ["link 4", "'p' neither"]),
+        (lambda: Velocity("p", 4), ["link 4", "'p' velocity None"]),
         (lambda: LoopClosure("p", "tool", "tool", rotation=1), ["rotation is 1", "to is 'tool'"]),
-        (lambda: DrivenJoint("p", 1, [1.0], [2.0]), ["link 1", "value (1,)", "speed (1,)"]),
+        (lambda: DrivenJoint("p", 1, [1.0], [2.0]), ["link 1", "value [1.0]", "speed [2.0]"]),
     ],
 )
 def test_constraints(make, expected: list[str]) -> None:

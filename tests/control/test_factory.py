@@ -51,7 +51,7 @@ def test_what_was_written_since_is_in_the_description(press: ChainDescription) -
     made["start.velocity"] = [0, 0, 1]
     made["rod.theta_speed"] = math.nan
     there = description_of(made, name="later")
-    assert [(row.value, row.enabled) for row in there.constraints] == [(None, False), (2.0, True)]
+    assert [(row.scalars.get("value"), row.enabled) for row in there.constraints] == [(None, False), (2.0, True)]
     assert there.values == {"start.velocity": (0.0, 0.0, 1.0)}
     assert (there.name, there.period) == ("later", None)
     assert there.q0.tolist() == press.q0.tolist()

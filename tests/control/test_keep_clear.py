@@ -11,7 +11,7 @@ from linkwise import control
 from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import levers
 from linkwise.control.keep_clear import KeepClear
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, ModelError
 
 MARGIN, START = 0.05, [1.9, -0.6, -0.5]
 OBSTACLES = [
@@ -266,5 +266,5 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_is_wrong_is_named(arm: lw.Mechanism, wrong: str) -> None:
     act, message = WRONG[wrong]
-    with pytest.raises(ArgumentError, match=message):
+    with pytest.raises((ArgumentError, ModelError), match=message):
         act(arm)

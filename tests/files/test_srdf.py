@@ -113,3 +113,37 @@ def test_mistakes(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(FileError) as caught:
         semantics(tmp_path, text, lw.robots.planar_2r())
     assert message in str(caught.value)
+
+
+def test_names_that_are_not_there_can_be_left_out(tmp_path: Path) -> None:
+    """MoveIt reads such files too."""
+    path = tmp_path / "robot.srdf"
+    path.write_text(
+        """<robot>
+<group name="g"><joint name="link3"/><joint name="link2"/><group name="h"/></group>
+<group_state name="s" group="k"><joint name="link1" value="1"/><joint name="link4" value="2"/></group_state>
+<passive_joint name="j"/>
+</robot>"""
+    )
+    arm = lw.robots.planar_2r()
+    with pytest.raises(FileError, match="drop_unknown=True leaves it out") as caught:
+        read_srdf(path, arm)
+    read = read_srdf(path, arm, drop_unknown=True)
+    assert (read.groups["g"].joints, read.groups["g"].subgroups, read.passive_joints) == (("link2",), (), ())
+    assert read.configuration("s").tolist() == [1.0, 0.0]
+    assert len(read.remarks) == len(caught.value.problems) == 5
+
+
+@pytest.mark.parametrize("declared", ['<virtual_joint name="free" type="floating" parent_frame="w" child_link="b"/>', ""])
+def test_the_base_of_a_floating_mechanism(tmp_path: Path, declared: str) -> None:
+    """A virtual joint, or one of the name that Pinocchio gives it, places the base; it has its scalar last there."""
+    name = "free" if declared else "root_joint"
+    value = f'<joint name="{name}" value="1 2 3 0 0 0.6 0.8"/><joint name="link2" value="0.5"/>'
+    text = f'<robot>{declared}<group_state name="up">{value}</group_state></robot>'
+    arm = lw.robots.planar_2r()
+    read = semantics(tmp_path, text, arm.replace(floating=True))
+    assert read.configuration("up").tolist() == [1, 2, 3, 0.8, 0, 0, 0.6, 0, 0.5]
+    if declared:
+        assert semantics(tmp_path, text, arm).configuration("up").tolist() == [0, 0.5]
+    with pytest.raises(FileError, match="expected 7 numbers"):
+        semantics(tmp_path, text.replace("1 2 3", "1 2"), arm.replace(floating=True))

@@ -14,7 +14,7 @@ from linkwise import Mechanism
 from linkwise.algorithm import algorithm_options, find
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
-from linkwise.sweeps.declaration import LOOPED
+from linkwise.sweeps.drivers import LOOPED
 from linkwise.sweeps.unrolled import unrolled
 from support.random_mechanisms import (
     COUPLED,

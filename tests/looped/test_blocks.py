@@ -30,9 +30,7 @@ def branched(count: int, *, floating: bool = False) -> lw.Mechanism:
         parent = ("trunk" if floating else "base") if k in (0, 5) else f"link{k - 1 if k % 3 else k - 2}"
         body: dict[str, Any] = {"mass": 1.0 + k % 4, "com": (0.02, 0.01, 0.05), "inertia": (0.02, 0.03, 0.04, 0.0, 0.0, 0.0)}
         motor = lw.Motor(1e-4, 50.0, 1e-3, 0.1 * (k % 2))
-        links.append(
-            lw.Link(name=f"link{k}", parent=parent, before=before, axis=np.eye(3)[k % 3], motor=motor, **body)
-        )
+        links.append(lw.Link(name=f"link{k}", parent=parent, before=before, axis=np.eye(3)[k % 3], motor=motor, **body))
     return lw.Mechanism(links, floating=floating)
 
 
@@ -99,7 +97,9 @@ def follower() -> lw.Link:
     return lw.Link(name="last", parent="link7", axis=(0, 0, 1), mass=1.0, mimic=lw.Mimic("link1", 0.5))
 
 
-def test_a_kernel_in_blocks_pickles_and_is_known_without_being_traced(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+def test_a_kernel_in_blocks_pickles_and_is_known_without_being_traced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "kernels"))
     mechanism = branched(9)
     state = states(mechanism, 1)
@@ -158,7 +158,7 @@ def test_the_order_of_many_operations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_products_and_sums_that_are_no_operations() -> None:
     x = symbol("x")
-    assert (x * 1.0 is x) and (1.0 * x is x) and (x + 0.0 is x) and (0.0 + x is x) and (x - 0.0 is x)
+    assert all(same is x for same in (x * 1.0, 1.0 * x, x + 0.0, 0.0 + x, x - 0.0))
     assert type(x * 0.0) is float
     assert x * 0.0 == 0.0 == -0.0 * x
     assert not np.signbit(-0.0 * x)

@@ -17,8 +17,7 @@ from linkwise.cli.command import Commands
 from linkwise.kernel import cache
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.looped import kernel as sweeps
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Sweeps
+from linkwise.sweeps.drivers import Sweeps, looped
 from linkwise.sweeps.tables import _passing_places
 from support.random_mechanisms import random_mechanism, random_state
 
@@ -118,7 +117,7 @@ def test_entries_that_are_damaged_or_gone(tmp_path: Path) -> None:
 def test_steps_from_outside_are_never_those_of_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Declared again under the same name, they are recorded again: no key holds their text."""
     monkeypatch.setattr("linkwise.looped.kernel.LOOPED", dict(sweeps.LOOPED))
-    monkeypatch.setattr("linkwise.sweeps.declaration.LOOPED", sweeps.LOOPED)
+    monkeypatch.setattr("linkwise.sweeps.drivers.LOOPED", sweeps.LOOPED)
     for factor in (1.0, 2.0):
 
         @looped("potential_energy")

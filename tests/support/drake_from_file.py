@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,36 @@ def drake_plant(path: Path, packages: Sequence[Path]) -> Any:
     for folder in packages:
         if not parser.package_map().Contains(folder.name):
             parser.package_map().Add(folder.name, str(folder))
-    parser.AddModels(str(path))
+    text = path.read_text(encoding="utf-8", errors="replace")
+    slashed = re.sub(r"<uri>\s*(model://[^/<]+?)\s*</uri>", r"<uri>\1/</uri>", text)
+    if slashed == text:
+        parser.AddModels(str(path))
+    else:  # (Drake takes a model only with a slash at its end)
+        parser.AddModelsFromString(slashed, "sdf")
     return plant
+
+
+def as_drake_reads(mech: Mechanism) -> tuple[Mechanism, str]:
+    """The mechanism with the two things that Drake changes, and which of them it changes; empty where it changes nothing.
+
+    An inertia that no body has becomes that of a solid sphere of water of the mass (``ParseSpatialInertia`` in Drake's
+    detail_common.cc). A hinge whose unit axis has an element of exactly 1.0 turns about that axis of coordinates, though the
+    others be up to 1e-8 (``MakeMobilizerForJoint`` in revolute_joint.cc).
+    """
+    links, changes = [], []
+    for link in mech.links:
+        body, fields = link.body, {}
+        if not body.physical or (body.mass == 0 and np.any(body.tensor)):
+            mass = body.mass if body.mass > 0 else 1.0
+            radius = np.cbrt(3 * mass / (4 * np.pi * 1000))
+            fields |= {"mass": mass, "inertia": 0.4 * mass * radius**2 * np.eye(3), "physical": True}
+            changes.append(f"no body has the inertia of {link.name}")
+        axis = np.asarray(link.axis, dtype=float)
+        if link.joint == "revolute" and 1.0 in axis and np.sort(abs(axis))[1] > 1e-12:
+            fields["axis"] = (axis == 1.0).astype(float)
+            changes.append(f"the axis of {link.name} is rounded")
+        links.append(link.replace(**fields) if fields else link)
+    return (mech.replace(links=links) if changes else mech), ", ".join(changes)
 
 
 class DrakeTwin:
@@ -81,7 +110,9 @@ class DrakeTwin:
         names = {body.index(): name for name, body in self.bodies.items()}
         for index, body in self.floating.items():
             first = body.floating_velocities_start_in_v()
-            pose, rows = poses[names[index]], self._jacobian(names[index], q)
+            name = names.get(index)  # (none for a root that is our base)
+            pose = np.asarray(mech.base, dtype=float) if name is None else poses[name]
+            rows = np.zeros((6, mech.nv)) if name is None else self._jacobian(name, q)
             plant.SetFreeBodyPose(
                 context, body, RigidTransform(RotationMatrix.ProjectToRotationMatrix(pose[:3, :3]), pose[:3, 3])
             )

@@ -8,69 +8,43 @@
 `limits`       greatest speeds and accelerations
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from linkwise.lazy import lazy
 
 if TYPE_CHECKING:
-    from linkwise.control.chain import Chain, load
-    from linkwise.control.constraints import (
-        DrivenJoint,
-        FixedPosition,
-        FixedRotation,
-        LoopClosure,
-        MovingPosition,
-        Velocity,
-        angles_rotation,
-        rotation_angles,
-    )
-    from linkwise.control.links import FixedLink, PrismaticLink, RevoluteLink
-    from linkwise.control.port import Port
-    from linkwise.control.ports import Ports
-    from linkwise.control.recording import Recorder, Recording, replay
-    from linkwise.control.state import State
+    from linkwise.control.chain import Chain as Chain
+    from linkwise.control.chain import load as load
+    from linkwise.control.constraints import DrivenJoint as DrivenJoint
+    from linkwise.control.constraints import FixedPosition as FixedPosition
+    from linkwise.control.constraints import FixedRotation as FixedRotation
+    from linkwise.control.constraints import LoopClosure as LoopClosure
+    from linkwise.control.constraints import MovingPosition as MovingPosition
+    from linkwise.control.constraints import Velocity as Velocity
+    from linkwise.control.constraints import angles_rotation as angles_rotation
+    from linkwise.control.constraints import rotation_angles as rotation_angles
+    from linkwise.control.links import FixedLink as FixedLink
+    from linkwise.control.links import PrismaticLink as PrismaticLink
+    from linkwise.control.links import RevoluteLink as RevoluteLink
+    from linkwise.control.port import Port as Port
+    from linkwise.control.ports import Ports as Ports
+    from linkwise.control.recording import Recorder as Recorder
+    from linkwise.control.recording import Recording as Recording
+    from linkwise.control.recording import replay as replay
+    from linkwise.control.state import State as State
 
-__all__ = [
-    "Chain",
-    "DrivenJoint",
-    "FixedLink",
-    "FixedPosition",
-    "FixedRotation",
-    "LoopClosure",
-    "MovingPosition",
-    "Port",
-    "Ports",
-    "PrismaticLink",
-    "Recorder",
-    "Recording",
-    "RevoluteLink",
-    "State",
-    "Velocity",
-    "angles_rotation",
-    "load",
-    "replay",
-    "rotation_angles",
-]
+_CONSTRAINTS = "DrivenJoint FixedPosition FixedRotation LoopClosure MovingPosition Velocity angles_rotation rotation_angles"
 
-_MODULES = {
-    "chain": ("Chain", "load"),
-    "links": ("FixedLink", "PrismaticLink", "RevoluteLink"),
-    "port": ("Port",),
-    "ports": ("Ports",),
-    "recording": ("Recorder", "Recording", "replay"),
-    "state": ("State",),
-}
-
-#: Where each public name stands. They are imported when first asked for: the process that serves ports needs few of them.
-_HOMES = dict.fromkeys(__all__, "constraints") | {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'linkwise.control' has no attribute {name!r}")
-    value = getattr(import_module(f"linkwise.control.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, "__doc__", "__all__"})
+#: Public names are imported when first asked for: the process that serves ports needs few of them.
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "linkwise.control.chain": "Chain load",
+        "linkwise.control.constraints": _CONSTRAINTS,
+        "linkwise.control.links": "FixedLink PrismaticLink RevoluteLink",
+        "linkwise.control.port": "Port",
+        "linkwise.control.ports": "Ports",
+        "linkwise.control.recording": "Recorder Recording replay",
+        "linkwise.control.state": "State",
+    },
+)

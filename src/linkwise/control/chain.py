@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from linkwise.control.constraints import ChainConstraint, Mistakes, known
 from linkwise.control.cycle.kernels import parts_of
 from linkwise.control.cycle.layout import JointValues, Layout
 from linkwise.control.cycle.runner import Cycle
-from linkwise.control.description import OWN_KEYS, ChainDescription, ConstraintRow, beginning, usual_routes
+from linkwise.control.description import OWN_KEYS, ChainDescription, beginning, usual_routes
 from linkwise.control.keep_clear import KeepClear, require_clear
 from linkwise.control.links import DHLink, is_word, mechanism_of, port_values, stand_in, with_starting_dof
 from linkwise.control.port import Value
@@ -23,15 +24,12 @@ from linkwise.control.ports import Ports
 from linkwise.control.recording import Recorder
 from linkwise.control.state import State
 from linkwise.errors import ArgumentError, shown
+from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray, is_number
 from linkwise.spatial.validation import numbers
-
-if TYPE_CHECKING:
-    from linkwise.control.description import ChainDescription
-    from linkwise.mechanism import Mechanism
 
 
 class Chain:
@@ -317,8 +315,6 @@ class Chain:
 
     def write(self, path: str | Path) -> None:
         """Write its `description` to a .toml file, from which `load` makes it again."""
-        from linkwise.control import chain_file
-
         chain_file.write(self.description(), path)
 
     def _require_clear(self, q0: FloatArray) -> None:
@@ -334,24 +330,11 @@ class Chain:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy goes on from the same state; it has no recorders."""
-        settings = (self.q0, self.angles, self.name, self.period, self.reference)
-        return _again, (self.mechanism, self.constraints, *settings, self.save())
+        settings = {key: getattr(self, key) for key in ("q0", "angles", "name", "period", "reference")}
+        return partial(Chain, self.mechanism, self.constraints, **settings), (), self.save()
 
-
-def _again(
-    mechanism: Mechanism,
-    constraints: tuple[ChainConstraint, ...],
-    q0: FloatArray,
-    angles: str,
-    name: str,
-    period: float | None,
-    reference: str | Path | None,
-    saved: State,
-) -> Chain:
-    """The chain that a copy is."""
-    chain = Chain(mechanism, constraints, q0=q0, angles=angles, name=name, period=period, reference=reference)
-    chain.restore(saved)
-    return chain
+    def __setstate__(self, saved: State) -> None:
+        self.restore(saved)
 
 
 def _sound(constraints: Sequence[Any], mistakes: Mistakes) -> list[ChainConstraint]:
@@ -477,10 +460,9 @@ def description_of(
     usual = usual_routes(chain.layout)
     routes = {target: source for target, source in ports.routes.items() if usual.get(target) != source}
     fresh = Layout(chain.mechanism, chain.constraints, chain.q0).ports
-    rows = tuple(_row(one, ports, fresh) for one in chain.constraints if not isinstance(one, KeepClear))
-    keeping = [_keeping(one, ports) for one in chain.constraints if isinstance(one, KeepClear)]
-    inputs = [f"{row.name}.{quantity}" for row in rows for quantity in row.inputs]
-    inputs += [f"{one.name}.{quantity}" for one in keeping for quantity in one.inputs]
+    rows = tuple(_row(item, ports, fresh) for item in chain.constraints if not isinstance(item, KeepClear))
+    keeping = [_keeping(item, ports) for item in chain.constraints if isinstance(item, KeepClear)]
+    inputs = [f"{item.name}.{quantity}" for item in (*rows, *keeping) for quantity in item.inputs]
     return ChainDescription(
         name=name or chain.mechanism.name,
         mechanism=chain.mechanism,
@@ -515,9 +497,8 @@ def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
     return replace(constraint, enabled=enabled, clear=constraint.clear.with_margin(margin))
 
 
-def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ConstraintRow:
-    """The row of a constraint with the values that its ports have now, as far as they are numbers."""
-    row = ConstraintRow.of(constraint)
-    names = {quantity: f"{row.name}.{quantity}" for quantity in row.inputs}
-    now = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
-    return ConstraintRow(**{**row.fields, **now})
+def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ChainConstraint:
+    """The same with the values that its ports have now, as far as they are numbers."""
+    names = {quantity: f"{constraint.name}.{quantity}" for quantity in constraint.inputs}
+    now: dict[str, Any] = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
+    return replace(constraint, **now)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from linkwise import robots
-from linkwise.control.constraints import SCALARS, VECTORS
-from linkwise.control.cycle.joint_ports import joint_variables
-from linkwise.control.description import ChainDescription, ConstraintRow, Placed, ends_of, joints_of, near
+from linkwise.control.constraints import REPLACEMENTS, ChainConstraint, constraint_of
+from linkwise.control.cycle.joint_ports import joint_variables, single_joints
+from linkwise.control.cycle.layout import ends_of
+from linkwise.control.description import ChainDescription, Placed, near
 from linkwise.control.keep_clear import KeepClear
 from linkwise.control.links import (
     AXES,
@@ -26,7 +27,7 @@ from linkwise.control.links import (
     with_starting_dof,
 )
 from linkwise.control.schema import CLEAR, CONSTRAINT, FORMAT, LINK, OBSTACLE, REGULATOR, SPEED_LIMIT, START, TOP
-from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError, Problem, choices, shown
+from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError, ModelError, Problem, choices, shown
 from linkwise.files import read as read_mechanism
 from linkwise.files.atomic import write_text
 from linkwise.files.formats.linkwise_toml import FORMAT as MECHANISM_FORMAT
@@ -41,13 +42,6 @@ from linkwise.mechanism import Mechanism
 from linkwise.solve.constraints import Clear
 
 XACRO = ".xacro"
-
-#: Values of a constraint in the place of those that are wrong, while the rest is checked.
-REPLACEMENTS: dict[str, Any] = {
-    **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
-    **dict.fromkeys(SCALARS, 0.0),
-    **{"rotation": False, "enabled": True, "to": "start"},
-}
 
 
 class ChainReader(TableReader):
@@ -227,10 +221,10 @@ class ChainReader(TableReader):
 
     # ── constraints, values and routes ────────────────────────────────────────────────────────────
 
-    def _constraints(self, tables: Sequence[Any], mechanism: Mechanism | None) -> dict[int, ConstraintRow]:
+    def _constraints(self, tables: Sequence[Any], mechanism: Mechanism | None) -> dict[int, ChainConstraint]:
         """The constraints by their place; those that are wrong are left out."""
-        rows: dict[int, ConstraintRow] = {}
-        turning = {link for link, free in (joints_of(mechanism) if mechanism else {}).items() if free == "theta"}
+        rows: dict[int, ChainConstraint] = {}
+        turning = {link for link, free in (single_joints(mechanism) if mechanism else ()) if free == "theta"}
         for k, raw in enumerate(tables):
             place, item = ("constraint", k), named("constraint", k, raw)
             self.joint = "revolute" if isinstance(raw, dict) and raw.get("link") in turning else "prismatic"
@@ -241,17 +235,17 @@ class ChainReader(TableReader):
                 rows |= self._row(k, item, values, {*lacking, *raw} - values.keys())
         return rows
 
-    def _row(self, k: int, item: str, values: dict[str, Any], wrong: set[str]) -> dict[int, ConstraintRow]:
+    def _row(self, k: int, item: str, values: dict[str, Any], wrong: set[str]) -> dict[int, ChainConstraint]:
         """The row of a table, by its place; where something is wrong already one that takes its place in further checks.
 
         What its table says wrongly, or not at all, is replaced, and no problem of that is reported. Where the kind is wrong
         as well, its name and its links are checked alone.
         """
         whole = {**values, **{key: REPLACEMENTS.get(key, "?") for key in wrong & CONSTRAINT.fields.keys()}}
-        row: ConstraintRow | None = None
+        row: ChainConstraint | None = None
         problems: Sequence[Problem] = ()
         if "kind" not in wrong:  # (which says what else there must be)
-            row, problems = attempt(item, lambda: ConstraintRow(**whole))
+            row, problems = attempt(item, lambda: constraint_of(**whole))
         for problem in problems:
             if problem.field not in wrong:
                 self.report(("constraint", k, problem.field), str(problem))
@@ -261,7 +255,7 @@ class ChainReader(TableReader):
             still: dict[str, Any] = {"kind": "velocity", "velocity": (0.0, 0.0, 0.0)}
             for other in ([{"kind": "loop", "to": whole["to"]}] if "to" in whole else []) + [still]:
                 if row is None:
-                    row, _ = attempt(item, lambda: ConstraintRow(name=whole["name"], link=whole["link"], **other))  # noqa: B023
+                    row, _ = attempt(item, lambda: constraint_of(name=whole["name"], link=whole["link"], **other))  # noqa: B023
         if row is None:
             return {}
         self.replaced[k] = wrong
@@ -282,7 +276,7 @@ class ChainReader(TableReader):
         name, enabled = values.pop("name", "clear"), values.pop("enabled", True)
         try:
             keeping = KeepClear(name, enabled=enabled, clear=Clear(values.pop("margin"), shapes, **values))
-        except ArgumentError as error:
+        except (ArgumentError, ModelError) as error:
             self.report(("clear",), f"clear: {error}")
             return None
         self.broken.discard(name)

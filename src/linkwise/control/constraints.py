@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.control.limits.point_motion import Pair, meeting_loop
+from linkwise.control.links import is_word
 from linkwise.errors import ArgumentError, ModelError, choices, shown
 from linkwise.kinematics.loop_constraints import half_sine
 from linkwise.model.tree import TOOL, Tree
+from linkwise.model.validation import Checker
 from linkwise.solve.constraints import Closed, Constraint, Coordinate, Orientation, Position
 from linkwise.solve.validation import settle
 from linkwise.spatial.rotation import rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
-from linkwise.spatial.validation import numbers, unmasked
+from linkwise.spatial.validation import real_or_empty, unmasked
 
 Result = TypeVar("Result")
 
@@ -103,41 +105,40 @@ class ChainConstraint:
     enabled: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        mistakes = Mistakes()
-        for message in self._problems():
-            mistakes.note(message)
-        for name in (item.name for item in fields(self) if item.name in (*VECTORS, *SCALARS)):
-            value = getattr(self, name)
-            if value is not None:
-                settle(self, **{name: mistakes.take(self._numbers, name, value)})
-        mistakes.finish()
+        check = Checker(f"constraint {self.name!r}" if self.name else f"{self.kind} constraint")
+        self._check(check)
+        check.finish()
 
-    def _problems(self) -> Iterator[str]:
-        """What is wrong with the fields that are no numbers."""
-        named = isinstance(self.name, str) and bool(self.name)
-        item = f"constraint {self.name!r}" if named else f"{self.kind} constraint"
-        if not named or "." in self.name:
-            yield f"{item}: name is {shown(self.name)}; expected a name without a dot"
+    def _check(self, check: Checker) -> None:
+        """Report what is wrong with the fields; keep numbers as such."""
+        if not is_word(self.name) or "." in self.name:
+            check.report("name", self.name, "a name without a dot")
         if not isinstance(self.link, str):
-            yield f"{item}: link is {shown(self.link)}; expected the name of a link, or 'tool'"
-        for flag in (item.name for item in fields(self) if item.type == "bool"):
-            value = getattr(self, flag)
-            if not isinstance(value, (bool, np.bool_)):
-                yield f"{item}: {flag} is {shown(value)}; expected True or False"
-            settle(self, **{flag: bool(value)})
-
-    def _numbers(self, name: str, value: Any) -> tuple[float, ...] | float:
-        shape, expected = ((3,), "three numbers") if name in VECTORS else ((), "a number")
-        values = numbers(f"constraint {self.name!r}: {name}", value, expected)
-        if values.shape != shape:
-            wanted = shape or "a number"
-            raise ArgumentError(f"constraint {self.name!r}: {name} has the shape {values.shape}; expected {wanted}")
-        return tuple(values.tolist()) if shape else float(values)
+            check.report("link", self.link, "the name of a link, or 'tool'")
+        for name in (item.name for item in fields(self) if item.type == "bool"):
+            settle(self, **{name: check.flag(name, getattr(self, name))})
+        for name in (item.name for item in fields(self) if item.name in (*VECTORS, *SCALARS)):
+            value, shape = getattr(self, name), (3,) if name in VECTORS else ()
+            if value is not None:
+                values = real_or_empty(value)
+                if values.shape != shape or not np.isfinite(values).all():
+                    check.report(name, value, "3 finite numbers" if shape else "a finite number")
+                settle(self, **{name: tuple(values.tolist()) if shape else values.tolist()})
 
     @classmethod
     def specific(cls) -> tuple[str, ...]:
         """Fields of this kind beside those that all kinds have."""
         return tuple(item.name for item in fields(cls) if item.name not in ("name", "link", "enabled"))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that it has, without its name."""
+        return ("enabled", *self.vectors, *self.scalars)
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Equal for those that are equal in all that a file holds."""
+        return (self.kind, *(getattr(self, item.name) for item in fields(self)))
 
     @property
     def vectors(self) -> dict[str, FloatArray]:
@@ -249,10 +250,10 @@ class MovingPosition(ChainConstraint):
     velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
     angular_velocity: npt.ArrayLike | None = None
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def _check(self, check: Checker) -> None:
+        super()._check(check)
         if self.angles is None and self.angular_velocity is not None:
-            yield f"constraint {self.name!r}: angular_velocity is given without angles; expected both or neither"
+            check.report("angular_velocity", self.angular_velocity, "nothing where there are no angles")
         if self.angles is not None and self.angular_velocity is None:
             settle(self, angular_velocity=(0.0, 0.0, 0.0))
 
@@ -283,10 +284,10 @@ class Velocity(ChainConstraint):
     velocity: npt.ArrayLike | None = None
     angular_velocity: npt.ArrayLike | None = None
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def _check(self, check: Checker) -> None:
+        super()._check(check)
         if self.velocity is None and self.angular_velocity is None:
-            yield f"constraint {self.name!r} has neither a velocity nor an angular_velocity; expected one or both"
+            check.report("velocity", None, "three numbers, or an angular_velocity")
 
     @property
     def place(self) -> bool:
@@ -324,10 +325,10 @@ class LoopClosure(ChainConstraint):
     to: str
     rotation: bool = field(default=False, kw_only=True)
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def _check(self, check: Checker) -> None:
+        super()._check(check)
         if not isinstance(self.to, str) or self.to == self.link:
-            yield f"constraint {self.name!r}: to is {shown(self.to)}; expected the name of another link than {self.link!r}"
+            check.report("to", self.to, f"the name of another link than {self.link!r}")
 
     @property
     def place(self) -> bool:
@@ -383,6 +384,45 @@ class DrivenJoint(ChainConstraint):
 KINDS: dict[str, type[ChainConstraint]] = {
     c.kind: c for c in (FixedPosition, FixedRotation, MovingPosition, Velocity, LoopClosure, DrivenJoint)
 }
+
+#: Values of the fields of a constraint in the place of those that are wrong, while the others are checked.
+REPLACEMENTS: dict[str, Any] = {
+    **dict.fromkeys(VECTORS, (0.0, 0.0, 0.0)),
+    **dict.fromkeys(SCALARS, 0.0),
+    **{"rotation": False, "enabled": True, "to": "start"},
+}
+
+
+def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **specific: Any) -> ChainConstraint:
+    """The constraint of a kind, from what the file of a chain says of it.
+
+    Raises
+    ------
+    ModelError
+        With every problem found: the constraint, the field, the value, what was expected.
+
+    Examples
+    --------
+    >>> constraint_of("fixed position", "hold", "hook", position=(12, 0, 8))
+    FixedPosition(name='hold', link='hook', enabled=True, position=(12.0, 0.0, 8.0))
+    """
+    check, form = Checker(f"constraint {name!r}"), KINDS.get(kind, ChainConstraint)
+    known, lacking = form.specific(), [key for key in form.needed if key not in specific]
+    if kind not in KINDS:
+        check.report("kind", kind, choices(KINDS))
+    for key in lacking:
+        expected = "the name of a link" if key == "to" else "three numbers"
+        check.report(key, None, f"{expected}, which a {kind} constraint needs")
+    for key in specific.keys() - known if kind in KINDS else ():
+        listed = " and ".join(known) if len(known) < 3 else f"{', '.join(known[:-1])} and {known[-1]}"
+        check.report(key, specific[key], f"nothing, for a {kind} constraint has {listed}")
+    fields = {key: specific.get(key, REPLACEMENTS[key]) for key in known if key in specific or key in lacking}
+    try:
+        constraint = form(name, link, enabled=enabled, **fields)
+    except ModelError as error:
+        check.problems += error.problems
+    check.finish()
+    return constraint
 
 
 AnglesConvention = Literal["xyz", "zyx"]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from linkwise.control.constraints import CONVENTIONS, KINDS, SCALARS, VECTORS, ChainConstraint
+from linkwise.control.constraints import CONVENTIONS, ChainConstraint
 from linkwise.control.cycle.joint_ports import single_joints
-from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout
+from linkwise.control.cycle.layout import RESERVED, UNIT_LENGTH, UNIT_ROUNDING, Layout, ends_of
 from linkwise.control.keep_clear import KeepClear, require_clear
 from linkwise.control.limits.cone_limits import CONE_ROUNDING
 from linkwise.control.links import START, is_word
@@ -23,153 +23,8 @@ from linkwise.model.validation import Checker, frozen
 from linkwise.solve.validation import settle
 from linkwise.spatial.scalar import FloatArray
 
-Triple = tuple[float, float, float]
-
 #: The first value of a port.
 Value = float | bool | int | tuple[float, ...]
-
-#: Fields of a row that only some kinds of constraints have.
-SPECIFIC = ("to", *VECTORS, *SCALARS, "rotation")
-
-_NOTHING = (0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class ConstraintRow:
-    """A constraint as a file says it: words and numbers.
-
-    Parameters
-    ----------
-    name : str
-        Of the constraint; its ports are called by it.
-    kind : {"fixed position", "fixed rotation", "moving position", "velocity", "loop", "driven joint"}
-        What must hold.
-    link : str
-        Whose end it is on: a link, or ``"tool"``.
-    to : str, optional
-        The link whose end the first one meets, or ``"start"``; of a loop.
-    position : (3,) sequence of float, optional
-        m, in the world.
-    angles : (3,) sequence of float, optional
-        About x, y and z, rad, in the convention of the chain.
-    velocity, angular_velocity : (3,) sequence of float, optional
-        m/s and rad/s, axes of the world. Those of a moving position are zero where they are left out.
-    value, speed : float, optional
-        Of a driven joint, rad and rad/s, or m and m/s; the value where the chain begins, and zero, where they are left out.
-    rotation : bool
-        Whether the ends of a loop are turned alike, too.
-    enabled : bool
-        Whether it holds from the first cycle on.
-
-    Raises
-    ------
-    ModelError
-        With every problem found: the constraint, the field, the value, what was expected.
-
-    Examples
-    --------
-    >>> row = ConstraintRow("hold", "fixed position", "hook", position=(12, 0, 8))
-    >>> row.arguments
-    {'name': 'hold', 'link': 'hook', 'position': (12.0, 0.0, 8.0), 'enabled': True}
-    """
-
-    name: str
-    kind: str
-    link: str
-    to: str | None = None
-    position: Triple | None = None
-    angles: Triple | None = None
-    velocity: Triple | None = None
-    angular_velocity: Triple | None = None
-    value: float | None = None
-    speed: float | None = None
-    rotation: bool = False
-    enabled: bool = True
-
-    def __post_init__(self) -> None:
-        check = Checker(f"constraint {self.name!r}")
-        for said in ("name", "link"):
-            if not is_word(value := getattr(self, said)):
-                check.report(said, value, "a name")
-            elif said == "name" and "." in value:
-                check.report(said, value, "a name without a dot")
-        for said in ("rotation", "enabled"):
-            object.__setattr__(self, said, check.flag(said, getattr(self, said)))
-        for said in VECTORS:
-            if (value := getattr(self, said)) is not None:
-                object.__setattr__(self, said, tuple(check.vector(said, value).tolist()))
-        for said in SCALARS:
-            if (value := getattr(self, said)) is not None:
-                object.__setattr__(self, said, check.number(said, value))
-        if check.choice("kind", self.kind, KINDS) == self.kind:
-            self._check_kind(check)
-        check.finish()
-        if self.kind == "moving position":
-            object.__setattr__(self, "velocity", self.velocity or _NOTHING)
-            object.__setattr__(self, "angular_velocity", self.angular_velocity or (_NOTHING if self.angles else None))
-        if self.kind == "driven joint":
-            object.__setattr__(self, "speed", self.speed or 0.0)
-
-    def _check_kind(self, check: Checker) -> None:
-        """Whether it has what its kind needs, and nothing that its kind knows nothing of."""
-        kind = KINDS[self.kind]
-        for name in SPECIFIC:
-            value = getattr(self, name)
-            if value is None and name in kind.needed:
-                expected = "the name of a link" if name == "to" else "three numbers"
-                check.report(name, value, f"{expected}, which a {self.kind} constraint needs")
-            elif value is not None and value is not False and name not in kind.specific():
-                check.report(name, value, f"nothing, for a {self.kind} constraint has {_members(kind.specific())}")
-        if self.to is not None and (not is_word(self.to) or self.to == self.link):
-            check.report("to", self.to, f"the name of another link than {self.link!r}")
-        if self.kind == "velocity" and self.velocity is None and self.angular_velocity is None:
-            check.report("velocity", None, "three numbers, or an angular_velocity")
-        if self.kind == "moving position" and self.angular_velocity is not None and self.angles is None:
-            check.report("angular_velocity", self.angular_velocity, "nothing where there are no angles")
-
-    @classmethod
-    def of(cls, constraint: ChainConstraint) -> ConstraintRow:
-        """The row of a constraint of `linkwise.control.constraints`.
-
-        Examples
-        --------
-        >>> from linkwise.control.constraints import LoopClosure
-        >>> ConstraintRow.of(LoopClosure("pin", "rod", "slide")).to
-        'slide'
-        """
-        specific = {name: getattr(constraint, name) for name in constraint.specific()}
-        return cls(constraint.name, constraint.kind, constraint.link, enabled=constraint.enabled, **specific)
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """What it was made from, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """What the class of its kind takes, by name."""
-        said = {name: value for name in KINDS[self.kind].specific() if (value := getattr(self, name)) is not None}
-        return {"name": self.name, "link": self.link, **said, "enabled": self.enabled}
-
-    def constraint(self) -> ChainConstraint:
-        """Build the constraint of the row."""
-        return KINDS[self.kind](**self.arguments)
-
-    @property
-    def vectors(self) -> dict[str, Triple]:
-        """What it has that is a vector, by name."""
-        return {said: value for said in VECTORS if (value := getattr(self, said)) is not None}
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The inputs that it has, without its name."""
-        return ("enabled", *self.vectors, *(SCALARS if self.kind == "driven joint" else ()))
-
-
-def _members(names: Iterable[str]) -> str:
-    listed = tuple(names)
-    return " and ".join(listed) if len(listed) < 3 else f"{', '.join(listed[:-1])} and {listed[-1]}"
-
 
 #: How many names a message lists at most where it cannot offer a near one.
 MOST_NAMES = 12
@@ -203,23 +58,6 @@ def near(name: object, names: Iterable[str]) -> str:
     return f"{choices(listed)}{guess}" if listed is known else f"one of {len(known)}, such as {choices(listed)}{guess}"
 
 
-def ends_of(mechanism: Mechanism) -> tuple[str, ...]:
-    """Whose ends have a place and a speed: all links, and the tool."""
-    return (*mechanism.link_names, *(() if "tool" in mechanism.link_names else ("tool",)))
-
-
-def joints_of(mechanism: Mechanism) -> dict[str, str]:
-    """The name of the free parameter, ``"theta"`` or ``"d"``, of each link that has one: joints of one coordinate.
-
-    Examples
-    --------
-    >>> from linkwise import robots
-    >>> joints_of(robots.scara_icomatic())
-    {'link1': 'theta', 'link2': 'theta', 'link3': 'd'}
-    """
-    return dict(single_joints(mechanism))
-
-
 def usual_routes(layout: Layout) -> dict[str, str]:
     """What feeds the values of all joints unless stated otherwise: what they are solved to be.
 
@@ -247,7 +85,7 @@ def beginning(mechanism: Mechanism, q: FloatArray) -> FloatArray:
     return start
 
 
-def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[ConstraintRow]) -> list[ConstraintRow]:
+def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[ChainConstraint]) -> list[ChainConstraint]:
     """Those whose names differ from each other and from all links, and whose links are there; the others are reported."""
     ends = ends_of(mechanism)
     seen: set[str] = set()
@@ -257,25 +95,26 @@ def check_constraints(check: Checker, mechanism: Mechanism, rows: Sequence[Const
         if row.name in {*seen, *ends, *RESERVED}:
             whose = "a constraint" if row.name in seen else "a link" if row.name in ends else "the chain itself"
             problems.append(("name", row.name, f"another name (this one is that of {whose})"))
-        known = tuple(joints_of(mechanism)) if row.kind == "driven joint" else ends
+        known = [link for link, _ in single_joints(mechanism)] if row.scalars else ends
         if row.link not in known:
             problems.append(("link", row.link, near(row.link, known) if known else "a link with a joint; no joint moves"))
-        if row.to is not None and row.to not in {START, *ends}:
-            problems.append(("to", row.to, near(row.to, [START, *(end for end in ends if end != row.link)])))
+        to = getattr(row, "to", START)
+        if to not in {START, *ends}:
+            problems.append(("to", to, near(to, [START, *(end for end in ends if end != row.link)])))
         check.problems += [Placed(f"constraint {row.name!r}", *said, ("constraint", k, said[0])) for said in problems]
         good += [] if problems else [row]
         seen.add(row.name)
     return good
 
 
-def check_clear(check: Checker, mechanism: Mechanism, clear: Any, rows: Sequence[ConstraintRow], q0: FloatArray) -> Any:
+def check_clear(check: Checker, mechanism: Mechanism, clear: Any, rows: Sequence[ChainConstraint], q0: FloatArray) -> Any:
     """What keeps a chain clear, if it can; what is wrong with it is reported."""
     if clear is None:
         return None
     if not isinstance(clear, KeepClear):
         check.report("clear", clear, "a KeepClear, or None")
         return None
-    if clear.name in {*ends_of(mechanism), *RESERVED, *(row.name for row in rows)} or not is_word(clear.name):
+    if clear.name in {*ends_of(mechanism), *RESERVED, *(row.name for row in rows)}:
         expected = "a name that no constraint, no link and no part of the chain has"
         check.problems.append(Placed("clear", "name", clear.name, expected, ("clear", "name")))
         return None
@@ -289,7 +128,7 @@ def check_clear(check: Checker, mechanism: Mechanism, clear: Any, rows: Sequence
 def check_ports(
     check: Checker,
     mechanism: Mechanism,
-    rows: Sequence[ConstraintRow],
+    rows: Sequence[ChainConstraint],
     clear: KeepClear | None,
     settings: Mapping[str, Any],
     values: Any,
@@ -300,8 +139,9 @@ def check_ports(
         if not isinstance(ports_named, Mapping):
             check.report(key, ports_named, "a mapping by the names of ports")
     values, routes = (mapping if isinstance(mapping, Mapping) else {} for mapping in (values, routes))
+    constraints = rows if clear is None else (*rows, clear)
     try:
-        layout = Layout(mechanism, _built(rows, clear), mechanism.neutral)
+        layout = Layout(mechanism, constraints, mechanism.neutral)
     except ArgumentError as error:
         check.problems.append(Placed("chain", "mechanism", mechanism.name, "", ("mechanism",), str(error)))
         return {}, {}
@@ -317,8 +157,7 @@ def check_ports(
         for target, source in routes.items()
         if _once(check, ports, "routes", routes, target) and _routed(check, ports, target, source)
     }
-    parts: list[ConstraintRow | KeepClear] = [*rows, *([] if clear is None else [clear])]
-    owners = {f"{part.name}.{quantity}": "its constraint" for part in parts for quantity in part.inputs}
+    owners = {f"{part.name}.{quantity}": "its constraint" for part in constraints for quantity in part.inputs}
     owners |= {f"chain.{key}": f"the key {key}" for key in OWN_KEYS}
     kept = {
         ports[name].name: value
@@ -328,10 +167,6 @@ def check_ports(
     }
     _check_limits(check, mechanism, ports, kept)
     return kept, routed
-
-
-def _built(rows: Sequence[ConstraintRow], clear: KeepClear | None) -> tuple[ChainConstraint, ...]:
-    return (*(row.constraint() for row in rows), *(() if clear is None else (clear,)))
 
 
 def _once(check: Checker, ports: Ports, field: str, entries: Mapping[Any, Any], name: Any) -> bool:
@@ -387,7 +222,7 @@ def _written(ports: Ports, name: Any, value: Any) -> str:
 
 def _check_limits(check: Checker, mechanism: Mechanism, ports: Ports, values: Mapping[str, Any]) -> None:
     """The least value of each joint is not above the greatest, where first values change them."""
-    for link in joints_of(mechanism):
+    for link, _ in single_joints(mechanism):
         said = [port for port in (f"{link}.limits.min", f"{link}.limits.max") if port in values]
         low, high = ports.read(f"{link}.limits.min"), ports.read(f"{link}.limits.max")
         if said and low > high:  # type: ignore[operator]
@@ -409,7 +244,7 @@ class ChainDescription:
         Links and joints, on the start.
     q0 : (nq,) array_like, optional
         Where the joints begin, rad and m, within the limits; where it is left out at zero, or at the nearest limit.
-    constraints : iterable of ConstraintRow
+    constraints : iterable of ChainConstraint
         What must hold.
     clear : KeepClear, optional
         How far shapes stay apart, and from which obstacles; the last of the constraints of the chain.
@@ -438,7 +273,7 @@ class ChainDescription:
     name: str
     mechanism: Mechanism
     q0: FloatArray = None  # type: ignore[assignment]  # (set below)
-    constraints: tuple[ConstraintRow, ...] = ()
+    constraints: tuple[ChainConstraint, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
     routes: Mapping[str, str] = field(default_factory=dict)
     angles: str = "xyz"
@@ -453,9 +288,9 @@ class ChainDescription:
         if not is_word(self.name):
             check.report("name", self.name, "a word")
         items = tuple(self.constraints) if isinstance(self.constraints, Iterable) else (None,)
-        rows = tuple(row for row in items if isinstance(row, ConstraintRow))
+        rows = tuple(row for row in items if isinstance(row, ChainConstraint))
         if len(rows) < len(items):
-            check.report("constraints", self.constraints, "a sequence of ConstraintRow")
+            check.report("constraints", self.constraints, "a sequence of ChainConstraint")
         if not isinstance(self.mechanism, Mechanism):
             check.report("mechanism", self.mechanism, "a Mechanism")
             self._check_settings(check)
@@ -485,14 +320,14 @@ class ChainDescription:
 
     @property
     def built(self) -> tuple[ChainConstraint, ...]:
-        """Its constraints, built."""
-        return _built(self.constraints, self.clear)
+        """Its constraints, and what keeps it clear."""
+        return self.constraints if self.clear is None else (*self.constraints, self.clear)
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal descriptions."""
         settings = (self.angles, self.period, self.calculations_per_cycle, self.calculation_precision)
-        begin = (self.name, self.mechanism, self.q0.tobytes(), self.constraints, self.clear and self.clear.content)
+        begin = (self.name, self.mechanism, self.q0.tobytes(), *(constraint.content for constraint in self.built))
         return (*begin, dict(self.values), dict(self.routes), *settings)
 
     def __eq__(self, other: object) -> bool:

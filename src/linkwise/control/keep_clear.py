@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,9 +14,10 @@ from linkwise.clearance.pairs import collision_shapes
 from linkwise.clearance.reach import lever_growth, pair_levers, sliding_limits
 from linkwise.clearance.segments import smallest
 from linkwise.control.constraints import ChainConstraint
-from linkwise.errors import ArgumentError, shown
+from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import TOOL, Tree
+from linkwise.model.validation import Checker
 from linkwise.solve.constraints import Clear, Constraint
 from linkwise.solve.lengths import size_of
 from linkwise.spatial.scalar import Array, FloatArray, greatest, least, select
@@ -80,10 +80,10 @@ class KeepClear(ChainConstraint):
     link: str = TOOL
     clear: Clear = field(kw_only=True)
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def _check(self, check: Checker) -> None:
+        super()._check(check)
         if not isinstance(self.clear, Clear):
-            yield f"constraint {self.name!r}: clear is {shown(self.clear)}; expected a Clear"
+            check.report("clear", self.clear, "a Clear")
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -213,18 +213,6 @@ def _pair(limits: Any) -> tuple[float, float]:
     return low, high
 
 
-__all__ = [
-    "AXES",
-    "FixedLink",
-    "PrismaticLink",
-    "RevoluteLink",
-    "links_of",
-    "mechanism_of",
-    "port_values",
-    "stand_in",
-    "with_starting_dof",
-]
-
 #: The axes of the start that the z axis of the first joint can lie along.
 AXES: tuple[str, ...] = ("x", "y", "z")
 

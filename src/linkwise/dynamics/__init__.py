@@ -6,7 +6,6 @@ from linkwise.dynamics.base_parameters.model import BaseBodies as BaseBodies
 from linkwise.dynamics.base_parameters.model import base_bodies as base_bodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms as BaseForms
 from linkwise.dynamics.base_parameters.symbolic import base_forms as base_forms
-from linkwise.dynamics.base_wrench import base_wrench as base_wrench
 from linkwise.dynamics.center_of_mass import center_of_mass as center_of_mass
 from linkwise.dynamics.center_of_mass import center_of_mass_jacobian as center_of_mass_jacobian
 from linkwise.dynamics.centroidal_momentum import centroidal_momentum_derivatives as centroidal_momentum_derivatives
@@ -40,6 +39,7 @@ from linkwise.dynamics.external import LinkWrenches as LinkWrenches
 from linkwise.dynamics.external import Wrench as Wrench
 from linkwise.dynamics.external import external_efforts as external_efforts
 from linkwise.dynamics.forward_dynamics import forward_dynamics as forward_dynamics
+from linkwise.dynamics.inverse_dynamics import base_wrench as base_wrench
 from linkwise.dynamics.inverse_dynamics import bias_torque as bias_torque
 from linkwise.dynamics.inverse_dynamics import friction_torque as friction_torque
 from linkwise.dynamics.inverse_dynamics import gravity_torque as gravity_torque

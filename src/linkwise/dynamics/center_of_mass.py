@@ -13,9 +13,7 @@ from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
-from linkwise.sweeps.poses import body_pose
+from linkwise.sweeps.drivers import Row, Sweeps, body_pose, looped
 from linkwise.sweeps.tables import moments_of
 from linkwise.sweeps.unrolled import unrolled
 

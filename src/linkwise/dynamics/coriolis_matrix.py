@@ -6,10 +6,9 @@ import numpy as np
 
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.length_inertias import length_inertia_coriolis
-from linkwise.dynamics.newton_euler import upright_spin
+from linkwise.dynamics.newton_euler import add_turning_coriolis, upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_coriolis, turning_rotors
-from linkwise.dynamics.turning_rotor_steps import add_turning_coriolis
 from linkwise.model.body import moving_bodies
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
@@ -21,8 +20,7 @@ from linkwise.spatial.spatial_vectors import (
     momentum_matrix,
     motion_cross,
 )
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.unrolled import unrolled
 
 

@@ -20,11 +20,9 @@ from linkwise.dynamics.forward_dynamics import acceleration
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.length_inertias import length_inertia_efforts, length_inertia_matrix
 from linkwise.dynamics.mass_matrix import add_rotors, mass_matrix
-from linkwise.dynamics.newton_euler import ZERO, motor_friction_slope, upright_spin
+from linkwise.dynamics.newton_euler import ZERO, add_spring_slopes, add_turning_coriolis, motor_friction_slope, upright_spin
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import rotor_bias_slope, spring_efforts, turning_rotors
-from linkwise.dynamics.spring_steps import add_spring_slopes
-from linkwise.dynamics.turning_rotor_steps import add_turning_coriolis
 from linkwise.expr.derivative import derivative
 from linkwise.expr.evaluate import substitute
 from linkwise.expr.node import symbol
@@ -43,8 +41,7 @@ from linkwise.spatial.spatial_vectors import (
     momentum_matrix,
     motion_cross,
 )
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.unrolled import unrolled
 
 SHAPES = {"dtau_dq": "nv nv", "dtau_dqd": "nv nv", "dtau_dqdd": "nv nv"}

@@ -9,16 +9,14 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import first_moments
 from linkwise.dynamics.length_inertias import length_inertia_energy
-from linkwise.dynamics.newton_euler import moving, spin
+from linkwise.dynamics.newton_euler import add_spring_energy, moving, spin
 from linkwise.dynamics.recursions import spring_energy
-from linkwise.dynamics.spring_steps import add_spring_energy
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.unrolled import unrolled
 
 

@@ -14,11 +14,16 @@ from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_frames
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.inverse_dynamics import recursion
 from linkwise.dynamics.mass_matrix import composite_bodies, composite_mass_matrix, mass_matrix
-from linkwise.dynamics.newton_euler import ZERO, apply_wrenches, motor_friction, newton_euler
+from linkwise.dynamics.newton_euler import (
+    ZERO,
+    add_spring_efforts,
+    add_turning_efforts,
+    apply_wrenches,
+    motor_friction,
+    newton_euler,
+)
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import friction, rotor_bias, spring_efforts
-from linkwise.dynamics.spring_steps import add_spring_efforts
-from linkwise.dynamics.turning_rotor_steps import add_turning_efforts
 from linkwise.expr.count import operation_count
 from linkwise.model.body import Bodies, moving_bodies
 from linkwise.model.body_transform import JointTransform
@@ -28,8 +33,7 @@ from linkwise.spatial.linear import Factor, factor
 from linkwise.spatial.rotation import skew
 from linkwise.spatial.scalar import Array, blank
 from linkwise.spatial.spatial_vectors import coriolis_times, momentum_matrix, motion_cross, spatial_inertia
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.tables import MechanismRows
 from linkwise.sweeps.unrolled import UnrolledSweeps
 
@@ -183,18 +187,12 @@ def factored_mass_matrix(tree: Tree, bodies: Bodies, q: Array) -> Factor:
 # ── in steps ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@looped("forward_dynamics", regrouped=True)
-def forward_dynamics_in_steps(sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False) -> None:
-    """Articulated bodies, or the mass matrix where rotors are carried."""
-    acceleration(sweeps, "qdd", rotors=rotors, springs=springs, turning=turning)
-
-
-@looped("forward_dynamics_external", regrouped=True)
-def forward_dynamics_external_in_steps(
-    sweeps: Sweeps, *, rotors: bool = False, springs: bool = False, turning: bool = False
+@looped("forward_dynamics", regrouped=True, external=True)
+def forward_dynamics_in_steps(
+    sweeps: Sweeps, wrenches: bool = False, *, rotors: bool = False, springs: bool = False, turning: bool = False
 ) -> None:
-    """The same with wrenches."""
-    acceleration(sweeps, "qdd", rotors=rotors, wrenches=True, springs=springs, turning=turning)
+    """Articulated bodies, or the mass matrix where rotors are carried."""
+    acceleration(sweeps, "qdd", rotors=rotors, wrenches=wrenches, springs=springs, turning=turning)
 
 
 def acceleration(

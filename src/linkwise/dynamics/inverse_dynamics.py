@@ -19,20 +19,25 @@ from linkwise.algorithm import algorithm
 from linkwise.dynamics import recursions
 from linkwise.dynamics.external import Loads, Wrenches, wrenches_on_bodies, wrenches_on_frames
 from linkwise.dynamics.length_inertias import length_inertia_efforts
-from linkwise.dynamics.newton_euler import Turning, inertial, motor_friction, newton_euler, turned_freely
+from linkwise.dynamics.newton_euler import (
+    Turning,
+    add_spring_efforts,
+    add_turning_efforts,
+    inertial,
+    motor_friction,
+    newton_euler,
+    turned_freely,
+)
 from linkwise.dynamics.newton_euler import motor_effort as motor_effort_step
 from linkwise.dynamics.optimise.first_moment_split import PointMasses, Way, parts, point_masses
 from linkwise.dynamics.optimise.nonrotating_frames import carried_axes
 from linkwise.dynamics.recursions import motor_effort
-from linkwise.dynamics.spring_steps import add_spring_efforts
-from linkwise.dynamics.turning_rotor_steps import add_turning_efforts
 from linkwise.model.body import Bodies, Body, moving_bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, is_zero
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Sweeps
+from linkwise.sweeps.drivers import Sweeps, looped
 from linkwise.sweeps.unrolled import unrolled
 
 X, Y, Z = range(3)
@@ -327,24 +332,41 @@ def spring_torque(tree: Tree, q: Array, qd: Array) -> Array:
     return recursions.spring_efforts(tree, q, qd)
 
 
+#: The coordinates of a base that stands where its frame is.
+AT_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+
+@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"w": "6"})
+def base_wrench(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+    """Force and moment (6,) that the base receives from the ground, at its origin, in its axes.
+
+    All links, the payload and carried rotors are held by it, those on the base too. With a floating base these are the first
+    six efforts of `inverse_dynamics`; a fixed one is a floating one that is held (R. Featherstone, *Rigid Body Dynamics
+    Algorithms*, 2008, section 9.5). Of a motion that keeps loops closed it is the same: their forces act between links, and
+    those on the base are part of what the ground carries.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.base_wrench([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]).round(3) + 0.0
+    array([ 0.  , 19.62,  0.  ,  0.  ,  0.  , 19.62])
+    """
+    if not tree.floating:
+        tree = tree.replace(floating=True)
+        q, qd, qdd = np.concatenate([AT_REST, q]), np.concatenate([np.zeros(6), qd]), np.concatenate([np.zeros(6), qdd])
+    return recursion(tree, moving_bodies(tree).regrouped(), q, qd, qdd)[:6]
+
+
 # ── in steps, for loops ───────────────────────────────────────────────────────────────────────────
 
 
-@looped("inverse_dynamics", regrouped=True)
-def inverse_dynamics_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
+@looped("inverse_dynamics", regrouped=True, external=True)
+def inverse_dynamics_in_steps(
+    sweeps: Sweeps, wrenches: bool = False, *, springs: bool = False, turning: bool = False
+) -> None:
     """Newton-Euler, rotors, friction, springs on joints."""
-    newton_euler(sweeps)
-    sweeps.outward(motor_effort_step, "motors")
-    if turning:
-        add_turning_efforts(sweeps, "tau")
-    if springs:
-        add_spring_efforts(sweeps, "tau")
-
-
-@looped("inverse_dynamics_external", regrouped=True)
-def inverse_dynamics_external_in_steps(sweeps: Sweeps, *, springs: bool = False, turning: bool = False) -> None:
-    """The same with wrenches."""
-    newton_euler(sweeps, wrenches=True)
+    newton_euler(sweeps, wrenches=wrenches)
     sweeps.outward(motor_effort_step, "motors")
     if turning:
         add_turning_efforts(sweeps, "tau")

@@ -16,9 +16,7 @@ from linkwise.model.loop import BASE
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
-from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.drivers import Row, Sweeps, body_pose, framed, looped
 from linkwise.sweeps.unrolled import unrolled
 
 MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
@@ -74,19 +72,10 @@ def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Ar
     return actions
 
 
-@looped("joint_wrenches")
-def joint_wrenches_in_steps(sweeps: Sweeps) -> None:
+@looped("joint_wrenches", external=True)
+def joint_wrenches_in_steps(sweeps: Sweeps, wrenches: bool = False) -> None:
     """What links, rotors and the payload need, summed from the tips to the base, about the world's origin."""
-    _wrenches(sweeps, external=False)
 
-
-@looped("joint_wrenches_external")
-def joint_wrenches_external_in_steps(sweeps: Sweeps) -> None:
-    """The same with wrenches."""
-    _wrenches(sweeps, external=True)
-
-
-def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
     def outward(body: Row) -> None:
         body_pose(body)
         move(body)
@@ -119,7 +108,7 @@ def _wrenches(sweeps: Sweeps, *, external: bool) -> None:
     sweeps.outward(outward)
     sweeps.outward(needed, "links")
     sweeps.outward(carried, "rotors")
-    if external:
+    if wrenches:
         sweeps.outward(applied, "wrenches")
     sweeps.inward(inward, "links")
 

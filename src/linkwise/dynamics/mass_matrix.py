@@ -15,8 +15,7 @@ from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.tables import MechanismRows
 from linkwise.sweeps.unrolled import UnrolledSweeps
 

@@ -14,8 +14,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.tables import moments_of
 from linkwise.sweeps.unrolled import unrolled
 

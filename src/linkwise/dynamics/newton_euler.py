@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from linkwise.expr.derivative import derivative
+from linkwise.expr.evaluate import substitute
+from linkwise.expr.node import symbol
 from linkwise.model.body_transform import JointTransform
+from linkwise.model.joints import Joint
+from linkwise.model.spring import EndStop, ForceElement, Spring
 from linkwise.model.symbolic import any_nonzero
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, root, select, sign
-from linkwise.sweeps.drivers import Row, Sweeps, at_rest
-from linkwise.sweeps.poses import body_pose
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest, body_pose
 
 ZERO = np.zeros(3)
 
@@ -185,3 +190,121 @@ def motor_friction_slope(motor: Row) -> Any:
     viscous, coulomb, asymmetry = (motor.number(name)[()] for name in ("viscous", "coulomb", "asymmetry"))
     smooth = width * width / (square * root(square)) * (coulomb + asymmetry * sign(speed))
     return viscous + select(width, smooth, 0.0)
+
+
+# ── springs, dampers and end stops on joint coordinates ───────────────────────────────────────────
+# The rows of a spring over several joints follow one another, a strand for each joint: lengths are added up inward to the
+# first, and its tension passes outward.
+
+_SPRING, _STOP = Spring("joint"), EndStop("joint", 0.0)
+
+
+def element_of(row: Row) -> ForceElement | None:
+    """The element on the numbers of a row; None of a strand that is not the first."""
+    names = {"spring": ("stiffness", "rest", "damping", "force"), "stop": ("stiffness", "damping")}.get(row.kind.name)
+    if names is None:
+        return None
+    numbers: dict[str, Any] = {name: row.number(name)[()] for name in names}
+    if row.kind.name == "spring":
+        return _SPRING.unchecked(**numbers)
+    return _STOP.unchecked(**numbers, limits=(row.number("low")[()], row.number("high")[()]))
+
+
+def measure_lengths(sweeps: Sweeps, *, rates: bool = True) -> None:
+    """Set "length" (1,) of every row, and "rate": of the first row of a spring those of the whole spring."""
+
+    def outward(row: Row) -> None:
+        ratio = row.number("ratio")[()]
+        row["length"] = np.array([ratio * row.read("q")[0] + row.number("shift")[()]])
+        if rates:
+            row["rate"] = np.array([ratio * row.read("qd")[0]])
+
+    def inward(row: Row) -> None:
+        for name in ("length", "rate") if rates else ("length",):
+            row.parent.add(name, row[name])
+
+    sweeps.outward(outward, "springs")
+    sweeps.inward(inward, "springs")
+
+
+def add_spring_efforts(sweeps: Sweeps, array: str, sense: float = 1.0) -> None:
+    """Add what springs take to an array (nv,), or take it off."""
+
+    def outward(row: Row) -> None:
+        element = element_of(row)
+        if element is None:
+            row["tension"] = row.parent["tension"]
+        else:
+            row["tension"] = np.array([element.tension(row["length"][0], row["rate"][0])])
+        row.write(array, [sense * (row.number("ratio")[()] * row["tension"][0])], "v", add=True)
+
+    measure_lengths(sweeps)
+    sweeps.outward(outward, "springs")
+
+
+def add_spring_energy(sweeps: Sweeps, array: str) -> None:
+    """Add what is stored in springs to an array of one number."""
+    measure_lengths(sweeps, rates=False)
+    _first_rows(sweeps, lambda row, element: row.write(array, element.energy(row["length"][0]), add=True))
+
+
+def add_spring_slopes(sweeps: Sweeps, by_q: str, by_qd: str) -> None:
+    """Add the derivatives of the efforts of springs on single joints to arrays (nv, nv)."""
+    length, rate = symbol("length"), symbol("rate")
+
+    def slopes(row: Row, element: ForceElement) -> None:
+        tension = np.asarray(element.tension(length, rate), dtype=object)
+        values = substitute(derivative([tension[()]], [length, rate]), {length: row["length"][0], rate: row["rate"][0]})[0]
+        square = row.number("ratio")[()] * row.number("ratio")[()]
+        for array, value in zip((by_q, by_qd), values, strict=True):
+            row.write(array, [square * value], "v v", add=True)
+
+    measure_lengths(sweeps)
+    _first_rows(sweeps, slopes)
+
+
+def _first_rows(sweeps: Sweeps, step: Callable[[Row, ForceElement], None]) -> None:
+    def outward(row: Row) -> None:
+        element = element_of(row)
+        if element is not None:
+            step(row, element)
+
+    sweeps.outward(outward, "springs")
+
+
+# ── momenta of motors of joints with quaternions: `linkwise.dynamics.recursions.rotor_coriolis` ───────
+
+
+def add_turning_efforts(sweeps: Sweeps, array: str, sense: float = 1.0) -> None:
+    """Add C qd to an array (nv,), or take it off."""
+
+    def effort(body: Row, joint: Joint, reflected: Array, qd: Array) -> None:
+        body.write(array, sense * joint.coadjoint(qd, reflected * qd), "v", add=True)
+
+    _turning(sweeps, effort)
+
+
+def add_turning_coriolis(sweeps: Sweeps, array: str, *, slope: bool = False) -> None:
+    """Add C to an array (nv, nv), or the derivative of C qd by qd."""
+
+    def block(body: Row, joint: Joint, reflected: Array, qd: Array) -> None:
+        columns = [joint.coadjoint(unit, reflected * qd) for unit in np.eye(len(qd))]
+        if slope:
+            momenta = np.diag(reflected)
+            columns = [a + joint.coadjoint(qd, momentum) for a, momentum in zip(columns, momenta, strict=True)]
+        body.write(array, np.stack(columns, axis=1), "v v", add=True)
+
+    _turning(sweeps, block)
+
+
+def _turning(sweeps: Sweeps, step: Callable[[Row, Joint, Array, Array], None]) -> None:
+    """Run a step on bodies of joints with quaternions, with their reflected inertias (nv,) and velocities (nv,)."""
+
+    def outward(body: Row) -> None:
+        if body.kind.joint is not None:
+            step(body, body.kind.joint, body.read("armature"), body.read("qd"))
+
+    sweeps.temporary("armature", "nv")
+    sweeps.outward(lambda body: body.write("armature", [0.0] * body.kind.nv, "v"))
+    sweeps.outward(lambda motor: motor.write("armature", motor.number("reflected"), "v", add=True), "motors")
+    sweeps.outward(outward)

@@ -19,8 +19,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross, skew
 from linkwise.spatial.scalar import Array, blank, root, select, sign
 from linkwise.spatial.spatial_vectors import energies, motion_cross
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps
+from linkwise.sweeps.drivers import Row, Sweeps, looped
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"Y": "nv P"}, open_only=True)

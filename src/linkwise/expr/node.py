@@ -92,7 +92,7 @@ class Expr:
     serial: int
     key: bytes | None
 
-    # Most of what a recursion writes down is a product with 0 or 1, or a sum with 0: the table of rules is not asked for those.
+    # Most of what a recursion writes down is a product with 0 or 1, or a sum with 0: the table of rules need not be asked.
 
     def __add__(self, other: Any) -> Any:
         return self if other.__class__ is float and other == 0.0 and self.op != "const" else build("add", self, other)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -188,3 +189,29 @@ def cannot_write(path: str | Path, error: Exception) -> FileError:
     if isinstance(error, FileNotFoundError):
         return refused(path, f"there is no folder {str(Path(path).parent)!r} to write it in")
     return refused(path, f"cannot be written: {getattr(error, 'strerror', None) or error}")
+
+
+#: Where Windows locks a byte, behind all that a file holds: others read what is before.
+BEHIND = 2**30
+
+
+@contextmanager
+def locked(file: int, *, wait: bool = True) -> Iterator[None]:
+    """While no other process holds an open file; where one does, wait for it, or raise the system's `OSError`."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, BEHIND, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        yield
+    finally:
+        if sys.platform == "win32":
+            os.lseek(file, BEHIND, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_UN)

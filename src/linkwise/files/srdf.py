@@ -15,10 +15,14 @@ from linkwise.files.report import some
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.link import Link
 from linkwise.spatial.scalar import FloatArray
 
 #: How many names a message lists.
 MOST = 20
+
+#: The joint of a floating base, as Pinocchio calls it.
+ROOT = "root_joint"
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Semantics:
         The groups by name.
     states : dict of (str, str) to dict
         The values of each named state, by group ("" where the file says none) and name: joint to numbers, rad or m, in the
-        order of the coordinates here.
+        order of the coordinates here; of a floating base by the name ``base``.
     end_effectors : tuple of dict
         ``name``, ``parent_link``, ``group`` and, where there is one, ``parent_group``.
     virtual_joints : tuple of dict
@@ -132,24 +136,30 @@ class Semantics:
         places = {name: k for k, name in enumerate(mechanism.coordinate_names)}
         links = {link.coordinate_name: link for link in mechanism.links}
         for joint, values in self.states[keys[0]].items():
+            if joint not in links:
+                result[:7] = values
+                continue
             for (suffix, _), value in zip(links[joint].joint_model.columns("q"), values, strict=True):
                 result[places[joint + suffix]] = value
         return result
 
 
-def read_srdf(path: str | Path, mechanism: Mechanism) -> Semantics:
+def read_srdf(path: str | Path, mechanism: Mechanism, *, drop_unknown: bool = False) -> Semantics:
     """Read the SRDF that belongs to a mechanism: groups, named states, end effectors.
 
     A group holds its joints, the joints of its links, all joints of its chains, and its subgroups. Quaternions of an SRDF
-    have the scalar last; here they have it first. A state's values for virtual joints and for joints that follow another
-    are left out.
+    have the scalar last; here they have it first. A state's values for a floating virtual joint, or for one called
+    ``root_joint``, are those of the base of a floating mechanism; for other virtual joints, and for joints that follow
+    another, they are left out.
 
     Parameters
     ----------
     path : str or Path
         The file.
     mechanism : Mechanism
-        What its URDF describes.
+        What its URDF describes; as its `replace` gives it, where its base floats.
+    drop_unknown : bool
+        Whether names of joints, links and groups that are not there are left out, each with a remark, as MoveIt does.
 
     Raises
     ------
@@ -171,7 +181,7 @@ def read_srdf(path: str | Path, mechanism: Mechanism) -> Semantics:
         robot = read_xml(read_text(path, LARGEST_DESCRIPTION), "robot")
     except XmlError as error:
         raise FileError(path, [error.problem]) from None
-    reader = _Reader(robot, mechanism)
+    reader = _Reader(robot, mechanism, drop_unknown)
     try:
         semantics = reader.semantics()
     except RecursionError:
@@ -184,11 +194,13 @@ def read_srdf(path: str | Path, mechanism: Mechanism) -> Semantics:
 class _Reader:
     """Reads the elements of an SRDF, gathering their problems."""
 
-    def __init__(self, robot: Element, mechanism: Mechanism) -> None:
-        self.robot, self.mechanism, self.notes = robot, mechanism, Notes()
+    def __init__(self, robot: Element, mechanism: Mechanism, drop_unknown: bool) -> None:
+        self.robot, self.mechanism, self.notes, self.drop_unknown = robot, mechanism, Notes(), drop_unknown
         self.joints = {link.coordinate_name: k for k, link in enumerate(mechanism.links)}
         self.links = {name: k for k, name in enumerate(mechanism.link_names)} | {"base": -1}
-        self.virtual = {element.get("name") for element in robot.all("virtual_joint")}
+        self.virtual = {element.get("name"): element.get("type") for element in robot.all("virtual_joint")}
+        if mechanism.floating:
+            self.virtual.setdefault(ROOT, "floating")
         self.elements = dict(self.notes.named(robot, "group"))
         self._open: list[str] = []
         self._read: dict[str, JointGroup] = {}
@@ -226,8 +238,11 @@ class _Reader:
         return dict(element.attributes)
 
     def _unknown(self, element: Element, item: str, name: str, known: Mapping[str, Any]) -> None:
+        if self.drop_unknown:
+            self.notes.remark(element, f"{item} is {name!r}, which is not there, and left out")
+            return
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
-        self.notes.report(element, f"{item} is {name!r}, which is not there{hint}")
+        self.notes.report(element, f"{item} is {name!r}, which is not there{hint}; drop_unknown=True leaves it out")
 
     def _known(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""
@@ -272,7 +287,8 @@ class _Reader:
         carried = [self.mechanism.link_names[k] for k, _ in order if k in inside]
         in_order = tuple(joint for joint in self.joints if joint in joints or joint in moved)
         of_links = tuple(link for link in self.mechanism.link_names if link in links or link in carried)
-        group = JointGroup(name, in_order, of_links, tuple(chains), tuple(str(other) for other in subgroups))
+        known_groups = tuple(other for other in subgroups if other in self.elements)
+        group = JointGroup(name, in_order, of_links, tuple(chains), known_groups)
         self._read[name] = group
         return group
 
@@ -299,16 +315,17 @@ class _Reader:
         """The values of a joint in the order of its coordinates here; None after a report, or where it has none."""
         joint = self._known(element, "name", item, self.joints)
         said = self.notes.word(item, element, "value")
-        if joint is None or said is None:
+        of_base = joint is None and self.mechanism.floating and self.virtual.get(element.get("name")) == "floating"
+        if said is None or (joint is None and not of_base):
             return None
-        link = self.mechanism.links[self.joints[joint]]
+        link = Link(joint="floating") if joint is None else self.mechanism.links[self.joints[joint]]
         if link.mimic is not None or not link.joint_model.nq:
             return None
-        values = self.notes.finite(element, f"{item}: value of {joint!r}", said, link.joint_model.nq)
+        values = self.notes.finite(element, f"{item}: value of {element.get('name')!r}", said, link.joint_model.nq)
         if values is None:
             return None
         numbers = [*values]
         if at := link.joint_model.quaternion:
             *vector, scalar = numbers[at]
             numbers[at] = [scalar, *vector]
-        return joint, tuple(numbers)
+        return joint or "base", tuple(numbers)

@@ -169,8 +169,8 @@ class ProgramLayout:
     def words(self) -> dict[str, int]:
         """Where the whole numbers of a mechanism stand in the table that machine code reads, by name.
 
-        "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does that
-        is compiled apart; the address of the constants,
+        "bytes" of memory; where the code for a "few" configurations stands, and its table; where that of a "solver" does
+        that is compiled apart; the address of the constants,
         or their place among the arguments; sizes; the parents of velocities, and their order; for each table the number of
         its "rows", where its row numbers ("ints"), constants ("numbers"), "records" and what is "passed" on begin; for each
         array where it begins, and how many of its elements are cleared at first; for each argument the number of its

@@ -18,9 +18,7 @@ from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.transform import transform
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Sweeps, at_rest
-from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.drivers import Sweeps, at_rest, body_pose, framed, looped
 from linkwise.sweeps.unrolled import unrolled
 
 

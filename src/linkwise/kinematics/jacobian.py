@@ -15,9 +15,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import choice
-from linkwise.sweeps.declaration import looped
-from linkwise.sweeps.drivers import Row, Sweeps, at_rest
-from linkwise.sweeps.poses import body_pose, framed
+from linkwise.sweeps.drivers import Row, Sweeps, at_rest, body_pose, framed, looped
 
 FRAMES = ("world", "body")
 

@@ -1,4 +1,4 @@
-"""Kernels with loops: over the bodies of a mechanism, or in straight-line code; and stacks of mechanisms of one structure."""
+"""Kernels that loop over the bodies of a mechanism, or in straight-line code; stacks of mechanisms of one structure."""
 
 from linkwise.algorithm import use_loops
 from linkwise.looped.blocks import chosen_kernel as chosen_kernel

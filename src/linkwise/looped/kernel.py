@@ -29,8 +29,7 @@ from linkwise.model.digest import digest, digest_of
 from linkwise.model.spring import EndStop, Spring
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.declaration import LOOPED, LoopedAlgorithm
-from linkwise.sweeps.drivers import RowKind
+from linkwise.sweeps.drivers import LOOPED, LoopedAlgorithm, RowKind
 from linkwise.sweeps.recorded import RecordedSweeps
 from linkwise.sweeps.tables import MechanismRows, shapes_of
 from linkwise.sweeps.traced_joints import traced_joints
@@ -95,7 +94,7 @@ def _recorded(
     declared = algorithm.find(steps.name)
     inputs, outputs = (shapes_of(shapes, single=single) for shapes in (declared.inputs, declared.outputs))
     recorded = RecordedSweeps(steps.name, inputs, outputs, traced, regrouped=steps.regrouped)
-    steps.function(recorded, **dict(variants))
+    steps.run(recorded, **dict(variants))
     return recorded.program()
 
 
@@ -121,9 +120,7 @@ class LoopedKernel(Kernel):
 
     tier = "looped"
 
-    def __init__(
-        self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None
-    ) -> None:
+    def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None) -> None:
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -195,9 +192,7 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
     return MechanismRows(tree, bodies, options, path=steps.path, traced=traced_joints(tree), twisted=twisted)
 
 
-def _ufunc(
-    tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel
-) -> Any:
+def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
         return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
@@ -398,6 +393,7 @@ def looped_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], t
 
 
 def body_count(tree: Tree) -> int:
+    """The number of moving bodies."""
     return tree.memo("sweeps", "bodies", lambda: len(moving_bodies(_free(tree)).bodies))
 
 

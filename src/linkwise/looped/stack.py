@@ -20,7 +20,7 @@ from linkwise.kernel.looped import LoopedData
 from linkwise.looped.kernel import LoopedKernel, code_for, data_of, refused
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
-from linkwise.sweeps.declaration import LOOPED
+from linkwise.sweeps.drivers import LOOPED
 
 
 class Stack:

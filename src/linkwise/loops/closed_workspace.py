@@ -13,8 +13,10 @@ from linkwise.errors import ArgumentError
 from linkwise.kinematics.workspace import Effort, Workspace, check_workspace, explored
 from linkwise.kinematics.workspace import workspace as tree_workspace
 from linkwise.kinematics.workspace_map import PROBES, Bools, Postures, pointing_of, ranges_of
+from linkwise.loops.linkage import LEFT, Linkage
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closed_near, closing, random_starts
 from linkwise.loops.mobility import generic_positions
+from linkwise.loops.step_kernels import DONE
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.linear import RANK
 from linkwise.spatial.scalar import FloatArray
@@ -24,7 +26,16 @@ from linkwise.spatial.validation import rows_of, word_of
 SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 
 #: What is tried beside them.
-EFFORT = Effort(seeds=2_000, share=4_000, rounds=12, climbs=20, tries=30)
+EFFORT = Effort(seeds=2_000, share=4_000, rounds=18, climbs=20, tries=30)
+
+#: Up to this ratio of its columns' sizes, apart from each other, a basis of the motions is as good as any.
+SPREAD_OUT = 1e4
+
+#: Shares of a change that driven joints try, one after the other.
+SHARES = (1.0, 0.3, 0.1, 0.03)
+
+#: Of the changes that none of them brings about, at limits and where branches end, one in so many is closed by iteration.
+ITERATED = 16
 
 #: Steps of damped least squares that close a random posture, and one beside a closed one.
 FAR_STEPS, NEAR_STEPS = 60, 8
@@ -37,6 +48,16 @@ class ClosedPostures(Postures):
     def task(self) -> LoopEquations:
         """The closure equations."""
         return closing(self.tree)
+
+    @cached_property
+    def linkage(self) -> Linkage | None:
+        """What closes loops by driven joints in one compiled step; None where those do not say it all."""
+        if self.tree.manifold_joints:
+            return None
+        try:
+            return Linkage(self.tree)
+        except ArgumentError:
+            return None
 
     @cached_property
     def moving(self) -> npt.NDArray[np.intp]:
@@ -77,7 +98,7 @@ class ClosedPostures(Postures):
     def evaluate(self, q: FloatArray) -> tuple[FloatArray, FloatArray, Bools]:
         """Positions (k, 3), manipulabilities (k,), and whether the loops are closed and the frame points as asked (k,)."""
         pose = np.asarray(kernel_of(self.tree, "forward_kinematics", None, {"link": self.link})(q))
-        values = np.linalg.svd(self.directions @ self._rates(q), compute_uv=False)
+        values = np.linalg.svd(self.directions @ self._quick_rates(q), compute_uv=False)
         volume = np.prod(values[:, : self.rank(list(rows_of(self.mask)))], axis=1)
         valid = self.task.error(q) <= CLOSED
         for name, (least, most) in self.fixed.items():
@@ -93,8 +114,19 @@ class ClosedPostures(Postures):
         return self._turned(rng, closed_near(self.task, starts, iterations=FAR_STEPS)[0])
 
     def changed(self, rng: np.random.Generator, q: FloatArray, step: FloatArray, keep: int = -1) -> FloatArray:
-        """Postures beside others (k, nq), closed again."""
-        return closed_near(self.task, super().changed(rng, q, step, keep), iterations=NEAR_STEPS)[0]
+        """Postures beside others (k, nq), closed again: by steps of driven joints, or where these fail by iteration."""
+        result, left = super().changed(rng, q, step, keep), np.arange(len(q))
+        if self.linkage is not None:
+            start, asked = self.linkage.driven_part(q), self.linkage.driven_part(result)
+            for share in SHARES:
+                driven = start[left] + share * (asked[left] - start[left])
+                with np.errstate(all="ignore"):
+                    stepped, _, code = self.linkage.step_kernel(driven, q[left])
+                result[left[code == DONE]] = stepped[code == DONE]
+                left = left[code != DONE]
+            left = left[::ITERATED]
+        result[left] = closed_near(self.task, result[left], iterations=NEAR_STEPS)[0]
+        return result
 
     def _turned(self, rng: np.random.Generator, q: FloatArray) -> FloatArray:
         """Postures (k, nq), in place, with the joints with quaternions that no loop runs through anywhere in their cones."""
@@ -102,6 +134,21 @@ class ClosedPostures(Postures):
             if at not in self.task.manifold:
                 q[:, at.q] = at.joint.random(rng, len(q), at.most)
         return q
+
+    def _quick_rates(self, q: FloatArray) -> FloatArray:
+        """The Jacobian of the frame times an orthonormal basis, or a projector, of what the loops allow (k, 6, nv)."""
+        if self.linkage is None:
+            return self._rates(q)
+        units = np.eye(len(self.linkage.driven))
+        with np.errstate(all="ignore"):
+            speeds, _, left = self.linkage.velocity_kernel(q[:, None], units)
+        basis, factor = np.linalg.qr(np.where(np.isfinite(speeds), speeds, 0.0).swapaxes(1, 2))
+        sizes = np.abs(np.diagonal(factor, axis1=1, axis2=2))
+        good = (left <= LEFT).all(axis=1) & (sizes.max(axis=1) <= SPREAD_OUT * sizes.min(axis=1))
+        rates = np.zeros((len(q), 6, self.tree.nv))
+        rates[..., : basis.shape[-1]] = kernel_of(self.tree, "jacobian", None, {"link": self.link})(q) @ basis
+        rates[~good] = self._rates(q[~good])
+        return rates
 
     def _rates(self, q: FloatArray) -> FloatArray:
         """J P (k, 6, nv): the Jacobian of the frame, of the part of joint speeds that keeps the loops closed."""

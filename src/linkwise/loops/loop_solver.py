@@ -150,8 +150,12 @@ class LoopEquations:
 
     def jacobian(self, q: FloatArray) -> FloatArray:
         """`closure_jacobian` (..., K, s) without unit, of `speeds` only."""
-        jacobian = kernel_of(self.mechanism, "closure_jacobian", None, {})(q)[..., self.speeds]
-        return np.asarray(jacobian * self.rows[:, None] * self.columns)
+        jacobian = np.asarray(kernel_of(self.mechanism, "closure_jacobian", None, {})(q))
+        if len(self.speeds) < self.mechanism.nv:
+            jacobian = jacobian[..., self.speeds]
+        jacobian *= self.rows[:, None]
+        jacobian *= self.columns
+        return jacobian
 
     def error(self, q: FloatArray) -> FloatArray:
         """How far the loops are open (...,): the greatest residual; 2 where a hinge is closed with opposed axes."""
@@ -256,10 +260,12 @@ def _step(
     damping: FloatArray,
 ) -> FloatArray:
     """One damped step (k, m) of the joints that move; joints that would leave their limits stay."""
-    jac, residual = task.jacobian(q)[..., which], task.residual(q)
+    jac, residual = task.jacobian(q), task.residual(q)
+    jac = jac if len(which) == jac.shape[-1] else jac[..., which]
     downhill = -(residual[:, None, :] @ jac)[:, 0]
     held = ((x <= bounds[0]) & (downhill < 0)) | ((x >= bounds[1]) & (downhill > 0))
-    jac = np.where(held[:, None, :], 0.0, jac)
+    if held.any():
+        jac = np.where(held[:, None, :], 0.0, jac)
     normal = jac.swapaxes(1, 2) @ jac
     diagonal = np.einsum("kii->ki", normal)  # (a view)
     diagonal += (damping + CLOSE.damping.floor * (1.0 + diagonal.sum(axis=-1)))[:, None]

@@ -5,22 +5,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from linkwise.errors import ArgumentError, FileError, FileProblem, choices
-from linkwise.files.atomic import TextFile, cannot_write
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
-
-#: Where Windows locks a byte, behind all that a file of settings holds: others read what is before.
-BEHIND = 2**30
+from linkwise.files.atomic import TextFile, cannot_write, locked
 
 
 def claim(path: Path, settings: Mapping[str, Any]) -> None:
@@ -96,22 +87,12 @@ def alone(path: Path) -> Generator[None]:
     ArgumentError
         Where another process holds it.
     """
-    with path.open("rb") as file:
-        if not _locked(file.fileno()):
-            raise ArgumentError(
-                f"sweep: one is running in {path.parent} now; expected another folder, or to wait for its end"
-            )
+    with path.open("rb") as file, ExitStack() as held:
+        try:
+            held.enter_context(locked(file.fileno(), wait=False))
+        except OSError as error:
+            if error.errno in {errno.EACCES, errno.EAGAIN}:  # (a file system that knows no locks has all of them free)
+                raise ArgumentError(
+                    f"sweep: one is running in {path.parent} now; expected another folder, or to wait for its end"
+                ) from None
         yield
-
-
-def _locked(handle: int) -> bool:
-    """Lock a file; whether no other process has. A file system that knows no locks has all of them free."""
-    try:
-        if sys.platform == "win32":
-            os.lseek(handle, BEHIND, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in {errno.EACCES, errno.EAGAIN}
-    return True

@@ -7,18 +7,16 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from linkwise.errors import FileError, FileProblem
+from linkwise.files.atomic import locked
 from linkwise.files.text import cannot_open, open_file, refused
 from linkwise.server.authentication import require_private
-
-if os.name == "posix":
-    import fcntl
 
 #: So much is read from the end of a file to find the end of its last whole line, bytes; no line is longer.
 LONGEST_LINE = 1 << 16
@@ -104,7 +102,7 @@ class AuditLog:
             raise cannot_open(path, error) from error
         try:
             require_private(self.path, os.fstat(self._file))
-            with _alone(self._file):
+            with locked(self._file):
                 self._mend()
             _keep_entry(self.path)
         except OSError as error:
@@ -128,7 +126,7 @@ class AuditLog:
                 return
             data = "".join(self._pending).encode("utf-8", "backslashreplace")
             try:
-                with _alone(self._file):
+                with locked(self._file):
                     self._mend()
                     self._write(data)
             except OSError as error:
@@ -205,24 +203,3 @@ def _keep_entry(path: Path) -> None:
                 os.fsync(folder)
             finally:
                 os.close(folder)
-
-
-@contextlib.contextmanager
-def _alone(file: int) -> Iterator[None]:
-    """While no other process appends to the file."""
-    if os.name != "posix":
-        import msvcrt
-
-        os.lseek(file, 0, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined, unused-ignore]
-        try:
-            yield
-        finally:
-            os.lseek(file, 0, os.SEEK_SET)
-            msvcrt.locking(file, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined, unused-ignore]
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(file, fcntl.LOCK_UN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -40,6 +39,18 @@ class WatchedValue:
     ends: str
 
 
+#: The fields of what is watched for by how the name of the output ends, behind a dot; the first that fits counts. A word is
+#: one of the port's choices, and ``{}`` what the name begins with.
+_WATCHED: tuple[tuple[str, float | str, Topic, int, str, str], ...] = (
+    (".chain.unsolved", 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again"),
+    (".chain.reason", "input", "fault", 800, "an input is no finite number", "all inputs are numbers again"),
+    (".chain.limited", 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more"),
+    (".chain.kept", 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again"),
+    (".limited", 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more"),
+    (".limits.reached", 1.0, "limit", 300, "{} is at a limit", "{} is off its limit"),
+)
+
+
 def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
     """What is watched for in a chain's outputs.
 
@@ -50,31 +61,15 @@ def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
     >>> [(watch.port, watch.topic) for watch in watches_of(arm.ports)][:3]
     [('chain.unsolved', 'unsolved'), ('chain.reason', 'fault'), ('chain.limited', 'limit')]
     """
-    return tuple(_watches(ports))
-
-
-def _watches(ports: Ports) -> Iterator[WatchedValue]:
+    found = []
     for name, port in ports.items():
-        if port.direction != "out":
-            continue
-        if name == "chain.unsolved":
-            yield WatchedValue(name, 1.0, "unsolved", 600, "constraints do not hold", "all constraints hold again")
-        elif name == "chain.reason" and "input" in port.choices:
-            code = float(port.choices.index("input"))
-            yield WatchedValue(name, code, "fault", 800, "an input is no finite number", "all inputs are numbers again")
-        elif name == "chain.limited":
-            yield WatchedValue(
-                name, 1.0, "limit", 200, "a limit of speed or acceleration binds", "no limit of speed binds any more"
-            )
-        elif name == "chain.kept":
-            yield WatchedValue(name, 0.0, "fault", 700, "a limit could not be kept", "all limits are kept again")
-        elif name.endswith(".limited"):
-            yield WatchedValue(
-                name, 1.0, "limit", 500, "contact is near: the chain is held back", "no contact is near any more"
-            )
-        elif name.endswith(".limits.reached"):
-            entity = name.removesuffix(".limits.reached")
-            yield WatchedValue(name, 1.0, "limit", 300, f"{entity} is at a limit", f"{entity} is off its limit")
+        for ending, value, topic, severity, begins, ends in _WATCHED if port.direction == "out" else ():
+            code = float(port.choices.index(value)) if value in port.choices else value
+            if f".{name}".endswith(ending) and not isinstance(code, str):
+                entity = name.removesuffix(ending)
+                found.append(WatchedValue(name, code, topic, severity, begins.format(entity), ends.format(entity)))
+                break
+    return tuple(found)
 
 
 @dataclass(frozen=True)

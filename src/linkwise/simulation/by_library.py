@@ -43,7 +43,7 @@ def simulate_by(
     function = callable(torque) and not isinstance(torque, Feedback)
     if isinstance(library, DifferentiableFramework) and (function or library.differentiates((q0, qd0, torque))):
         task = checked_task(mech, None, None, None, **options)
-        check_differentiable(mech, task, options, library.name)
+        check_differentiable(mech, task, library.name)
         return _trajectory(mech, task.t, STATES, differentiable_states(library, mech, task, q0, qd0, torque))
     if library.on_device((q0, qd0, torque)):
         from linkwise.simulation.on_device import device_states

@@ -5,7 +5,7 @@ Derivatives are those of the discrete steps, backward through time; what is betw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,21 +23,10 @@ from linkwise.spatial.scalar import FloatArray
 Law = Callable[[Any, Any, Any], Any]
 
 
-def check_differentiable(mech: Tree, task: Task, options: Mapping[str, Any], library: str) -> None:
+def check_differentiable(mech: Tree, task: Task, library: str) -> None:
     """Raise `ArgumentError` for what a rollout by steps of a library has not."""
-    refused = {
-        "energies": task.energies,
-        "friction": task.hybrid,
-        "backend": task.backend is not None,
-        "diverged": options.get("diverged") == "mark",
-    }
-    wrong = [name for name, there in refused.items() if there]
-    if wrong:
-        raise ArgumentError(f"simulate: {wrong[0]} is not for derivatives by {library}; expected it left out")
-    if not task.fixed:
-        raise ArgumentError(
-            f"simulate: method is {task.method!r}; expected one with fixed steps for derivatives by {library}"
-        )
+    purpose = f"derivatives by {library}"
+    task.require_plain_steps(purpose, f"for {purpose}", diverged=task.mark)
     if mech.loops:
         raise ArgumentError(f"simulate: {mech.name!r} has closed loops; derivatives by {library} are of open mechanisms")
 

@@ -64,8 +64,7 @@ class Ground:
 
     def gap(self, q: FloatArray, name: str) -> float:
         """How far a contact is above the plane, m."""
-        contact = self.contacts.contacts[self.contacts.names.index(name)]
-        return float(self.contacts.positions(q, [name])[0] @ np.asarray(contact.normal) - self.height)
+        return float(self.contacts.positions(q, [name])[0] @ self.normal(name) - self.height)
 
     def along(self, values: FloatArray, active: Sequence[str]) -> dict[str, float]:
         """The parts along the normals of forces, impulses or velocities (k,) at the contacts."""
@@ -74,7 +73,7 @@ class Ground:
 
     def has_cone(self, name: str) -> bool:
         """Whether the forces at a contact have to stay in a friction cone."""
-        contact = self.contacts.contacts[self.contacts.names.index(name)]
+        contact = self._contact(name)
         return contact.kind == "point" and contact.friction is not None
 
     def margin(self, forces: FloatArray, active: Sequence[str], name: str) -> float:
@@ -87,17 +86,18 @@ class Ground:
 
     def friction(self, name: str) -> float:
         """The coefficient of friction at a contact; infinite for a point without one, 0 along a normal."""
-        contact = self.contacts.contacts[self.contacts.names.index(name)]
+        contact = self._contact(name)
         if contact.kind == "normal":
             return 0.0
         return np.inf if contact.friction is None else contact.friction
 
     def axis(self, name: str) -> FloatArray:
         """The direction of the pressure among the rows of a contact: (3,) of a point, (1,) along a normal."""
-        contact = self.contacts.contacts[self.contacts.names.index(name)]
-        return np.ones(1) if contact.kind == "normal" else self.normal(name)
+        return np.ones(1) if self._contact(name).kind == "normal" else self.normal(name)
 
     def normal(self, name: str) -> FloatArray:
         """The normal (3,) of a contact."""
-        contact: Contact = self.contacts.contacts[self.contacts.names.index(name)]
-        return np.asarray(contact.normal, dtype=float)
+        return np.asarray(self._contact(name).normal, dtype=float)
+
+    def _contact(self, name: str) -> Contact:
+        return self.contacts.contacts[self.contacts.names.index(name)]

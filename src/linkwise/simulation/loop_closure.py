@@ -10,7 +10,6 @@ import numpy as np
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.errors import ArgumentError
-from linkwise.kernel import Kernel
 from linkwise.kernel.tape import Shape
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
@@ -32,7 +31,7 @@ def closed_start(tree: Tree, batch: Shape, q: FloatArray, qd: FloatArray) -> tup
     sizes = independent_closure(tree).sizes
     unit = f"in longest offsets ({sizes[0]:g} m) and rad"
     _refuse(tree, batch, "q0", _gaps(tree, q) / sizes, NEARLY, "leaves loops", unit)
-    terms = _kernel(tree, "closure_jacobian")(q) * qd[:, None, :] / sizes[:, None]
+    terms = kernel_of(tree, "closure_jacobian")(q) * qd[:, None, :] / sizes[:, None]
     most = NEARLY * np.sqrt(np.square(terms).sum(axis=(1, 2)))[:, None] + REST
     _refuse(tree, batch, "qd0", terms.sum(axis=2), most, "drives loops", f"{unit} per second")
     q, qd = projected(tree, q, qd)
@@ -61,18 +60,14 @@ def closed_events(tree: Tree, events: Sequence[Event]) -> tuple[Event, ...]:
 def projected(tree: Tree, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The nearest states (..., nq), (..., nv) with loops closed, NaN where there is none near."""
     with np.errstate(all="ignore"):
-        closed_q, closed_qd = _kernel(tree, "project_to_loops")(q, qd)
+        closed_q, closed_qd = kernel_of(tree, "project_to_loops")(q, qd)
     return closed_q, closed_qd
-
-
-def _kernel(tree: Tree, name: str) -> Kernel:
-    return kernel_of(tree, name, None, {})
 
 
 def _gaps(tree: Tree, q: FloatArray) -> FloatArray:
     """How far loops are open (B, K); a hinge with opposed axes by 2."""
-    facing = _kernel(tree, "closure_facing")(q).min(axis=1, keepdims=True)
-    return np.where(facing > 0, _kernel(tree, "closure")(q), 2.0 * independent_closure(tree).sizes)
+    facing = kernel_of(tree, "closure_facing")(q).min(axis=1, keepdims=True)
+    return np.where(facing > 0, kernel_of(tree, "closure")(q), 2.0 * independent_closure(tree).sizes)
 
 
 def _refuse(tree: Tree, batch: Shape, name: str, gaps: FloatArray, most: Any, does: str, unit: str) -> None:

@@ -78,16 +78,7 @@ def device_states(mech: Tree, task: Task, q0: Any, qd0: Any, torque: Any) -> tup
 
 
 def _check(mech: Tree, task: Task) -> None:
-    refused = {
-        "energies": task.energies,
-        "friction": task.hybrid,
-        "backend": task.backend is not None,
-    }
-    wrong = [name for name, there in refused.items() if there]
-    if wrong:
-        raise ArgumentError(f"simulate: {wrong[0]} is not for arrays on a GPU; expected it left out")
-    if not task.fixed:
-        raise ArgumentError(f"simulate: method is {task.method!r}; expected one with fixed steps on a GPU")
+    task.require_plain_steps("arrays on a GPU", "on a GPU")
     if task.torque.function is not None:
         raise ArgumentError("simulate: torque is a function; expected an array or a Feedback on a GPU")
     if mech.loops:

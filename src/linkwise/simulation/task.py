@@ -130,6 +130,15 @@ class Task:
         stepwise = self.record == 1 and (self.hold or not self.torque.is_law)
         return (constant or stepwise) and not jumps(self.plant.tree)
 
+    def require_plain_steps(self, purpose: str, where: str, **refused: bool) -> None:
+        """Raise `ArgumentError` for what rollouts by fixed steps alone have not, and for what else is refused."""
+        refused |= {"energies": self.energies, "friction": self.hybrid, "backend": self.backend is not None}
+        wrong = [name for name, there in refused.items() if there]
+        if wrong:
+            raise ArgumentError(f"simulate: {wrong[0]} is not for {purpose}; expected it left out")
+        if not self.fixed:
+            raise ArgumentError(f"simulate: method is {self.method!r}; expected one with fixed steps {where}")
+
 
 def _plant(tree: Tree, external: Any, kept: tuple[str, float]) -> Plant:
     if external is None:

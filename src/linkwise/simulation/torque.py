@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -195,7 +196,7 @@ class Feedback:
         return tau
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (self.function, self.parameters)
+        return partial(Feedback, self.function, **self.parameters), ()
 
     def __repr__(self) -> str:
         return f"Feedback({', '.join([self.name, *self.parameters])})"
@@ -212,10 +213,6 @@ def compiled(tree: Tree, law: Feedback | None, key: tuple[Any, ...], make: Calla
 
 class _Family:
     """Stands for a law and those that `replace` makes of it without compiling."""
-
-
-def _rebuilt(function: Callable[..., Any], parameters: dict[str, Any]) -> Feedback:
-    return Feedback(function, **parameters)
 
 
 def _is_number(value: Any) -> bool:

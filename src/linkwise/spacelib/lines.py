@@ -198,9 +198,6 @@ def as_point(place: Array) -> Array:
     return array([*place, 1])
 
 
-__all__ = exported(__name__)  # noqa: PLE0605
-
-
 #: The relative positions of two lines, the results of `intersec`.
 OBLIQUE, CROSSING, PARALLEL_LINES, SAME = 1, 0, 2, -1
 
@@ -444,9 +441,6 @@ def as_plane(across: Array, place: Array, tilt: Any = 0.0) -> Array:
 def usable_line(line: Array) -> Any:
     """Above zero where a line's direction is not null and its coordinates not beyond 1e70."""
     return least(usable(line[:3, 1]), LARGEST**2 - inner(line[:3, 0], line[:3, 0]))
-
-
-__all__ = exported(__name__)  # noqa: PLE0605
 
 
 #: The relative positions of a line and a plane, the results of `interlpl`.

@@ -354,9 +354,6 @@ def _alike(name: str, first: Any, second: Any) -> tuple[Array, Array]:
     return a, b
 
 
-__all__ = exported(__name__)  # noqa: PLE0605
-
-
 @spacelib("3.9", "copy", "A.copy()", c="mcopy mcopy3 mcopy4", maple="")
 def mcopy(A1: Any) -> Array:
     """A copy, as an array of its own (manual, section 3.9).

@@ -469,9 +469,6 @@ def _is_point(value: Any) -> bool:
     return bool(shape) and (shape[-1] in (3, 4) or (len(shape) >= 2 and shape[-1] == 1 and shape[-2] in (3, 4)))
 
 
-__all__ = exported(__name__)  # noqa: PLE0605
-
-
 _NO_TRIANGLE = ("P1, P2 and P3 are more than 1e70 apart", "P1, P2 and P3 lie on one line")
 _NO_PLANE = ("v1 or v2 is longer than 1e70", "v1 and v2 are parallel, or one is null")
 

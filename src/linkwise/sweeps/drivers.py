@@ -8,6 +8,7 @@ joint, on symbols in the place of a body's numbers, which gives a program that l
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,61 @@ from linkwise.model.joints.joint import make_joint
 from linkwise.spatial.scalar import Array, is_number
 from linkwise.spatial.transform import transform
 from linkwise.sweeps.joint_arithmetic import JointArithmetic
+
+#: Every algorithm in steps, by the name of the algorithm that it computes.
+LOOPED: dict[str, LoopedAlgorithm] = {}
+
+
+@dataclass(frozen=True)
+class LoopedAlgorithm:
+    """The declaration of an algorithm in steps.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm of `linkwise.algorithm.ALGORITHMS` that it computes.
+    function : callable
+        ``function(sweeps, **variants)``.
+    variants : tuple of str
+        Options of the algorithm that change the steps; others change the tables alone.
+    regrouped : bool
+        Whether inertias are moved to parents that feel them alike.
+    path : bool
+        Whether only the bodies that carry a frame count.
+    moment : bool
+        Whether it needs the mass, and the first moment of what the ground holds.
+    external : bool
+        Whether it is the one with wrenches, of a function that does both.
+    """
+
+    name: str
+    function: Callable[..., None]
+    variants: tuple[str, ...]
+    regrouped: bool
+    path: bool
+    moment: bool
+    external: bool = False
+
+    def run(self, sweeps: Sweeps, **variants: Any) -> None:
+        """Do the steps."""
+        self.function(sweeps, **variants, **({"wrenches": True} if self.external else {}))
+
+
+def looped(
+    name: str, *, regrouped: bool = False, path: bool = False, moment: bool = False, external: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare the decorated function as the steps of an algorithm, and with ``wrenches=True`` of its `external` twin."""
+
+    def declare(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = inspect.signature(function).parameters.values()
+        variants = tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+        LOOPED[name] = LoopedAlgorithm(name, function, variants, regrouped, path, moment)
+        if external:
+            LOOPED[f"{name}_external"] = replace(LOOPED[name], name=f"{name}_external", external=True)
+        return function
+
+    return declare
+
 
 #: Constants of a row by table: names and shapes. "inertia" is a symmetric pseudo-inertia, of which ten numbers are kept.
 NUMBERS: dict[str, dict[str, tuple[int, ...]]] = {
@@ -375,3 +431,21 @@ def origins(shape: Sequence[Size], at: str) -> list[str]:
         return at.split()
     known = {"nq": "q", "nv": "v"}
     return [known.get(size, "r" if k == 0 else ".") if isinstance(size, str) else "." for k, size in enumerate(shape)]
+
+
+def body_pose(body: Row) -> Array:
+    """Pose of a body in the world (3, 4), from its parent's; computed once, at the first step that asks."""
+    if "world" not in body:
+        joint, before = body.joint, body.parent["world"]
+        fixed = before[:, :3] @ joint.fixed
+        origin = before[:, 3] + before[:, :3] @ joint.shift + fixed @ joint.slide
+        body["world"] = np.concatenate([fixed @ joint.turn, origin[:, None]], axis=1)
+    return body["world"]
+
+
+def framed(row: Row) -> Array:
+    """Pose (4, 4) of a link or frame in the world, from its body's."""
+    world = row.body["world"]
+    pose = row.pose
+    position = world[:, 3] + world[:, :3] @ pose[:3, 3]
+    return transform(world[:, :3] @ pose[:3, :3], position)

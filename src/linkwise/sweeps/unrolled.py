@@ -16,8 +16,7 @@ from linkwise.model.body_transform import JointTransform
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, blank
-from linkwise.sweeps.declaration import LOOPED
-from linkwise.sweeps.drivers import Neighbour, Row, Start, StepFunction, Sweeps, Visit, origins
+from linkwise.sweeps.drivers import LOOPED, Neighbour, Row, Start, StepFunction, Sweeps, Visit, origins
 from linkwise.sweeps.tables import MechanismRows, RowData, shapes_of, sizes_of
 
 
@@ -71,7 +70,7 @@ def unrolled(
     for key, shape in shapes_of(declared.outputs, single=True).items():
         sweeps.temporary(key, *shape)
     known = {**declared.options, **options, "rotors": bool(bodies.rotors), "springs": False, "turning": False}
-    steps.function(sweeps, **{name: known[name] for name in steps.variants})
+    steps.run(sweeps, **{name: known[name] for name in steps.variants})
     results = tuple(sweeps.arrays[key] for key in declared.outputs)
     return results if len(results) > 1 else results[0]
 

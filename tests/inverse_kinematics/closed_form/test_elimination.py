@@ -113,7 +113,8 @@ def test_offset_wrists_have_the_solutions_of_the_general_elimination(name: str) 
     displacements = np.linalg.inv(solver.chain.frame) @ T @ np.linalg.inv(solver.chain.home)
     placements = solver.arm.placements(displacements)
     general = solver.arm.formulations[0].solve(placements)
-    seen = solver.arm.offset_wrist.displaced(displacements, solver.chain.size)
+    seen, origin = displacements[:, :3].copy(), solver.arm.offset_wrist.origin
+    seen[:, :, 3] = (seen[:, :, 3] + seen[:, :, :3] @ origin - origin) / solver.chain.size
     both_seen = np.stack([seen, placements[:, 5, :3]], axis=1)
     special = solve_offset_wrist(both_seen, placements[0, :5, :3], solver.arm.offset_wrist)
     both = general.proven & special.proven

@@ -70,6 +70,11 @@ UNIT_LENGTH = 1e-2
 UNIT_ROUNDING = 1e-14
 
 
+def ends_of(tree: Tree) -> tuple[str, ...]:
+    """Whose ends have a place and a speed: all links, and the tool."""
+    return (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
+
+
 class Layout:
     """The ports of a chain.
 
@@ -96,7 +101,7 @@ class Layout:
 
     def __init__(self, tree: Tree, constraints: Sequence[ChainConstraint], q0: FloatArray) -> None:
         self.tree, self.constraints = tree, tuple(constraints)
-        self.ends = (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
+        self.ends = ends_of(tree)
         self.joints, self.variables = single_joints(tree), joint_variables(tree)
         self.free = tuple((link_name(tree, at), at) for at in tree.manifold_joints)
         self.reserved = (*RESERVED, BASE) if tree.floating else RESERVED

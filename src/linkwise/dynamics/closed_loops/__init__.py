@@ -10,8 +10,8 @@ from linkwise.dynamics.closed_loops.forward_dynamics import constraint_forces_ex
 from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops.joint_wrenches import ClosedJointWrenches as ClosedJointWrenches
 from linkwise.dynamics.closed_loops.joint_wrenches import closed_joint_wrenches as closed_joint_wrenches
+from linkwise.dynamics.closed_loops.nullspace import reduced_mass_matrix as reduced_mass_matrix
 from linkwise.dynamics.closed_loops.projection import project_to_loops as project_to_loops
-from linkwise.dynamics.closed_loops.reduced_mass_matrix import reduced_mass_matrix as reduced_mass_matrix
 from linkwise.dynamics.closed_loops.regressor import closed_gravity_regressor as closed_gravity_regressor
 from linkwise.dynamics.closed_loops.regressor import closed_momentum_regressor as closed_momentum_regressor
 from linkwise.dynamics.closed_loops.regressor import closed_regressor as closed_regressor

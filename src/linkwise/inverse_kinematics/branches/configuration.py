@@ -191,7 +191,7 @@ def _parallel_triple(
             factors += [DeterminantFactor((lone,), along), DeterminantFactor((i, j), tilted)]
             return chain, _named(factors, chain, triple)
 
-    def rest(lines: Sequence[AxisLine]) -> Any:
+    def whole(lines: Sequence[AxisLine]) -> Any:
         h, point = lines[a].along, lines[others[0]].point
         total: Any = 0.0
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -199,7 +199,7 @@ def _parallel_triple(
             total = total + inner(h, u.velocity(point)) * inner(h, cross(v.along, w.along))
         return total
 
-    return chain, _named([*factors, DeterminantFactor(others, rest)], chain, triple)
+    return chain, _named([*factors, DeterminantFactor(others, whole)], chain, triple)
 
 
 def _named(factors: list[DeterminantFactor], chain: AxisChain, triple: tuple[int, ...]) -> dict[str, DeterminantFactor]:

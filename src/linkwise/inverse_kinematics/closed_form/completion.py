@@ -204,16 +204,13 @@ class Completion:
         wanted = tasks[near, :16].reshape(-1, 4, 4)
         for _ in range(STEPS if near.size else 0):
             reached = kernel_of(self.mechanism, "forward_kinematics", None, {"link": self.link})(q[near])
-            gap, rates = (
-                pose_error(reached, wanted),
-                np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[near])),
-            )
+            gap = pose_error(reached, wanted)
+            rates = np.array(kernel_of(self.mechanism, "jacobian", None, {"link": self.link})(q[near]))
             gap[:, :3] /= self.size
             rates[:, :3] /= self.size
             step = undamped_steps(rates[:, self.rows][..., self.columns], gap[:, self.rows])
-            moved = q[near]
-            moved[:, self.columns] += step * (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
-            q[near] = moved
+            step *= (LONGEST / np.maximum(np.linalg.norm(step, axis=1), LONGEST))[:, None]
+            q[near[:, None], self.columns] += step
         return q
 
     def _merged(

@@ -58,13 +58,6 @@ class OffsetWrist(NamedTuple):
     numbers: FloatArray
     origin: FloatArray
 
-    def displaced(self, displacements: FloatArray, size: float) -> FloatArray:
-        """Displacements (N, 4, 4) of the chain as seen from O, in sizes of the arm: (N, 3, 4)."""
-        seen = displacements[:, :3].copy()
-        seen[:, :, 3] += seen[:, :, :3] @ self.origin - self.origin
-        seen[:, :, 3] /= size
-        return seen
-
 
 def offset_wrist(chain: AxisChain) -> OffsetWrist | None:
     """The numbers of an arm of this class, None where a chain of six revolute joints is none."""

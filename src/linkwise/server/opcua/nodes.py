@@ -38,11 +38,12 @@ TYPES = {
     "choice": (ua.VariantType.String, ua.ObjectIds.String),
 }
 
-#: How a node of a type hangs on its parent.
+#: How a node of a type hangs on its parent, and its class; a method has no type.
 _REFERENCES = {
-    ua.ObjectIds.BaseObjectType: ua.ObjectIds.Organizes,
-    ua.ObjectIds.BaseDataVariableType: ua.ObjectIds.HasComponent,
-    ua.ObjectIds.PropertyType: ua.ObjectIds.HasProperty,
+    ua.ObjectIds.BaseObjectType: (ua.ObjectIds.Organizes, ua.NodeClass.Object),
+    ua.ObjectIds.BaseDataVariableType: (ua.ObjectIds.HasComponent, ua.NodeClass.Variable),
+    ua.ObjectIds.PropertyType: (ua.ObjectIds.HasProperty, ua.NodeClass.Variable),
+    None: (ua.ObjectIds.HasComponent, ua.NodeClass.Method),
 }
 
 _READ, _WRITE = 1 << ua.AccessLevel.CurrentRead, 1 << ua.AccessLevel.CurrentWrite
@@ -128,7 +129,10 @@ class Nodes:
                 entities[entity] = await self._object(root, ua.NodeId(entity, space), entity, space)
             await self._variable(entities[entity], name, label, space, interval)
         for command in ChainCommand if commands else ():
-            await self._method(root, command, space)
+            name = ua.LocalizedText(command.name)
+            attributes = ua.MethodAttributes(DisplayName=name, Description=ua.LocalizedText(_COMMANDS[command]))
+            node = ua.NodeId(f"{_ROOT}{command.name}", space)
+            self.methods[await self._add(root, node, ua.QualifiedName(command.name, space), attributes, None)] = command
 
     async def look(self) -> None:
         """Take the newest snapshot, and tell those who subscribed what changed."""
@@ -187,23 +191,6 @@ class Nodes:
         attributes = ua.ObjectAttributes(DisplayName=ua.LocalizedText(name))
         return await self._add(parent, node, ua.QualifiedName(name, space), attributes, ua.ObjectIds.BaseObjectType)
 
-    async def _method(self, parent: ua.NodeId, command: ChainCommand, space: int) -> None:
-        node, name = ua.NodeId(f"{_ROOT}{command.name}", space), ua.QualifiedName(command.name, space)
-        attributes = ua.MethodAttributes(
-            DisplayName=ua.LocalizedText(command.name), Description=ua.LocalizedText(_COMMANDS[command])
-        )
-        item = ua.AddNodesItem(
-            ParentNodeId=parent,
-            ReferenceTypeId=ua.NodeId(ua.ObjectIds.HasComponent),
-            RequestedNewNodeId=node,
-            BrowseName=name,
-            NodeClass=ua.NodeClass.Method,
-            NodeAttributes=attributes,
-        )
-        (result,) = await self._services.isession.add_nodes([item])
-        result.StatusCode.check()
-        self.methods[node] = command
-
     async def _variable(self, parent: ua.NodeId, name: str, label: str, space: int, interval: float) -> None:
         port = self._ports[name]
         node = ua.NodeId(name, space)
@@ -247,16 +234,17 @@ class Nodes:
         await self._add(variable, node, where, attributes, ua.ObjectIds.PropertyType)
 
     async def _add(
-        self, parent: ua.NodeId, node: ua.NodeId, name: ua.QualifiedName, attributes: Any, definition: int
+        self, parent: ua.NodeId, node: ua.NodeId, name: ua.QualifiedName, attributes: Any, definition: int | None
     ) -> ua.NodeId:
+        reference, node_class = _REFERENCES[definition]
         item = ua.AddNodesItem(
             ParentNodeId=parent,
-            ReferenceTypeId=ua.NodeId(_REFERENCES[definition]),
+            ReferenceTypeId=ua.NodeId(reference),
             RequestedNewNodeId=node,
             BrowseName=name,
-            NodeClass=ua.NodeClass.Object if definition == ua.ObjectIds.BaseObjectType else ua.NodeClass.Variable,
+            NodeClass=node_class,
             NodeAttributes=attributes,
-            TypeDefinition=ua.NodeId(definition),
+            TypeDefinition=ua.NodeId() if definition is None else ua.NodeId(definition),
         )
         (result,) = await self._services.isession.add_nodes([item])
         result.StatusCode.check()

@@ -207,7 +207,8 @@ class ConstraintOfArrays(Constraint):
 
     def of_numbers(self, values: Iterable[Any]) -> Constraint:
         """The constraint with these arrays of NumPy, in the order of `arrays`."""
-        return self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+        made: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+        return made
 
     def _refuse(self, *_: Any) -> Any:
         kind, names = self.made_of.__name__, ", ".join(self.arrays)
@@ -216,7 +217,7 @@ class ConstraintOfArrays(Constraint):
         )
 
     numbers = key = property(_refuse)
-    equations = errors = check = _refuse
+    equations = errors = check = _refuse  # type: ignore[assignment]
 
 
 def squared(values: Array) -> Any:

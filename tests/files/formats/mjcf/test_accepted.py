@@ -239,3 +239,11 @@ def test_springs_of_tendons_around_geoms_are_named() -> None:
     assert not any(
         "spring" in str(remark) and "rope" in str(remark) for remark in parse(text.format(body, "", path)).remarks
     )
+
+
+def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MuJoCo reads it so; an empty word is a mistake there as here."""
+    text = f"<mujoco><option gravity=''/><worldbody>{ARM}</worldbody></mujoco>".replace('pos="', 'rgba="" quat=" " pos="')
+    text = text.replace('axis="0 1 0"', 'axis="" range="" damping=""')
+    compare(read(text), text, tmp_path, monkeypatch)
+    assert parse(text.replace('rgba=""', 'type=""')).problems

@@ -101,3 +101,18 @@ def test_a_joint_without_effort_has_no_rotor(tmp_path: Path) -> None:
     path.write_text(CART.replace("<effort>9<", "<effort>0<"))
     assert files.read(path).mechanism.links[-1].motor == Motor(viscous=0.5)
     assert any("its effort is 0" in str(remark) for remark in files.remarks(path))
+
+
+def test_what_drake_changes(crane: Path) -> None:
+    """A sphere of water for an inertia that no body has, and an axis without its part below 1e-8: ours follow the file."""
+    pytest.importorskip("pydrake", exc_type=ImportError)
+    from support.drake_from_file import DrakeTwin, as_drake_reads, drake_plant
+
+    changed = CART.replace("<iyy>0.2</iyy>", "<iyy>20</iyy>").replace("<xyz>0 1 0</xyz>", "<xyz>6e-9 1 0</xyz>")
+    crane.write_text(changed)
+    mechanism = files.read(crane, physical=False).mechanism
+    drakes, changes = as_drake_reads(mechanism)
+    assert changes == "no body has the inertia of cart, the axis of arm is rounded"
+    assert max(size for _, size in DrakeTwin(drakes, drake_plant(crane, [])).residuals(1)) < 1e-13
+    differing = {what for what, size in DrakeTwin(mechanism, drake_plant(crane, [])).residuals(1) if size > 1e-9}
+    assert {"mass matrix", "orientation of arm"} <= differing

@@ -198,7 +198,8 @@ def test_frames_of_frames() -> None:
 @pytest.mark.parametrize(
     ("version", "said", "expected"),
     [
-        ("1.4", "<xyz>0 1 0</xyz>", (1, 0, 0)),  # in the frame of the model
+        ("1.2", "<xyz>0 1 0</xyz>", (1, 0, 0)),  # in the frame of the model
+        ("1.4", "<xyz>0 1 0</xyz>", (1, 0, 0)),
         ("1.5", "<xyz>0 1 0</xyz>", (0, 1, 0)),  # in that of the joint
         ("1.6", "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>", (1, 0, 0)),
         ("1.7", '<xyz expressed_in="__model__">0 1 0</xyz>', (1, 0, 0)),
@@ -221,6 +222,42 @@ def test_a_pose_in_degrees_and_by_quaternion() -> None:
         assert built(model(text)).forward_kinematics([], link="a") == pytest.approx(
             transform(rpy_to_rotation(0, 0, math.pi / 2), (1, 2, 3)), abs=1e-15
         )
+
+
+@pytest.mark.parametrize("drake", [False, True])
+def test_a_mass_of_shapes(drake: bool, tmp_path: Path) -> None:
+    """Solids with the densities of collision, link and format; Drake, by libsdformat, has the same."""
+    shapes = {
+        "box": ("<size>0.1 0.2 0.3</size>", "<density>500</density>"),
+        "cylinder": ("<radius>0.1</radius><length>0.4</length>", ""),
+        "capsule": ("<radius>0.05</radius><length>0.3</length>", ""),
+        "sphere": ("<radius>0.1</radius>", ""),
+        "ellipsoid": ("<radii>0.1 0.2 0.3</radii>", ""),
+    }
+    collisions = "".join(
+        f'<collision name="{kind}"><pose relative_to="f">0.{k} 0 0.1 0.3 0.{k} 0</pose>{density}'
+        f"<geometry><{kind}>{size}</{kind}></geometry></collision>"
+        for k, (kind, (size, density)) in enumerate(shapes.items())
+    )
+    frame = '<frame name="f" attached_to="a"><pose>0 0.1 0 0 0 0.5</pose></frame>'
+    inertials = {"a": "<density>700</density>", "b": "<mass>3</mass>", "c": ""}
+    links = [
+        f'<link name="{name}"><inertial auto="true">{said}</inertial>{collisions}</link>' for name, said in inertials.items()
+    ]
+    path = tmp_path / "solids.sdf"
+    path.write_text(f'<sdf version="1.11">{model("".join(links) + frame)}</sdf>')
+    mech = lw.load(path)
+    a, b, c = (part.body for part in mech.links)
+    assert b.mass == pytest.approx(3, rel=1e-15)
+    assert c.tensor / c.mass == pytest.approx(b.tensor / b.mass, rel=1e-14)
+    box, cylinder, capsule = 0.006, math.pi * 0.004, math.pi * (0.3 * 0.05**2 + 4 / 3 * 0.05**3)
+    others = cylinder + capsule + 4 / 3 * math.pi * (0.001 + 0.006)
+    assert (a.mass, c.mass) == pytest.approx((500 * box + 700 * others, 500 * box + 1000 * others), rel=1e-14)
+    if drake:
+        pytest.importorskip("pydrake", exc_type=ImportError)
+        from support.drake_from_file import DrakeTwin, drake_plant
+
+        assert max(size for _, size in DrakeTwin(mech, drake_plant(path, [])).residuals(0)) < 1e-13
 
 
 # ── joints ────────────────────────────────────────────────────────────────────────────────────────
@@ -366,6 +403,36 @@ def test_one_of_several() -> None:
 # ── files and shapes ──────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_merged_include(tmp_path: Path) -> None:
+    """What is in it stands in the model around it by its own names, posed as in a nested model, also by `__model__`."""
+    turned = f'<frame name="f"><pose>0.1 0 0 0 {math.pi / 2!r} 0</pose></frame><frame name="g" attached_to="f"/>'
+    inner = link("b", "0 0 0.2 0 0 0") + link("c", "0.3 0 0 0 0 0", "__model__") + turned
+    inner += joint("__model__", "c", inner='<axis><xyz expressed_in="__model__">0 1 0</xyz></axis>', name="k")
+    (tmp_path / "arm.sdf").write_text(f'<sdf version="1.9">{model(inner, "arm")}</sdf>')
+    include = "<uri>arm.sdf</uri><name>arm2</name><pose relative_to='a'>1 0 0 0 0 0.5</pose>"
+    mechanisms = []
+    for merge, prefix in (("true", ""), ("false", "arm2::")):
+        outer = f'<include merge="{merge}">{include}</include>' + link("a", "0 2 0 0 0 0") + HELD
+        outer += (
+            joint("a", f"{prefix}b", name="l") + link("d", "0 0 1 0 0 0", f"{prefix}g") + joint(f"{prefix}c", "d", name="n")
+        )
+        (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(outer)}</sdf>')
+        mechanisms.append(lw.load(tmp_path / "cart.sdf"))
+    merged, nested = mechanisms
+    assert merged.link_names == tuple(name.removeprefix("arm2::") for name in nested.link_names)
+    assert set(merged.names) == {"k", "l", "n"}
+    q = np.array([0.3, -0.4, 0.5])
+    for name, there in zip(merged.link_names, nested.link_names, strict=True):
+        assert np.array_equal(merged.forward_kinematics(q, link=name), nested.forward_kinematics(q, link=there)), name
+    held = f'<include merge="true">{include}</include>' + link("a") + joint("world", "__model__", "fixed", name="hold")
+    (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(held + joint("b", "a"))}</sdf>')
+    assert lw.load(tmp_path / "cart.sdf").links[0].name == "b"  # the first link, which the frame of the model is attached to
+    for wrong, message in ((held + link("b"), "the name 'b' stands twice"), (held.replace("true", "yes"), "merge is 'yes'")):
+        (tmp_path / "cart.sdf").write_text(f'<sdf version="1.9">{model(wrong)}</sdf>')
+        with pytest.raises(FileError, match=message):
+            lw.load(tmp_path / "cart.sdf")
+
+
 def test_included_files(tmp_path: Path) -> None:
     """A model by its name, a path, and model.config; what an include says of it, and the file and line of its problems."""
     wheel = tmp_path / "models" / "wheel"
@@ -433,8 +500,8 @@ def test_the_file_is_known_by_its_content(tmp_path: Path) -> None:
 AB = link("a") + link("b") + HELD
 GEARS = joint("a", "b", "gearbox", "<gearbox_reference_body>b</gearbox_reference_body><axis/><axis2/>", "g")
 MISTAKES = {
-    "no version": ("", model(AB), "the version is missing; expected '1.4' to '1.12'"),
-    "an old version": ("1.2", model(AB), "the version is '1.2'"),
+    "no version": ("", model(AB), "the version is missing; expected '1.2' to '1.12'"),
+    "an old version": ("1.1", model(AB), "the version is '1.1'"),
     "no model": ("1.9", "", "<sdf> holds no <model>"),
     "no link": ("1.9", model(""), "there is no link"),
     "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),
@@ -505,7 +572,20 @@ MISTAKES = {
         model('<link name="a"><inertial><inertia><ixx>9</ixx></inertia></inertial></link>'),
         "reading with physical=False accepts it",
     ),
-    "a mass of shapes": ("1.11", model('<link name="a"><inertial auto="true"/></link>'), "auto = 'true'"),
+    "a mass of no shape": ("1.11", model('<link name="a"><inertial auto="true"/></link>'), "it has no <collision>"),
+    "a mass of a mesh": (
+        "1.11",
+        model('<link name="a"><inertial auto="true"/><collision name="c"><geometry><mesh/></geometry></collision></link>'),
+        "a collision is none of 'sphere', 'capsule'",
+    ),
+    "a mass of a size below 0": (
+        "1.11",
+        model(
+            '<link name="a"><inertial auto="true"/><collision name="c"><geometry><sphere><radius>-1</radius></sphere>'
+            "</geometry></collision></link>"
+        ),
+        "a size or a density is not positive",
+    ),
     "an added mass": (
         "1.11",
         model('<link name="a"><inertial><fluid_added_mass/></inertial></link>'),
@@ -513,11 +593,6 @@ MISTAKES = {
     ),
     "a file without a folder": ("1.9", model("<include><uri>a.sdf</uri></include>"), "include_root names the folder"),
     "an include of nothing": ("1.9", model("<include/>"), "it has no <uri>"),
-    "a merged include": (
-        "1.9",
-        model('<include merge="true"><uri>a.sdf</uri></include>'),
-        "merge = 'true' is not read",
-    ),
     "two worlds": ("1.9", '<world name="a"/><world name="b"/>', "there are 2 worlds; expected one"),
     "no truth": ("1.9", model(f"<static>maybe</static>{AB}"), "<static> is 'maybe'; expected true or false"),
 }

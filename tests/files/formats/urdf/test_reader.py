@@ -445,3 +445,12 @@ def test_what_stands_in_the_world_of_a_floating_base_is_left_out() -> None:
     inner = floor + link("b", BALL) + joint("world", "b", kind="floating")
     assert described(inner).shapes == ()
     assert told(inner) == ["line 2: link 'world': visual: what stands in the world is left out"]
+
+
+def test_a_world_that_no_link_says() -> None:
+    """As in Drake, the world is there without a link of that name."""
+    reading = parsed(link("a") + joint("world", "a"))
+    assert str(reading.remarks[0]) == "line 3: there is no link 'world'; it is taken as the ground"
+    assert reading.description is not None
+    assert reading.description.mechanism.names == made(link("world") + link("a") + joint("world", "a")).names
+    assert any("'wold'" in str(problem) for problem in parsed(link("a") + joint("wold", "a")).problems)

@@ -217,10 +217,10 @@ class Attributes:
         return self.numbers(key, len(default), len(default)) or list(default)
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
-        """Numbers separated by blanks, or None where the attribute is missing or wrong."""
-        if key not in self.said:
+        """Numbers separated by blanks, or None where the attribute is missing, wrong, or empty, which MuJoCo ignores."""
+        words = self.said[key].text.split() if key in self.said else []
+        if not words:
             return None
-        words = self.said[key].text.split()
         values = [real(word) for word in words]
         bad = next((word for word, value in zip(words, values, strict=True) if value is None), None)
         if bad is not None:

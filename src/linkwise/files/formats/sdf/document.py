@@ -20,8 +20,8 @@ from linkwise.spatial.transform import transform
 
 Version = tuple[int, ...]
 
-#: The versions of the format that are read, first and last.
-VERSIONS: tuple[Version, Version] = ((1, 4), (1, 12))
+#: The versions of the format that are read, first and last; 1.2 and 1.3 have the mechanical part of 1.4.
+VERSIONS: tuple[Version, Version] = ((1, 2), (1, 12))
 
 #: So many files are included in one description.
 MOST_INCLUDES = 1000
@@ -67,9 +67,10 @@ class Values(Report):
     def flag(self, item: str, element: Element, tag: str) -> bool:
         """Whether a child says true; false where there is none."""
         said = self.text(item, element, tag)
-        return self._truth(f"{item}: <{tag}>", element, said)
+        return self.truth(f"{item}: <{tag}>", element, said)
 
-    def _truth(self, subject: str, element: Element, said: str | None) -> bool:
+    def truth(self, subject: str, element: Element, said: str | None) -> bool:
+        """Whether a word says true; false where there is none."""
         if said is not None and said.strip().lower() not in _TRUTH:
             self.report(element, f"{subject} is {shown(said)}; expected true or false")
         return _TRUTH.get((said or "").strip().lower(), False)
@@ -92,7 +93,7 @@ class Values(Report):
         if child is None or not child.text.strip():
             return np.eye(4)
         form = child.get("rotation_format") or "euler_rpy"
-        in_degrees = self._truth(f"{item}: degrees of <pose>", child, child.get("degrees"))
+        in_degrees = self.truth(f"{item}: degrees of <pose>", child, child.get("degrees"))
         if form not in {"euler_rpy", "quat_xyzw"}:
             self.report(child, f"{item}: rotation_format is {shown(form)}; expected 'euler_rpy' or 'quat_xyzw'")
             return np.eye(4)
@@ -163,8 +164,6 @@ class Document:
         why = ""
         if uri is None:
             why = "it has no <uri>"
-        elif element.get("merge") not in {None, "false", "0"}:
-            why = "merge = 'true' is not read; without it the model is nested, and its names begin with its own"
         elif refused:
             why = f"<{refused[0]}> changes the included file, and is not read"
         elif origin[0] is None:
@@ -197,6 +196,8 @@ class Document:
             )
             return None
         self._override(element, models[0])
+        if values.truth("<include>: merge", element, element.get("merge")):
+            models[0].attributes["merge"] = "true"
         self.expand(models[0], (file, version), (*open_files, file))
         return models[0]
 

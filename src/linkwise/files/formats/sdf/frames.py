@@ -61,9 +61,11 @@ class Scope:
         self.values, self.element, self.name, self.outer, self.prefix = values, element, name, outer, prefix
         self.file, self.version = document.origins[id(element)]
         self.item = f"model {name!r}" if outer else "the world"
-        self.static: bool = outer is not None and (outer.static or values.flag(self.item, element, "static"))
+        own = element.get("merge") is None and values.flag(self.item, element, "static")
+        self.static: bool = outer is not None and (outer.static or own)
         self.elements: dict[str, Element] = {}
         self.models: dict[str, Scope] = {}
+        self.merged: list[Scope] = []
         for child in element.children:
             if child.tag in {"link", "joint", "frame", "model"}:
                 self._add(document, child)
@@ -73,7 +75,10 @@ class Scope:
     def _add(self, document: Document, child: Element) -> None:
         self.element.asked_tags.add(child.tag)
         name = (child.get("name") or "").strip()
-        first = self.elements.get(name)
+        merged = bool(name) and child.tag == "model" and child.get("merge") is not None
+        if merged:  # (the frame that stands for the model, as SDFormat calls it)
+            name = f"_merged__{name}__model__"
+        first = next((scope.elements[name] for scope in (self, *self.merged) if name in scope.elements), None)
         reserved = name in {MODEL, WORLD} and (self.version >= (1, 7) or child.tag != "joint")
         if not name or reserved:
             self.values.report(
@@ -88,8 +93,11 @@ class Scope:
             self.elements[key] = child
             if child.tag == "model":
                 alone = self.outer is None and self.element.tag == "sdf" and len(self.element.all("model")) == 1
-                prefix = "" if alone else f"{self.prefix}{name}::"
+                prefix = self.prefix if merged else "" if alone else f"{self.prefix}{name}::"
                 self.models[name] = Scope(self.values, document, child, name, self, prefix)
+                self.merged += [self.models[name]] if merged else []
+                for twice in (self.elements.keys() & self.models[name].elements.keys()) if merged else ():
+                    self.values.report(child, f"{self.item}: the name {twice!r} stands twice, also in the merged model")
 
     def all(self, tag: str) -> Iterator[tuple[Scope, str, Element]]:
         """The elements with a tag by their keys in their scopes, those of this one, then those of the models in it."""
@@ -149,7 +157,10 @@ class Scope:
         return name
 
     def _inside(self, name: str, asking: Element) -> tuple[Scope, str]:
-        """The model that a name with ``::`` begins with, and the name in it."""
+        """The model that a name with ``::`` begins with, and the name in it; or the merged model that has the name."""
+        for model in self.merged:
+            if model.holds(name):
+                return model, name
         first, separator, inner = name.partition("::")
         while separator and first not in self.models:  # (a model's own name may have ::)
             more, separator, inner = inner.partition("::")
@@ -160,6 +171,11 @@ class Scope:
             known = hint or f"; the names are {some(names, MOST, choices)}"
             raise FrameError(asking, f"{self.item}: there is no link, joint, frame or model {shown(name)}{known}")
         return self.models[first], inner
+
+    def holds(self, name: str) -> bool:
+        """Whether a name, or what it begins with, is in this scope."""
+        begins = name in self.elements or any(name.startswith(f"{model}::") for model in self.models)
+        return begins or any(model.holds(name) for model in self.merged)
 
     @contextmanager
     def _visit(self, kind: str, name: str) -> Iterator[None]:
@@ -196,6 +212,12 @@ class Scope:
         """The link that the frame of the model is attached to: the first, unless it names another."""
         if named := self.element.get("canonical_link"):
             return self.body(named, self.element)
+        merged = {id(scope.element): scope for scope in self.merged}
+        for child in self.element.children:  # (a merged model has its links among those of this one)
+            if child.tag == "link":
+                return self.full_name(child)
+            if id(child) in merged and next(merged[id(child)].all("link"), None):
+                return merged[id(child)]._canonical(asking)
         for scope, _, link in self.all("link"):
             return scope.full_name(link)
         raise FrameError(asking, f"{self.item} has no link")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.errors import FileProblem, Problem, choices, shown
+from linkwise.files.formats.sdf.auto_inertia import DENSITY, summed_solids
 from linkwise.files.formats.sdf.document import Document, Values, file_version
 from linkwise.files.formats.sdf.frames import MOST, WORLD, FrameError, Scope
 from linkwise.files.formats.sdf.joints import Gearbox, SdfJoint
@@ -30,6 +31,7 @@ from linkwise.model.spring import Spring
 from linkwise.model.tree import GRAVITY
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.solids import SOLIDS
 from linkwise.spatial.transform import inverse, transform
 
 #: What each type of joint is here.
@@ -184,7 +186,8 @@ class _Reader:
                 self.values.remark(element, f"{item}: it is kinematic, which is read as any link")
             if element.find("gravity") is not None and not self.values.flag(item, element, "gravity"):
                 self.values.remark(element, f"{item}: gravity is false there; here gravity acts on all links")
-            self.links[name] = SdfLink(name, element, scope, frame, self._body(item, element, scope))
+            self.links[name] = link = SdfLink(name, element, scope, frame, {})
+            link.body = self._body(item, link)
 
     def _placed(self, scope: Scope, key: str, element: Element) -> FloatArray:
         """T_world_frame; the identity after a report."""
@@ -194,8 +197,9 @@ class _Reader:
             self.values.report(error.element, error.message)
             return np.eye(4)
 
-    def _body(self, item: str, element: Element, scope: Scope) -> dict[str, Any]:
+    def _body(self, item: str, link: SdfLink) -> dict[str, Any]:
         """Mass, centre of mass and tensor; SDFormat's own are 1 kg and 1 kg m2."""
+        element, scope = link.element, link.scope
         if (soft := element.find("drake:deformable_properties")) is not None:
             self.values.report(soft, f"{item}: <{soft.tag}>: a soft body is no rigid one")
         inertial = self.values.only(item, element, "inertial")
@@ -206,17 +210,51 @@ class _Reader:
                 element, f"{item} has no <inertial>; by the rules of SDFormat its mass is 1 and its inertia 1 1 1"
             )
             inertial = Element("inertial", line=element.line)
-        if inertial.get("auto") in {"true", "1"}:
-            self.values.report(
-                inertial, f"{item}: auto = 'true' computes its inertia from shapes, which is not read; expected numbers"
-            )
         if inertial.find("fluid_added_mass") is not None:
             self.values.report(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read; expected none")
+        if self.values.truth(f"{item}: auto", inertial, inertial.get("auto")):
+            return self._auto_body(item, link, inertial)
         frame = self.values.pose(f"{item}: <inertial>", inertial)
         mass = self.values.number(item, inertial, "mass", 1.0)
         said = self.values.only(item, inertial, "inertia") or Element("inertia", line=inertial.line)
         body = body_fields(mass, frame, [self.values.number(item, said, tag, value) for tag, value in MOMENTS.items()])
         return self.values.body(item, body, self.options.physical, inertial)
+
+    def _auto_body(self, item: str, link: SdfLink, inertial: Element) -> dict[str, Any]:
+        """What the collisions weigh, each with its density, else that of the link, else 1000 kg/m3; scaled to a mass."""
+        values, parts = self.values, []
+        density = values.number(item, inertial, "density", DENSITY)
+        mass = values.number(item, inertial, "mass", 0.0) if inertial.find("mass") is not None else None
+        for element in link.element.all("collision"):
+            geometry = element.find("geometry")
+            body = (
+                next((child for child in geometry.children if child.tag in SOLIDS), None) if geometry is not None else None
+            )
+            if geometry is None or body is None:
+                values.report(element, f"{item}: auto = 'true', but a collision is none of {choices(SOLIDS)}")
+                continue
+            geometry.asked_tags.add(body.tag)
+            said = values.number(f"{item}: collision", element, "density", density)
+            size, frame = self._size(values, item, body), self._pose_in_link(values, item, link, element)
+            if min(*size, said) <= 0:
+                values.report(body, f"{item}: auto = 'true', but a size or a density is not positive")
+            parts.append((body.tag, size, frame, said))
+        if not parts and not values.problems:
+            values.report(inertial, f"{item}: auto = 'true', but it has no <collision>; expected one or more")
+        if values.problems:
+            return {}
+        return values.body(item, summed_solids(parts, mass), self.options.physical, inertial)
+
+    def _pose_in_link(self, values: Values, item: str, link: SdfLink, element: Element) -> FloatArray:
+        """T_link_shape of a collision or visual."""
+        origin, pose = values.pose(item, element), element.find("pose")
+        if pose is not None and (relative := pose.get("relative_to")):
+            try:
+                frame = link.scope.world_pose @ link.scope.pose(relative, pose)
+                return np.asarray(inverse(link.frame) @ frame @ origin, dtype=float)
+            except FrameError as error:
+                values.report(error.element, error.message)
+        return origin
 
     # ── joints ────────────────────────────────────────────────────────────────────────────────────
 
@@ -482,14 +520,7 @@ class _Reader:
             values.report(body, f"{item}: geometry is <{body.tag}>; expected {choices(SIZES)}")
             body.children = []
             return None
-        origin = values.pose(item, element)
-        pose = element.find("pose")
-        if pose is not None and (relative := pose.get("relative_to")):
-            try:
-                frame = link.scope.world_pose @ link.scope.pose(relative, pose)
-                origin = inverse(link.frame) @ frame @ origin
-            except FrameError as error:
-                values.report(error.element, error.message)
+        origin = self._pose_in_link(values, item, link, element)
         size, filename = self._size(values, item, body), None
         if body.tag == "mesh":
             filename = self._filename(link.scope, values.text(item, body, "uri"))

@@ -99,6 +99,9 @@ def _link(joint: Element, tag: str) -> str | None:
 #: How many roots, or links of a ring, are named.
 _MOST = 10
 
+#: The link that is the ground, also where a file joins others to it without saying it.
+WORLD = "world"
+
 
 def rings(parents: Mapping[str, str]) -> list[list[str]]:
     """The rings in a table of each one's parent.
@@ -166,7 +169,7 @@ def find_ground(notes: Notes, links: Mapping[str, LinkElement], joints: Sequence
 
 def _places_base(joint: JointElement, links: Mapping[str, LinkElement]) -> bool:
     """Whether the one joint of the root says where the base is."""
-    frames = joint.parent == "world" and joint.child == "base"
+    frames = joint.parent == WORLD and joint.child == "base"
     massless = links[joint.parent].is_massless and links[joint.child].is_massless
     return joint.kind == "floating" or (frames and massless and joint.kind == "fixed")
 
@@ -216,9 +219,18 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
         if child.tag == "drake:joint":
             child.tag = "joint"
             child.attributes["type"] = f"drake:{child.attributes.get('type', '')}"
+    _add_world(notes, robot)
     if options.root is not None:
         keep_tree(notes, robot, options.root)
     return _Reader(robot, name, options.physical, notes).reading()
+
+
+def _add_world(notes: Notes, robot: Element) -> None:
+    """The link ``world`` of a file that joins others to it without saying it: Drake knows it by itself."""
+    joint = next((joint for joint in robot.all("joint") if _link(joint, "parent") == WORLD), None)
+    if joint is not None and all(link.get("name") != WORLD for link in robot.all("link")):
+        notes.remark(joint, f"there is no link {WORLD!r}; it is taken as the ground")
+        robot.children.insert(0, Element("link", {"name": WORLD}, line=joint.line))
 
 
 class _Reader:

@@ -49,7 +49,9 @@ def assembly(program: LoopedProgram, dtype: str, lanes: int | None, *, stacked: 
             parts.append(phases.text(k, phase))
         elif isinstance(phase, LinearSolve):
             apart = program.layout.length > MANY
-            parts.append(_call_solver(t, program.layout, k) if apart else LinearSolveWriter(phase, t, program.layout).text(k))
+            parts.append(
+                _call_solver(t, program.layout, k) if apart else LinearSolveWriter(phase, t, program.layout).text(k)
+            )
         else:
             parts.append(written_out(phase.tape, t, program.layout, k))
     return module(
