@@ -7,6 +7,7 @@ import re
 import sys
 import weakref
 from collections import deque
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -381,3 +382,14 @@ def test_the_example_of_the_page(torch: Any) -> None:
     for block in blocks:
         if "torch." in block:
             exec(block, namespace)
+
+
+def test_a_first_import_within_a_transformation(torch: Any) -> None:
+    """The state of torch's dispatcher that functions in graphs run in is that outside of it."""
+    spec = find_spec("linkwise.arrays.traced_function")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    torch.func.grad(lambda x: (spec.loader.exec_module(module), x)[1])(torch.tensor(1.0))
+    outside = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    assert str(module._OUTSIDE) == str(outside)

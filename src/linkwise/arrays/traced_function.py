@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,9 @@ import torch
 from linkwise.arrays.framework import Shape
 
 #: The state of torch's dispatcher where no operator runs.
-_OUTSIDE = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this file is first imported within a transformation)
+    _sets = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
+    _OUTSIDE = tuple(_pool.map(lambda state: state(), _sets))
 
 
 class TracedFunction:
