@@ -187,7 +187,7 @@ def _broadcast(cores: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[
         return list(arrays)
     batch = np.broadcast_shapes(*batches)
     triples = zip(arrays, batches, cores, strict=True)
-    return [jnp.broadcast_to(array, (*batch, *core)) if own else array for array, own, core in triples]
+    return [jnp.broadcast_to(array, (*batch, *core)) if shape else array for array, shape, core in triples]
 
 
 # ── the primitive ─────────────────────────────────────────────────────────────────────────────────

@@ -257,8 +257,8 @@ def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
         if place.type not in {"cpu", "cuda"}:
             refuse(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
         if place != first:
-            one = next(iter(places))
-            refuse(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+            reference = next(iter(places))
+            refuse(f"{subject}: {reference} is on the device {first} and {name} on {place}; expected one device")
     return first
 
 

@@ -111,12 +111,12 @@ def path_by(
 
     inputs = ((None, 4, 4), *((mechanism.nq,) for _ in starts))
     signature = Signature(inputs, ((None, mechanism.nq),), ("float64",))
-    way, rows = _with_rows(library, solve, ("q",), signature, (T, *starts))
+    path, rows = _with_rows(library, solve, ("q",), signature, (T, *starts))
     if library.differentiates((T,)):
         q = library.constant(rows["q"])
         known = {name: options[name] for name in ("link",) if name in options}
         rows["q"] = differentiable(library, mechanism, q, T, library.functions.isfinite(q).all(-1), **known)
-    return replace(way, **rows)
+    return replace(path, **rows)
 
 
 def _with_rows(

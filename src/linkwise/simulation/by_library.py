@@ -98,10 +98,10 @@ def _fixed_fields(mech: Tree, names: tuple[str, ...], *values: Any) -> tuple[tup
 def _states(
     simulate: Callable[..., Trajectory],
     mech: Tree,
-    given: tuple[str, ...],
+    arguments: tuple[str, ...],
     names: tuple[str, ...],
     options: Any,
     *arrays: Any,
 ) -> tuple[Any, ...]:
-    motion = simulate(mech, **dict(zip(given, arrays, strict=True)), **options)
+    motion = simulate(mech, **dict(zip(arguments, arrays, strict=True)), **options)
     return tuple(np.asarray(getattr(motion, name)) for name in names)

@@ -207,8 +207,8 @@ class ConstraintOfArrays(Constraint):
 
     def of_numbers(self, values: Iterable[Any]) -> Constraint:
         """The constraint with these arrays of NumPy, in the order of `arrays`."""
-        made: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
-        return made
+        constraint: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+        return constraint
 
     def _refuse(self, *_: Any) -> Any:
         kind, names = self.made_of.__name__, ", ".join(self.arrays)
