@@ -189,14 +189,14 @@ def find(name: str) -> Algorithm:
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
 
-#: What makes a kernel that is no straight-line code as a whole: see `use_loops`.
+#: Makes a kernel that is not straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
 
 _loops: list[LoopMaker] = []
 
 
 def use_loops(make: LoopMaker) -> None:
-    """Ask this for kernels with loops, before an algorithm is traced; it gives None where there is to be none."""
+    """Register the maker of kernels with loops, which is asked before an algorithm is traced; it returns None to decline."""
     _loops[:] = [make]
 
 

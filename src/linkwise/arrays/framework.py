@@ -85,7 +85,7 @@ class Framework(ABC):
         return False
 
     def takes(self, dtype: Any) -> bool:
-        """Whether arrays of this library with such elements are computed with; as NumPy does, if not said otherwise."""
+        """Whether kernels compute with such elements: by default those with which they do in NumPy."""
         return np.can_cast(dtype, np.float64)
 
     def batch(self, name: str, array: Any, core: Shape) -> Any:
@@ -256,7 +256,7 @@ def refuse(message: str) -> NoReturn:
 
 
 def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
-    """A shape in numbers: names are attributes of the mechanism, and ... is what the array has there, where it has it."""
+    """A shape in numbers: a name is an attribute of the mechanism, `...` is any further dimensions of the array."""
     sizes = tuple(getattr(mechanism, size) if isinstance(size, str) else size for size in core if size is not ...)
     return (*trailing[: len(trailing) - len(sizes)], *sizes) if ... in core else sizes
 

@@ -24,8 +24,8 @@ from linkwise.errors import ArgumentError, KernelError
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
 
-#: The kernels that the operator may call, by their keys, and the last that compiled graphs do: these stay although nobody
-#: else has them, as that of an exported graph whose mechanism is gone.
+#: The kernels that the operator may call, by their keys. Compiled graphs keep the last 256 of theirs alive, also where the
+#: mechanism is gone.
 KERNELS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 COMPILED: deque[Any] = deque(maxlen=256)
 _KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()

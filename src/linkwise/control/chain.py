@@ -500,7 +500,7 @@ def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
 
 
 def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ChainConstraint:
-    """The same with the values that its ports have now, as far as they are numbers."""
+    """The constraint with the present values of its ports, as far as they are numbers."""
     names = {quantity: f"{constraint.name}.{quantity}" for quantity in constraint.inputs}
     now: dict[str, Any] = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
     return replace(constraint, **now)

@@ -394,7 +394,7 @@ REPLACEMENTS: dict[str, Any] = {
 
 
 def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **specific: Any) -> ChainConstraint:
-    """The constraint of a kind, from what the file of a chain says of it.
+    """The constraint of a kind, from its table in the file of a chain.
 
     Raises
     ------

@@ -100,7 +100,7 @@ def _by_library(
 
 
 def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str, Any]) -> Kernel:
-    """What an equilibrium lacks, r (nv,) of q and the arguments of `static_equilibrium`."""
+    """The residual r (nv,) of an equilibrium, a function of q and the arguments of `static_equilibrium`."""
     still = np.zeros(tree.nv)
 
     def missing(q: Array, q0: Array, tau: Array, *load: Array) -> Array:

@@ -94,7 +94,7 @@ def solve_by(
 
 
 def _residual(mechanism: Tree, problem: ConstraintProblem, ways: Sequence[Any]) -> Kernel:
-    """What of constraints is lacking, r (m,) of q and of the argument of each, or of its numbers."""
+    """The residual r (m,) of constraints, a function of q and of the argument of each, or of its numbers."""
     shapes = [(count,) if spec is None else spec[0] for spec, count in zip(ways, problem.counts, strict=False)]
 
     def residual(q: Array, *arguments: Array) -> Array:
