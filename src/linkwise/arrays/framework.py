@@ -282,7 +282,7 @@ def jumps(module: Any, change: Any, flags: Any) -> Any:
 
 def no_graph(subject: str) -> str:
     """The error message for a function that `torch.compile` cannot trace."""
-    return f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call"
+    return f"{subject} is not part of a graph of torch.compile; expected torch.compiler.disable() around the call"
 
 
 def apply(

@@ -99,7 +99,7 @@ class JaxFramework(DifferentiableFramework):
         if not self.differentiates(arguments):  # (where only derivatives are taken, the numbers are there)
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
         if any(None in shape for shape in signature.outputs):
-            raise ArgumentError("how many results there are depends on numbers; expected a call outside of jax.jit and vmap")
+            raise ArgumentError("the number of results depends on values; expected a call outside of jax.jit and vmap")
         pairs = list(zip(arguments, signature.inputs, strict=True))
         batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in pairs])
         triples = zip(signature.outputs, kinds, numeric, strict=True)

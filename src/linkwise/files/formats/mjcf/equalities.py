@@ -162,7 +162,7 @@ class Equalities:
             yield None if joint is None else joint.name, wrap.number("coef")
 
     def _cannot(self, said: Attributes, why: str, key: str | None = None) -> None:
-        """Refuse an equality that cannot be said here, or leave it out where that is wanted."""
+        """Refuse an equality without a counterpart here, or leave it out where that is wanted."""
         if self.drop:
             self.log.remark(said.element, f"{said.item} is left out: {why}")
         else:
