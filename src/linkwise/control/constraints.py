@@ -132,12 +132,12 @@ class ChainConstraint:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The inputs that it has, without its name."""
+        """Names of its input ports, without that of the constraint."""
         return ("enabled", *self.vectors, *self.scalars)
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """Equal for those that are equal in all that a file holds."""
+        """What a file of the chain holds of it; constraints with equal content are the same."""
         return (self.kind, *(getattr(self, item.name) for item in fields(self)))
 
     @property

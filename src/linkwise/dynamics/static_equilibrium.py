@@ -248,7 +248,7 @@ def _search(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEqui
     better = ~near.success & fallen.success
     pairs = ((getattr(near, name), getattr(fallen, name)) for name in StaticEquilibrium.__annotations__)
     return StaticEquilibrium(
-        *(np.where(better[..., None] if one.ndim > better.ndim else better, two, one) for one, two in pairs)
+        *(np.where(better[..., None] if old.ndim > better.ndim else better, new, old) for old, new in pairs)
     )
 
 
