@@ -356,6 +356,8 @@ def test_methods_take_tensors(torch: Any) -> None:
     assert np.abs(wrench.grad.numpy() + arm.jacobian(q.detach().numpy(), frame="body").sum((0, 2))).max() < 1e-13
     with pytest.raises(ArgumentError, match=r"forward_kinematics: q holds int64; expected float32 or float64: \.double\(\)"):
         arm.forward_kinematics(torch.zeros(2, dtype=torch.int64))
+    with pytest.raises(ArgumentError, match=r"q holds complex64; expected float32 or float64: \.real"):
+        arm.forward_kinematics(torch.zeros(2, dtype=torch.complex64))
     with pytest.raises(ArgumentError, match="arrays of torch take none"):
         arm.kernel("forward_kinematics")(q, out=np.zeros((4, 4)))
 

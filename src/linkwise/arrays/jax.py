@@ -153,7 +153,8 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
         if isinstance(arg, jax.Array):
             _check_device(f"{kernel.name}: {name}", arg)
             if arg.dtype not in {jnp.dtype("float32"), jnp.dtype("float64")}:
-                raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: .astype(float)")
+                remedy = ".real" if arg.dtype.kind == "c" else ".astype(float)"
+                raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: {remedy}")
         else:
             FRAMEWORK.check_other(kernel, name, arg)
     shapes = [np.shape(arg) for arg in args]

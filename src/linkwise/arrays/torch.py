@@ -224,8 +224,8 @@ def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> lis
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
             if arg.dtype not in NUMBERS:
-                kind = str(arg.dtype).removeprefix("torch.")
-                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
+                kind, remedy = str(arg.dtype).removeprefix("torch."), ".real" if arg.is_complex() else ".double()"
+                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: {remedy}")
             if arg.layout != torch.strided:
                 kind = str(arg.layout).removeprefix("torch.")
                 refuse(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
