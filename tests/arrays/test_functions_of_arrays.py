@@ -31,6 +31,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "operational_space_inertia": lambda q: ARM.operational_space_inertia(q, mask=PLANE),
     "coriolis": lambda q: ARM.operational_space_dynamics(q, 0.3 * q, mask=PLANE).coriolis,
     "nullspace": lambda q: ARM.operational_space_dynamics(q, q, mask=PLANE).nullspace,
+    "other_types": lambda q: ARM.operational_space_dynamics(q, Q[0].astype(np.float32), mask=PLANE).inverse,
     "joint_velocities": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).qd,
     "slowed": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, qd_max=0.1, dt=0.5).qd,
     "damped": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, region=2.0, secondary=0.1 * q).achieved,

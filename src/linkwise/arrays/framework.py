@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -314,7 +314,15 @@ def apply(
         return function(np, *arguments)
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
-    return function(library.functions, *arguments)
+    return function(library.functions, *_alike(subject, library, arguments))
+
+
+def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
+    """The arguments as arrays of the library, of one type."""
+    near = next(value for value in arguments if library.owns(value))
+    own = [x if library.owns(x) else library.constant(numbers(subject, x), near=near) for x in arguments]
+    kind = reduce(library.functions.promote_types, [x.dtype for x in own])
+    return [x if x.dtype == kind else x.to(kind) if hasattr(x, "detach") else x.astype(kind) for x in own]
 
 
 def plain(array: Any) -> Any:
