@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Position, Spring, Wrench, arrays, robots
+from linkwise import Link, Mechanism, Position, Spring, Wrench, arrays, robots, simulate
 from linkwise.algorithm import ALGORITHMS
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import manipulability_gradient, towards_middle
@@ -77,7 +77,9 @@ def test_functions_over_scalars_are_their_kernels(name: str, module: str) -> Non
         values, kernel = declared.function(arm, *states), arm.kernel(name)
         assert type(values) is type(states[0])
         assert np.array_equal(np.asarray(values), kernel(*at))
-        slopes = [library.jacrev(partial(call, *states[:-1]))(states[-1]) for call in (partial(declared.function, arm), kernel)]
+        slopes = [
+            library.jacrev(partial(call, *states[:-1]))(states[-1]) for call in (partial(declared.function, arm), kernel)
+        ]
         assert np.array_equal(*map(np.asarray, slopes))
         assert np.asarray(slopes[0]).any()
 
@@ -171,3 +173,20 @@ def test_a_batch_of_operational_spaces_is_a_loop() -> None:
 def test_a_constraint_of_arrays_counts_its_arguments() -> None:
     with library_of("torch") as library, pytest.raises(TypeError, match="multiple values for argument 'link'"):
         Position(library.array(TWIST[:3]), link="tool")
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_batches_of_none_and_what_is_not_finite(module: str) -> None:
+    bad = np.array([Q[0], [np.nan, 0.0, 0.0]])
+    with library_of(module) as library:
+        none = library.jacrev(lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).qd.sum())(library.array(Q[:0]))
+        assert tuple(none.shape) == (0, 3)
+        modes = ARM.modes(library.array(bad))
+        assert np.array_equal(
+            np.isfinite(np.asarray(modes.frequencies)), np.isfinite(ARM.modes(bad[:1]).frequencies) & [[1], [0]]
+        )
+        assert np.isnan(np.asarray(modes.shapes)[1]).all()
+        with pytest.raises(ArgumentError, match=r"the batch shapes do not fit each other: q0 \(2,\), qd0 \(3,\)"):
+            library.jacrev(lambda q: simulate(ARM, q, np.zeros((3, 3)), t=(0.1, 0.01)).q)(library.array(Q))
+        with pytest.raises(ArgumentError, match="static_equilibrium: q0 holds int"):
+            ARM.static_equilibrium(library.array([0, 0, 1]))

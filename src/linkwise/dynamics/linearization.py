@@ -276,20 +276,25 @@ def modes(
 
 
 def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, ...]:
-    """Squares of the frequencies and shapes of K shape = square M shape.
+    """Squares of the frequencies and shapes of K shape = square M shape; NaN where a number is not finite.
 
     And the symmetric matrix whose eigenvalues the squares are, its eigenvectors, and which squares (..., nv, nv) repeat,
     one with another.
     """
+    known = module.isfinite(stiffness + mass).all(-1).all(-1)
+    one = module.asarray(np.eye(mass.shape[-1]), dtype=mass.dtype)
+    stiffness, mass = (module.where(known[..., None, None], matrix, one) for matrix in (stiffness, mass))
     solve, lower = module.linalg.solve, module.linalg.cholesky(mass)
     half = solve(lower, 0.5 * (stiffness + module.swapaxes(stiffness, -1, -2)))
     whole = solve(lower, module.swapaxes(half, -1, -2))
     whole = 0.5 * (whole + module.swapaxes(whole, -1, -2))
     squares, turn = module.linalg.eigh(whole)
+    squares = module.where(known[..., None], squares, np.nan)
     gaps = module.abs(squares[..., :, None] - squares[..., None, :])
     repeated = gaps <= _rounding(module, squares)[..., None]
     repeated = repeated & (repeated.sum(-1) > 1)[..., None]
-    return squares, solve(module.swapaxes(lower, -1, -2), turn), whole, turn, repeated
+    shapes = module.where(known[..., None, None], solve(module.swapaxes(lower, -1, -2), turn), np.nan)
+    return squares, shapes, whole, turn, repeated
 
 
 def _rounding(module: Any, squares: Any) -> Any:

@@ -156,11 +156,9 @@ def operational_space_dynamics(
     """
     rows, n = list(rows_of(mask)), tree.nv
     k, options = len(rows), {"link": link, "frame": frame}
-    kernels = [
-        kernel_of(tree, name, None, options) for name in ("inverse_operational_space_inertia", "jacobian", "jacobian_dot")
-    ]
-    kernels += [kernel_of(tree, name) for name in ("mass_matrix", "gravity_torque", "bias_torque")]
-    terms = [kernel(q, qd) if "qd" in kernel.tape.inputs else kernel(q) for kernel in kernels]
+    terms = [kernel_of(tree, name, None, options)(q) for name in ("inverse_operational_space_inertia", "jacobian")]
+    terms += [kernel_of(tree, "jacobian_dot", None, options)(q, qd)]
+    terms += [kernel_of(tree, "mass_matrix")(q), kernel_of(tree, "gravity_torque")(q), kernel_of(tree, "bias_torque")(q, qd)]
 
     def compute(numpy: Any, inverse_inertia: Any, jac: Any, rate: Any, mass: Any, weight: Any, bias: Any, qd: Any) -> Any:
         inertia, jac, rate = _inertia(numpy, inverse_inertia, rows), jac[..., rows, :], rate[..., rows, :]
