@@ -32,11 +32,14 @@ class Signature(NamedTuple):
         The shape of each argument and of each result; None for a size of a result that depends on numbers.
     dtypes : tuple of str
         What each result holds, as ``"float64"``.
+    names : tuple of str
+        What results are called, by libraries whose arrays have names; none where they have none of their own.
     """
 
     inputs: tuple[tuple[Any, ...], ...]
     outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 class Framework(ABC):

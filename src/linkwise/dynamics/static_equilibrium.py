@@ -97,7 +97,8 @@ def _by_library(
     library.check(
         "static_equilibrium", dict(zip(("q0", "tau", "external"), zip(arguments, cores, strict=True), strict=False))
     )
-    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), ("float64", "bool", "float64", "bool", "bool"))
+    kinds, names = ("float64", "bool", "float64", "bool", "bool"), tuple(StaticEquilibrium.__annotations__)
+    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), kinds, names)
     q, success, *others = library.map(run, signature, arguments)
     if isinstance(library, DifferentiableFramework) and library.differentiates(arguments):
         kernel = _missing_efforts(tree, dict(zip(("q0", "tau", "external"), cores, strict=False)), wrenches)

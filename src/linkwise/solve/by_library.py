@@ -77,7 +77,7 @@ def solve_by(
             values = [library.without_derivatives(subject, value) for value in values]
         return run(*map(plain, values))
     cores = (*(way[1] for _, way in held if way is not None), *(() if q0 is None else ((mechanism.nq,),)))
-    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES)
+    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES, ROWS)
     results = dict(zip(ROWS, library.map(rows, signature, values), strict=True))
     if isinstance(library, DifferentiableFramework) and library.differentiates(values):
         problem = ConstraintProblem(mechanism, complete(mechanism, examples))

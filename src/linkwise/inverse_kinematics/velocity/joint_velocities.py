@@ -244,7 +244,9 @@ def _rates_by(library: Framework, task: VelocityTask, limits: str | None, values
         if isinstance(library, DifferentiableFramework):
             values = tuple(library.without_derivatives(subject, value) for value in values)
         cores = ((task.mechanism.nq,), *((task.n,),) * (task.order - 1), (6,), *((task.n,),) * 3)
-        signature = Signature(cores, ((task.n,), (6,), (len(DIAGNOSTICS),)), ("float64",) * 3)
+        signature = Signature(
+            cores, ((task.n,), (6,), (len(DIAGNOSTICS),)), ("float64",) * 3, ("rates", "achieved", "diagnostics")
+        )
         return library.map(partial(_solved_rates, task, limits), signature, values)
     *states, wanted, secondary, low, high = values
     ends = [
