@@ -293,7 +293,7 @@ def _solved(rest: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibri
         count = stiffness.shape[-1]
         normal = np.swapaxes(stiffness, -1, -2) @ stiffness
         size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count
-        size = np.where(size > TINY, size, 1.0)
+        size[size <= TINY] = 1.0
         slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
         step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(count), slope)[..., 0]
         step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
