@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -32,11 +32,14 @@ class Signature(NamedTuple):
         The shape of each argument and of each result; None for a size of a result that depends on numbers.
     dtypes : tuple of str
         What each result holds, as ``"float64"``.
+    names : tuple of str
+        What results are called, by libraries whose arrays have names; none where they have none of their own.
     """
 
     inputs: tuple[tuple[Any, ...], ...]
     outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 class Framework(ABC):
@@ -314,7 +317,15 @@ def apply(
         return function(np, *arguments)
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
-    return function(library.functions, *arguments)
+    return function(library.functions, *_alike(subject, library, arguments))
+
+
+def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
+    """The arguments as arrays of the library, of one type."""
+    near = next(value for value in arguments if library.owns(value))
+    own = [x if library.owns(x) else library.constant(numbers(subject, x), near=near) for x in arguments]
+    kind = reduce(library.functions.promote_types, [x.dtype for x in own])
+    return [x if x.dtype == kind else x.to(kind) if hasattr(x, "detach") else x.astype(kind) for x in own]
 
 
 def plain(array: Any) -> Any:

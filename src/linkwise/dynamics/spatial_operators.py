@@ -134,7 +134,8 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
         inverse = module.linalg.inv  # (of 1 - E, E strictly block triangular: every path from body to body, once)
         return inverse(unit - step), d, k, inverse(unit - step + k @ h)
 
-    signature = Signature(((size, size),), ((size, size), (count, count), (size, count), (size, size)), ("float64",) * 4)
+    shapes = (size, size), (count, count), (size, count), (size, size)
+    signature = Signature(((size, size),), shapes, ("float64",) * 4, ("phi", "D", "K", "psi"))
     step = _transports(mechanism, bodies, frames)(q)
     phi, d, k, psi = arrays.apply("spatial_operators", compute, signature, (step,))
     module = arrays.functions_of("spatial_operators", [q]) or np

@@ -28,6 +28,9 @@ STEPS = 200
 #: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
 NEUTRAL = 1e-12
 
+#: Up to this the squares of stiffnesses are as good as none.
+TINY = 1e-200
+
 #: No joint moves further in one step, rad or m.
 LONGEST = 0.5
 
@@ -46,7 +49,7 @@ class StaticEquilibrium:
     success : ndarray (...,) of bool
         Whether it rests to the tolerance.
     residual : ndarray (...,)
-        The greatest effort that is left, by the greatest that gravity takes.
+        The greatest effort that is left, by the greatest that gravity takes, or a motion by one rad or m.
     stable : ndarray (...,) of bool
         Whether it is a minimum of the potential energy.
     neutral : ndarray (...,) of bool
@@ -91,7 +94,11 @@ def _by_library(
         equilibrium = solve(tree, q0, tau, external if wrenches or not load else load[0], tol)
         return tuple(getattr(equilibrium, name) for name in StaticEquilibrium.__annotations__)
 
-    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), ("float64", "bool", "float64", "bool", "bool"))
+    library.check(
+        "static_equilibrium", dict(zip(("q0", "tau", "external"), zip(arguments, cores, strict=True), strict=False))
+    )
+    kinds, names = ("float64", "bool", "float64", "bool", "bool"), tuple(StaticEquilibrium.__annotations__)
+    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), kinds, names)
     q, success, *others = library.map(run, signature, arguments)
     if isinstance(library, DifferentiableFramework) and library.differentiates(arguments):
         kernel = _missing_efforts(tree, dict(zip(("q0", "tau", "external"), cores, strict=False)), wrenches)
@@ -262,7 +269,8 @@ def _fallen(equations: _OpenRest, q: FloatArray) -> FloatArray:
         missing, stiffness = equations.missing(q)[0], equations.stiffness(q)
         values, axes = np.linalg.eigh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
         curved = np.abs(values)
-        curved = np.maximum(curved, FLAT * curved.max(axis=-1, keepdims=True)) + np.finfo(float).tiny
+        greatest = curved.max(axis=-1, keepdims=True)
+        curved = np.where(greatest > 0.0, np.maximum(curved, FLAT * greatest), 1.0)
         step = -(axes @ ((np.swapaxes(axes, -1, -2) @ missing[..., None]) / curved[..., None]))[..., 0]
         moved = equations.moved(
             q, step * np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
@@ -275,15 +283,17 @@ def _fallen(equations: _OpenRest, q: FloatArray) -> FloatArray:
 
 def _solved(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
     """Levenberg-Marquardt steps from configurations."""
-    missing, scale = equations.missing(q)
+    missing, size = equations.missing(q)
+    scale = np.maximum(size[..., None], np.abs(equations.stiffness(q)).max(axis=-1, initial=0.0))
     damping = np.full((*q.shape[:-1], 1), 1e-3)
     for _ in range(STEPS):
-        if np.all(np.abs(missing).max(axis=-1, initial=0.0) <= tolerance * scale):
+        if np.all(np.abs(missing) <= tolerance * scale):
             break
         stiffness = equations.stiffness(q)
         count = stiffness.shape[-1]
         normal = np.swapaxes(stiffness, -1, -2) @ stiffness
-        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count + np.finfo(float).tiny
+        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count
+        size[size <= TINY] = 1.0
         slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
         step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(count), slope)[..., 0]
         step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
@@ -291,9 +301,9 @@ def _solved(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEqui
         left, greatest = equations.missing(trial)
         better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
         q, missing = np.where(better, trial, q), np.where(better, left, missing)
-        scale = np.maximum(scale, np.where(better[..., 0], greatest, scale))
+        scale = np.maximum(scale, np.where(better, greatest[..., None], scale))
         damping = np.where(better, np.maximum(0.1 * damping, 1e-14), np.minimum(10.0 * damping, 1e6))
-    residual = np.abs(missing).max(axis=-1, initial=0.0) / np.where(scale > 0, scale, 1.0)
+    residual = (np.abs(missing) / np.where(scale > 0, scale, 1.0)).max(axis=-1, initial=0.0)
     stiffness = equations.stiffness(q)
     values = np.linalg.eigvalsh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
     rounding = NEUTRAL * np.abs(values).max(axis=-1, initial=0.0)

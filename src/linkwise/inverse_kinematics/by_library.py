@@ -24,7 +24,7 @@ def solve_by(
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
     library.check(solver.__name__, dict(zip(("T", "q0"), zip((T, *starts), shapes, strict=True), strict=False)))
     differentiated = isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts))
-    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
+    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES, ROWS)
     if library.on_device((T, *starts)):
         from linkwise.inverse_kinematics.on_device import solve_on_device
 

@@ -56,6 +56,8 @@ class Stack:
         ArgumentError
             Naming the algorithms, the options, or the mechanism that cannot have it, or differs in more than numbers.
         """
+        if arrays.is_traced():
+            arrays.refuse(arrays.no_graph(f"{name} of a stack"))
         if name not in LOOPED:
             raise ArgumentError(f"stack: no algorithm {name!r} that loops over bodies; there is {members(sorted(LOOPED))}")
         key = (name, *options.items())

@@ -79,7 +79,7 @@ def solve_by(
             values = [library.without_derivatives(subject, value) for value in values]
         return run(*map(plain, values))
     cores = (*(spec[1] for _, spec in held if spec is not None), *(() if q0 is None else ((mechanism.nq,),)))
-    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES)
+    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES, ROWS)
     results = dict(zip(ROWS, library.map(rows, signature, values), strict=True))
     if isinstance(library, DifferentiableFramework) and library.differentiates(values):
         problem = ConstraintProblem(mechanism, complete(mechanism, examples))
