@@ -67,7 +67,7 @@ class Geom:
 
     @property
     def _mass(self) -> float | None:
-        return self.attributes.number("mass") if "mass" in self.attributes else None
+        return next(iter(self.attributes.numbers("mass", 1, 1) or ()), None)
 
     @property
     def _density(self) -> float:
