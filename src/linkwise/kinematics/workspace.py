@@ -227,12 +227,12 @@ def explored(
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
     archive.improve(rng, effort.rounds, turned)
-    missed = _completed(postures, rng, archive, effort, towards) if towards else 0.0
+    missed = _completed(postures, rng, archive, min(effort.share, samples), towards) if towards else 0.0
     grid = grid.filled(archive.best.reshape(archive.shape))
     return _told(postures, rng, archive, grid, samples, effort, missed)
 
 
-def _completed(postures: Postures, rng: np.random.Generator, archive: Cells, effort: Effort, towards: Towards) -> float:
+def _completed(postures: Postures, rng: np.random.Generator, archive: Cells, count: int, towards: Towards) -> float:
     """Reach more cells by random postures and by aiming at empty cells beside those reached; how many may still lack.
 
     A cell holds one posture, of one branch, so that others are missed until a random posture of them stands where nothing
@@ -242,7 +242,7 @@ def _completed(postures: Postures, rng: np.random.Generator, archive: Cells, eff
     """
     last = archive.fill(rng, towards)
     for _ in range(DRAWS):
-        drawn = postures.draw(rng, effort.share)
+        drawn = postures.draw(rng, count)
         p, _, valid = postures.evaluate(drawn)
         share = float(np.mean(np.isinf(archive.best[archive.places(p[valid])]))) if valid.any() else 1.0
         archive.take(drawn)
