@@ -67,7 +67,7 @@ def binding() -> Any:
 
 #: Letters of LLVM text from which on it is nearly all arithmetic without branches: the second level of code generation then
 #: takes a quarter longer, for code that is no faster.
-LONG = 500_000
+LONG = 400_000
 
 
 @cache
