@@ -10,7 +10,17 @@ import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace_map import Cells, Grid, Postures, climb, grid_of, measured, pointing_of, ranges_of
+from linkwise.kinematics.workspace_map import (
+    Cells,
+    Grid,
+    Postures,
+    Towards,
+    climb,
+    grid_of,
+    measured,
+    pointing_of,
+    ranges_of,
+)
 from linkwise.model.assembly import separated
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
@@ -21,6 +31,9 @@ NEAR = 0.01
 
 #: Postures drawn at a time: more samples need no more memory.
 AT_ONCE = 500_000
+
+#: How often random postures are drawn once more, of which the last show what still lacks.
+DRAWS = 4
 
 
 @dataclass(frozen=True)
@@ -67,7 +80,8 @@ class Workspace:
     dimension : int
         What the positions fill: 3 a volume, 2 a surface or a piece of a plane, 1 a curve, 0 a point.
     size, size_error : float
-        Volume, m3, or area of a plane workspace, m2, and how uncertain it is; NaN for curved surfaces and curves.
+        Volume, m3, or area of a plane workspace, m2, and an estimate of how uncertain it is: by the cells at its edge, and
+        with loops by what random postures still find. It is no bound; NaN for curved surfaces and curves.
     bounds : ndarray (2, 3)
         Least and greatest x, y, z, m, world frame.
     distance, radius : tuple of (float, float)
@@ -199,8 +213,10 @@ def workspace(
     return explored(postures, samples, seed, cells, Effort())
 
 
-def explored(postures: Postures, samples: int, seed: int, cells: int, effort: Effort) -> Workspace:
-    """What a frame reaches by postures of some kind; the rest as for `workspace`."""
+def explored(
+    postures: Postures, samples: int, seed: int, cells: int, effort: Effort, towards: Towards | None = None
+) -> Workspace:
+    """What a frame reaches by postures of some kind, and by what leads ``towards`` places; the rest as for `workspace`."""
     rng = np.random.default_rng(seed)
     seeds = _seeds(postures, rng, effort.seeds)
     grid, edges, chart, turned = grid_of(postures, rng, seeds, cells, (effort.climbs, effort.tries))
@@ -211,12 +227,31 @@ def explored(postures: Postures, samples: int, seed: int, cells: int, effort: Ef
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
     archive.improve(rng, effort.rounds, turned)
+    missed = _completed(postures, rng, archive, min(effort.share, samples), towards) if towards else 0.0
     grid = grid.filled(archive.best.reshape(archive.shape))
-    return _told(postures, rng, archive, grid, samples, effort)
+    return _told(postures, rng, archive, grid, samples, effort, missed)
+
+
+def _completed(postures: Postures, rng: np.random.Generator, archive: Cells, count: int, towards: Towards) -> float:
+    """Reach more cells by random postures and by aiming at empty cells beside those reached; how many may still lack.
+
+    A cell holds one posture, of one branch, so that others are missed until a random posture of them stands where nothing
+    else does. What lacks is the share of the last random postures that did, before they were taken (I. J. Good, "The
+    population frequencies of species and the estimation of population parameters", Biometrika 40, 1953), and as many cells
+    as the last aims reached.
+    """
+    last = archive.fill(rng, towards)
+    for _ in range(DRAWS):
+        drawn = postures.draw(rng, count)
+        p, _, valid = postures.evaluate(drawn)
+        share = float(np.mean(np.isinf(archive.best[archive.places(p[valid])]))) if valid.any() else 1.0
+        archive.take(drawn)
+        last += archive.fill(rng, towards)
+    return share * len(archive.reached) + last
 
 
 def _told(
-    postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int, effort: Effort
+    postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int, effort: Effort, missed: float
 ) -> Workspace:
     q = archive.q[archive.reached]
     positions, values, _ = postures.evaluate(q)
@@ -232,7 +267,7 @@ def _told(
     result, at = climb(postures, rng, start, extremes, effort.climbs, effort.tries)
     shares = postures.evaluate(drawn)
     counted = shares[1][shares[2]]
-    size, error, dimension = measured(postures, grid)
+    size, error, dimension = measured(postures, grid, missed)
     turns, marked = grid.has_axis, postures.evaluate(at[10:])[0]
     return Workspace(
         q,

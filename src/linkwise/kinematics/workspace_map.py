@@ -37,6 +37,9 @@ ENDLESS = "the reach has no end"
 
 Bools = npt.NDArray[np.bool_]
 
+#: From postures (k, nq) and positions (k, 3) to postures whose frame stands nearer to these.
+Towards = Callable[[FloatArray, FloatArray], FloatArray]
+
 
 @dataclass(frozen=True, eq=False)
 class Pointing:
@@ -339,6 +342,9 @@ def _along(placed: FloatArray, axis: FloatArray) -> FloatArray:
 #: Least and greatest standard deviation of a change, shares of the joint's range.
 SPREAD = (1e-3, 0.25)
 
+#: How often each empty cell beside reached ones is aimed at, where all is along x, y, z.
+AIMS = 4
+
 #: Changes tried a round for each cell at an edge of what is reached; most cells taken a round.
 EDGE_TRIES, MOST_PARENTS = 4, 24_000
 
@@ -415,6 +421,46 @@ class Cells:
             parents = np.concatenate([inner, outer])
             step = np.exp(rng.uniform(math.log(SPREAD[0]), math.log(SPREAD[1]), (len(parents), 1)))
             self.take(self.postures.changed(rng, self.q[parents], step, keep))
+
+    def fill(self, rng: np.random.Generator, towards: Towards) -> int:
+        """Aim at places in each empty cell beside reached ones, from these, `AIMS` times, until no such cell is left.
+
+        For cells along x, y, z. Returns how many cells the last of these times reached, which is about how many a further
+        one would: each reaches fewer than the one before.
+        """
+        aimed, last = np.zeros(len(self.best), dtype=np.intp), 0
+        low, high = (
+            np.stack(np.meshgrid(*(edge[part] for edge in self.edges), indexing="ij"), axis=-1).reshape(-1, 3)
+            for part in (slice(None, -1), slice(1, None))
+        )
+        while True:
+            cells, parents = self._beside(rng, aimed < AIMS)
+            if not cells.size:
+                return last
+            target = low[cells] + rng.random((len(cells), 3)) * (high[cells] - low[cells])
+            self.take(towards(self.q[parents], target))
+            aimed[cells] += 1
+            last += int(np.sum((self.best[cells] > -np.inf) & (aimed[cells] == AIMS)))
+
+    def _beside(self, rng: np.random.Generator, wanted: Bools) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Cells that are wanted and not reached, `MOST_PARENTS` at most, and for each a reached one beside it, by chance."""
+        full = (self.best > -np.inf).reshape(self.shape)
+        sought = wanted.reshape(self.shape) & ~full
+        number = np.arange(full.size).reshape(self.shape)
+        pairs = []
+        for axis in range(3):
+            one, two = ((slice(None),) * axis + (part,) for part in (slice(1, None), slice(None, -1)))
+            for here, there in ((one, two), (two, one)):
+                met = sought[here] & full[there]
+                pairs.append(np.stack([number[here][met], number[there][met]]))
+        cells, parents = rng.permutation(np.concatenate(pairs, axis=1), axis=1)
+        cells, first = np.unique(cells, return_index=True)
+        some = rng.permutation(len(cells))[:MOST_PARENTS]
+        return cells[some], parents[first[some]]
+
+    def places(self, p: FloatArray) -> npt.NDArray[np.intp]:
+        """The cells (flat) of positions (k, 3), of those outside the nearest."""
+        return self._at(p)[0]
 
     def _edge(self) -> Bools:
         """Which cells have a neighbour that is not reached."""
@@ -634,8 +680,8 @@ def _map_frame(joint: FloatArray, base: FloatArray) -> FloatArray:
     return result
 
 
-def measured(postures: Postures, grid: Grid) -> tuple[float, float, int]:
-    """Volume or plane area of what is reached, its uncertainty, and the number of dimensions of what is reached."""
+def measured(postures: Postures, grid: Grid, missed: float = 0.0) -> tuple[float, float, int]:
+    """Volume or plane area of what is reached, its uncertainty with some cells missed, and how many dimensions it has."""
     dimension = postures.rank(list(rows_of("translation")))
     flat = sum(grid.thin)
     if dimension != 3 - flat or dimension < 2:
@@ -643,7 +689,7 @@ def measured(postures: Postures, grid: Grid) -> tuple[float, float, int]:
     sizes, full = grid.sizes(), grid.reached
     fine = float((sizes * full).sum())
     coarse = float((sizes * _coarser(full, about=grid.has_axis)).sum())
-    return 2.0 * fine - coarse, 0.25 * (coarse - fine), dimension
+    return 2.0 * fine - coarse, 0.25 * (coarse - fine) + missed * float(sizes.mean()), dimension
 
 
 def _coarser(full: Bools, *, about: bool) -> Bools:
