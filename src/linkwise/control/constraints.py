@@ -133,12 +133,12 @@ class ChainConstraint:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The inputs that it has, without its name."""
+        """Names of its input ports, without that of the constraint."""
         return ("enabled", *self.vectors, *self.scalars)
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """Equal for those that are equal in all that a file holds."""
+        """What a file of the chain holds of it; constraints with equal content are the same."""
         return (self.kind, *(getattr(self, item.name) for item in fields(self)))
 
     @property
@@ -395,7 +395,7 @@ REPLACEMENTS: dict[str, Any] = {
 
 
 def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **specific: Any) -> ChainConstraint:
-    """The constraint of a kind, from what the file of a chain says of it.
+    """The constraint of a kind, from its table in the file of a chain.
 
     Raises
     ------

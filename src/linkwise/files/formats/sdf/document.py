@@ -70,7 +70,7 @@ class Values(Report):
         return self.truth(f"{item}: <{tag}>", element, said)
 
     def truth(self, subject: str, element: Element, said: str | None) -> bool:
-        """Whether a word says true; false where there is none."""
+        """The value of a flag; False where there is none."""
         if said is not None and said.strip().lower() not in _TRUTH:
             self.report(element, f"{subject} is {shown(said)}; expected true or false")
         return _TRUTH.get((said or "").strip().lower(), False)

@@ -61,8 +61,8 @@ class Scope:
         self.values, self.element, self.name, self.outer, self.prefix = values, element, name, outer, prefix
         self.file, self.version = document.origins[id(element)]
         self.item = f"model {name!r}" if outer else "the world"
-        own = id(element) not in document.merged and values.flag(self.item, element, "static")
-        self.static: bool = outer is not None and (outer.static or own)
+        static = id(element) not in document.merged and values.flag(self.item, element, "static")
+        self.static: bool = outer is not None and (outer.static or static)
         self.elements: dict[str, Element] = {}
         self.models: dict[str, Scope] = {}
         self.merged: list[Scope] = []
