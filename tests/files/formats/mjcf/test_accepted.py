@@ -250,3 +250,7 @@ def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.
     masses = [read(f"<mujoco><worldbody><body><geom size='.1'{mass}/></body></worldbody></mujoco>").links[0].body.mass
               for mass in ("", " mass=''")]  # fmt: skip
     assert masses[0] == masses[1] > 4.0
+    capsules = [f"<body><geom type='capsule' size='.1 .2' euler='90 0 0'{ends}/></body>" for ends in ("", " fromto=''")]
+    text = f"<mujoco><worldbody>{''.join(capsules)}</worldbody></mujoco>"
+    first, second = (link.body.tensor for link in read(text).links)
+    assert np.array_equal(first, second)

@@ -158,7 +158,7 @@ def _solid(make: Callable[[tuple[float, ...]], Solid], size: tuple[float, ...]) 
 def read_geom(said: Attributes, settings: Settings, outer: FloatArray, meshes: Meshes) -> Geom:
     """A geom of a body; `outer` is T_body_frame of the frames around it."""
     kind = said.word("type", KINDS, "sphere")
-    if "fromto" in said:
+    if said.numbers("fromto", 6, 6):
         frame, half = _from_to(said, kind)
     else:
         frame, half = pose(said, settings.degree, settings.sequence), None
@@ -254,7 +254,7 @@ def _inertial(said: Attributes, settings: Settings) -> BodyInertia:
     mass = said.non_negative("mass")
     full = said.numbers("fullinertia", 6, 6)
     diagonal = said.row("diaginertia", ORIGIN)
-    if "fullinertia" in said and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
+    if full is not None and (any(diagonal) or any(key in said for key in ORIENTATIONS)):
         said.report("it has fullinertia and also diaginertia or an orientation; expected one of the two", "fullinertia")
     moments = [*diagonal, 0.0, 0.0, 0.0] if full is None else [*full[:4], full[5], full[4]]
     body = body_fields(mass, frame, moments)
