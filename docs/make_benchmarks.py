@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE))
 
 from benchmark_rows import (  # noqa: E402
     RESULTS,
+    Record,
     Row,
     array_libraries,
     by_hand,
@@ -65,6 +66,18 @@ def slower() -> str:
     return "\n".join(lines) or "- None of these."
 
 
+def versions(records: Iterable[Record]) -> str:
+    """The programs that were measured, each with all its recorded versions."""
+    programs: dict[str, list[str]] = {}
+    for record in records:
+        for program in record.facts["versions"].split(", "):
+            name, version = program.split(" ", 1)
+            known = programs.setdefault(name, [])
+            if version not in (*known, "not installed"):
+                known.append(version)
+    return ", ".join(f"{name} {' and '.join(known)}" for name, known in programs.items() if known)
+
+
 def page() -> str:
     """The text of the page."""
     records = [read(path.stem) for path in sorted(RESULTS.glob("*.txt"))]
@@ -78,7 +91,7 @@ def page() -> str:
     return PARTS.format(
         processor=facts["processor"],
         cores=facts["cores"],
-        versions=facts["versions"],
+        versions=versions(records),
         days=days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}",
         runs=counted,
         loads=f"{loads[0]:g} to {loads[-1]:g}",

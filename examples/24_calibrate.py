@@ -36,7 +36,7 @@ for step in range(4):
     change, _, rank, _ = np.linalg.lstsq(table, off.ravel(), rcond=1e-6)
     print(f"step {step}: {1e3 * np.sqrt((off**2).sum(axis=1).mean()):.4f} mm")
     found = found + change
-print(f"{rank} of {len(true)} errors can be told apart from positions")
+print(f"{rank} of {len(true)} errors can be distinguished by positions")
 
 before = np.linalg.norm(seen[rest] - place(q[rest], np.zeros(len(true)))[:, :3, 3], axis=1)
 after = np.linalg.norm(seen[rest] - place(q[rest], found)[:, :3, 3], axis=1)

@@ -19,7 +19,8 @@ from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, Ty
 
 import numpy as np
 
-from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph
+from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph, of
+from linkwise.arrays.framework import PLAIN
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
@@ -126,6 +127,8 @@ def algorithm(
                 refuse_loops(tree, name)
             if needs_loops and not tree.loops:
                 raise ArgumentError(f"{tree.name!r} has no loops; {name} is for mechanisms with them")
+            if is_traced() or (not PLAIN.issuperset(map(type, inputs_given)) and of(name, inputs_given) is not None):
+                return kernel_of(tree, name, options=options)(*inputs_given)
             if spread and tree.coupled:
                 return _spread(declared, tree, inputs_given, options)
             return function(tree, *inputs_given, **options)
@@ -189,14 +192,14 @@ def find(name: str) -> Algorithm:
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
 
-#: What makes a kernel that is no straight-line code as a whole: see `use_loops`.
+#: Makes a kernel that is not straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
 
 _loops: list[LoopMaker] = []
 
 
 def use_loops(make: LoopMaker) -> None:
-    """Ask this for kernels with loops, before an algorithm is traced; it gives None where there is to be none."""
+    """Register the maker of kernels with loops, which is asked before an algorithm is traced; it returns None to decline."""
     _loops[:] = [make]
 
 

@@ -96,7 +96,7 @@ class Mechanism(Tree):
         convention: str,
         order: Sequence[str] = ("theta", "d", "a", "alpha"),
         joints: str | None = None,
-        **rest: Any,
+        **options: Any,
     ) -> Self:
         """Build a chain from rows of Denavit-Hartenberg parameters.
 
@@ -110,7 +110,7 @@ class Mechanism(Tree):
             What the columns are: any order of theta, d, a, alpha, and b.
         joints : str, optional
             One letter per link: R revolute, P prismatic, F fixed. All revolute by default.
-        **rest
+        **options
             The other arguments of `Mechanism`.
 
         Raises
@@ -124,7 +124,7 @@ class Mechanism(Tree):
         >>> Mechanism.from_dh([(0, 0, 1, 0), (0, 0, 1, 0)], convention="standard").n
         2
         """
-        return cls(links_from_dh(rows, convention=convention, order=order, joints=joints), **rest)
+        return cls(links_from_dh(rows, convention=convention, order=order, joints=joints), **options)
 
     def kernel(self, name: str, *, backend: str | None = None, tier: str | None = None, **options: Any) -> Kernel:
         """Return the compiled function of an algorithm: a NumPy gufunc, and what it can be written as.

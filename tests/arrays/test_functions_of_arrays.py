@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Wrench, arrays, robots
+from linkwise import Link, Mechanism, Position, Spring, Wrench, arrays, robots, simulate
+from linkwise.algorithm import ALGORITHMS
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import manipulability_gradient, towards_middle
 from support.libraries import DIFFERENTIABLE, library_of
@@ -29,6 +31,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "operational_space_inertia": lambda q: ARM.operational_space_inertia(q, mask=PLANE),
     "coriolis": lambda q: ARM.operational_space_dynamics(q, 0.3 * q, mask=PLANE).coriolis,
     "nullspace": lambda q: ARM.operational_space_dynamics(q, q, mask=PLANE).nullspace,
+    "other_types": lambda q: ARM.operational_space_dynamics(q, Q[0].astype(np.float32), mask=PLANE).inverse,
     "joint_velocities": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).qd,
     "slowed": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, qd_max=0.1, dt=0.5).qd,
     "damped": lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE, region=2.0, secondary=0.1 * q).achieved,
@@ -58,6 +61,27 @@ def test_values_and_derivatives(module: str, name: str) -> None:
     error = abs((slope * direction).sum() - (change * weights).sum()) / max(1.0, np.abs(change).max())
     print(f"{error:.1e}")
     assert error < 1e-8
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+@pytest.mark.parametrize(
+    "name",
+    ["lagrangian", "lagrange_dynamics", "length_inertia_torque", "configuration_rate", "inverse_operational_space_inertia"],
+)
+def test_functions_over_scalars_are_their_kernels(name: str, module: str) -> None:
+    springs = [Spring({"link1": 1.0, "link2": -2.0}, inertia=0.5)] if name == "length_inertia_torque" else ()
+    arm, declared = robots.planar_2r().replace(springs=springs), ALGORITHMS[name]
+    at = [Q[0, :2]] * len(declared.inputs)
+    with library_of(module) as library:
+        states = [library.array(x) for x in at]
+        values, kernel = declared.function(arm, *states), arm.kernel(name)
+        assert type(values) is type(states[0])
+        assert np.array_equal(np.asarray(values), kernel(*at))
+        slopes = [
+            library.jacrev(partial(call, *states[:-1]))(states[-1]) for call in (partial(declared.function, arm), kernel)
+        ]
+        assert np.array_equal(*map(np.asarray, slopes))
+        assert np.asarray(slopes[0]).any()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -144,3 +168,25 @@ def test_a_batch_of_operational_spaces_is_a_loop() -> None:
         one = arm.operational_space_dynamics(row, 0.3 * row)
         for name in ("inertia", "coriolis", "gravity", "inverse", "nullspace"):
             assert np.array_equal(getattr(batch, name)[k], getattr(one, name)), name
+
+
+def test_a_constraint_of_arrays_counts_its_arguments() -> None:
+    with library_of("torch") as library, pytest.raises(TypeError, match="multiple values for argument 'link'"):
+        Position(library.array(TWIST[:3]), link="tool")
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_batches_of_none_and_what_is_not_finite(module: str) -> None:
+    bad = np.array([Q[0], [np.nan, 0.0, 0.0]])
+    with library_of(module) as library:
+        none = library.jacrev(lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).qd.sum())(library.array(Q[:0]))
+        assert tuple(none.shape) == (0, 3)
+        modes = ARM.modes(library.array(bad))
+        assert np.array_equal(
+            np.isfinite(np.asarray(modes.frequencies)), np.isfinite(ARM.modes(bad[:1]).frequencies) & [[1], [0]]
+        )
+        assert np.isnan(np.asarray(modes.shapes)[1]).all()
+        with pytest.raises(ArgumentError, match=r"the batch shapes do not fit each other: q0 \(2,\), qd0 \(3,\)"):
+            library.jacrev(lambda q: simulate(ARM, q, np.zeros((3, 3)), t=(0.1, 0.01)).q)(library.array(Q))
+        with pytest.raises(ArgumentError, match="static_equilibrium: q0 holds int"):
+            ARM.static_equilibrium(library.array([0, 0, 1]))

@@ -165,6 +165,8 @@ def test_what_does_not_fit_is_named(jax: Any) -> None:
         function(q, qd[:3], qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: q holds int64; expected float32 or float64"):
         arm.inverse_dynamics(q.astype(int), qd, qdd)
+    with pytest.raises(ArgumentError, match=r"q holds complex128; expected float32 or float64: \.real"):
+        arm.inverse_dynamics(q.astype(complex), qd, qdd)
     with pytest.raises(ArgumentError, match=r"inverse_dynamics: out= is for NumPy arrays; arrays of jax take none"):
         arm.kernel("inverse_dynamics")(q, qd, qdd, out=np.zeros((5, 2)))
 

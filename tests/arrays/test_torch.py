@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, robots, simulate, stack
+from linkwise import Link, Mechanism, Position, robots, simulate, stack
 from linkwise.errors import ArgumentError, KernelError, MissingExtraError
 from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
@@ -160,14 +160,19 @@ def test_methods_within_a_compiled_function(torch: Any) -> None:
 
 
 def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
-    arm, (q, _, _) = robots.planar_2r(), states(torch)
+    arm, (q, _, _), target = robots.planar_2r(), states(torch), Position("tool", [1.0, 0.5, 0.0], mask=[1, 1, 0])
+    stacked = stack([arm, arm])
     for call, message in (
-        (lambda q: arm.all_inverse_kinematics(arm.forward_kinematics(q)).q, "all_inverse_kinematics is no part of a graph"),
+        (lambda q: arm.all_inverse_kinematics(arm.forward_kinematics(q)).q, "all_inverse_kinematics is not part of a graph"),
         (lambda q: simulate(arm, q, t=(0.1, 0.01), torque=lambda t, q, qd: -qd).q, "torque is a function; expected numbers"),
         (lambda q: arm.inverse_kinematics(np.eye(4)).q + q, "inverse_kinematics: there is no tensor among its arguments"),
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
         (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
         (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),
+        (lambda q: arm.solve(Position("tool", q[0])).q, "Position is no part of a graph of torch.compile"),
+        (stacked.gravity_torque, "gravity_torque of a stack is no part of a graph of torch.compile"),
+        (lambda q: arm.joint_velocities(q, np.ones(6)).qd, "a task of joint rates is no part of a graph of torch.compile"),
+        (lambda q: arm.solve(target, q0=q).q, "solve is no part of a graph of torch.compile"),
         (lambda q: arm.gravity_torque(q.long()), "gravity_torque: q holds int64; expected float32 or float64"),
         (lambda q: arm.gravity_torque(q[..., :1]), r"gravity_torque: q has the shape \(5, 1\); expected \(\.\.\., 2\)"),
     ):
@@ -278,13 +283,15 @@ def test_kernels_of_graphs_are_kept_up_to_a_number(torch: Any, monkeypatch: pyte
     assert [kernel() is not None for kernel in kernels] == [False, True, True]
 
 
-def test_linearisation_and_modes_within_a_compiled_function(torch: Any) -> None:
+def test_functions_of_several_kernels_within_a_compiled_function(torch: Any) -> None:
     """The same operations, so to the last bit."""
-    arm, floating = robots.planar_2r(), craft()
+    arm, floating, plane = robots.planar_2r(), craft(), [1, 1, 0, 0, 0, 0]
     at = torch.tensor([[-1.57, 0.1], [-0.3, 0.2]], dtype=torch.float64)
     state = torch.as_tensor(floating.random_configuration(1)), torch.linspace(0.0, 1.0, floating.nv, dtype=torch.float64)
     for function, args in (
         (lambda q: arm.modes(q).frequencies.sum() + arm.linearize(q).A.sum(), (at,)),
+        (lambda q: arm.operational_space_dynamics(q, 0.3 * q, mask=plane).coriolis.sum(), (at,)),
+        (lambda q: arm.manipulability(q, mask=plane).sum(), (at,)),
         (lambda q, qd: floating.linearize(q, qd).A.square().sum(), state),
     ):
         graph = torch.compile(function, fullgraph=True, backend="aot_eager")
@@ -356,6 +363,8 @@ def test_methods_take_tensors(torch: Any) -> None:
     assert np.abs(wrench.grad.numpy() + arm.jacobian(q.detach().numpy(), frame="body").sum((0, 2))).max() < 1e-13
     with pytest.raises(ArgumentError, match=r"forward_kinematics: q holds int64; expected float32 or float64: \.double\(\)"):
         arm.forward_kinematics(torch.zeros(2, dtype=torch.int64))
+    with pytest.raises(ArgumentError, match=r"q holds complex64; expected float32 or float64: \.real"):
+        arm.forward_kinematics(torch.zeros(2, dtype=torch.complex64))
     with pytest.raises(ArgumentError, match="arrays of torch take none"):
         arm.kernel("forward_kinematics")(q, out=np.zeros((4, 4)))
 

@@ -66,6 +66,16 @@ def test_dask_inside_stays_lazy() -> None:
     assert solution.success.sel(time=0.2).dims == ("arm",)
 
 
+def test_results_have_their_names() -> None:
+    q = labelled(NUMBERS[0])
+    solution, system = ARM.inverse_kinematics(ARM.forward_kinematics(q), mask=[1, 1, 0, 0, 0, 0]), ARM.linearize(q)
+    rest, motion = ARM.static_equilibrium(q[0, 0]), simulate(ARM, q[0, 0], t=(0.02, 0.01))
+    found = [solution.q, solution.success, system.A, system.qdd, rest.success, motion.tau, ARM.spatial_operators(q).phi]
+    assert [one.name for one in found] == ["q", "success", "A", "qdd", "success", "tau", "phi"]
+    assert system.A.dims == ("arm", "time", "A_0", "A_1")
+    assert (solution.q.dims, motion.tau.dims) == (("arm", "time", "q_0"), ("tau_0", "tau_1"))
+
+
 def test_stacks_are_a_dimension() -> None:
     arms = stack([ARM, ARM.with_payload(1.0)])
     torque = arms.gravity_torque(labelled(NUMBERS[0]))

@@ -230,5 +230,8 @@ def test_wrong_things_are_refused() -> None:
         Chain(robots.planar_2r(), angles="zyz")
     with pytest.raises(ModelError, match="position"):
         FixedPosition("place", "tool", [0.0, np.nan, 0.0])
+    for wrong in (1.0, True, "x", [1.0, 2.0], [[1.0, 2.0, 3.0]]):
+        with pytest.raises(ModelError, match=r"'place': position is .*; expected 3 finite numbers"):
+            FixedPosition("place", "tool", wrong)
     with pytest.raises(ArgumentError, match="q0"):
         crane().reset([np.nan] * 4)

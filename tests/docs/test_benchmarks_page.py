@@ -38,3 +38,7 @@ def test_every_comparison_of_the_files_is_on_the_page(monkeypatch: pytest.Monkey
         assert len(compared) > 8
         for label in compared:
             assert f"| {label} |" in page, label
+
+
+def test_no_program_that_is_compared_is_called_missing() -> None:
+    assert "not installed" not in (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")

@@ -72,7 +72,7 @@ PRINTED = {
     "replayed 880 cycles of ... ports; differing: {}\ndrawn: out/joystick_jog.png\n",
     "21_controller_in_c.py": "in Python: at most 4.0... mrad off the way\nin C:      at most 4.0... mrad off the way\n"
     "2000 cycles at 1 kHz: the law takes ...",
-    "24_calibrate.py": "24 errors to find, ...step 0: 3.46... mm\nstep 1: 0.08... mm\n...22 of 24 errors can be told ...\n"
+    "24_calibrate.py": "24 errors to find, ...step 0: 3.46... mm\nstep 1: 0.08... mm\n...22 of 24 errors can be ...\n"
     "other poses: 3.47 mm before, 0.089 mm after\n",
     "25_planar_chains.py": "the tip of A3 is at x = 0.0000 m, y = 2.4142 m...= 3 degrees of freedom\nfour-bar: 1 degree of "
     "freedom, open by ...19.4 % occupied;...of 3200 between them 0 collide; 54 mm apart at least\ndrawn: ...\ndrawn: ...\n",

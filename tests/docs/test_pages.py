@@ -67,6 +67,16 @@ def test_snippets_of_page(page: Path, desk: Path) -> None:
             printed = None
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_rows_of_a_table_have_its_columns(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+        head, rule, *rows = table.splitlines()
+        assert re.fullmatch(r"\|( ?:?-+:? ?\|)+", rule), f"{head}\n{rule}"
+        for row in (rule, *rows):
+            assert len(re.findall(r"(?<!\\)\|", row)) == len(re.findall(r"(?<!\\)\|", head)), row
+
+
 def test_every_block_is_of_a_kind_that_is_checked() -> None:
     for page in PAGES:
         for block in blocks(page):

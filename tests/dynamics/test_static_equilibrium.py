@@ -53,6 +53,27 @@ def test_a_start_from_which_no_step_helps_falls() -> None:
     assert np.abs(rest.q.ravel() - [0.0, 0.0, np.pi]).max() < 1e-12
 
 
+def test_without_any_stiffness_there_is_no_step() -> None:
+    """What turns about the vertical feels no gravity: nothing holds an effort, and anywhere it rests without."""
+    disc = Mechanism([Link(mass=1.0, com=(0.5, 0.0, 0.0))])
+    rest = disc.static_equilibrium([[0.3], [0.3]], [[0.2], [0.0]])
+    assert rest.success.tolist() == [False, True]
+    assert rest.neutral.all()
+    assert np.array_equal(rest.q, [[0.3], [0.3]])
+
+
+def test_a_start_at_rest_or_without_any_slope() -> None:
+    """At rest gravity takes no effort to compare with; of a chain stretched level no effort has a slope, to the last bit."""
+    starts = np.array([[0.0, 0.0, 0.0], [1e-9, 0.0, 0.0], [np.pi, 0.0, 0.0]])
+    with np.errstate(over="raise", invalid="raise"):
+        rest, fallen = chain(3).static_equilibrium(starts), robots.planar_3r().static_equilibrium([0.0, 0.0, 0.0])
+    assert rest.success.all()
+    assert rest.stable.tolist() == [True, True, False]
+    assert np.abs(rest.q - [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [np.pi, 0.0, 0.0]]).max() < 1e-12
+    assert bool(fallen.success & fallen.stable)
+    assert np.abs(fallen.q - [-np.pi / 2, 0.0, 0.0]).max() < 1e-12
+
+
 def test_loops_rest_where_the_potential_energy_is_least() -> None:
     """The energy along the branch of a four-bar, by its crank, a parabola through the least of some thousand."""
     bars = robots.four_bar()

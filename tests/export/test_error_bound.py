@@ -30,7 +30,7 @@ def test_bounds_hold_and_are_close(name: str) -> None:
     """Against 60 digits; a bound is the sum of the sizes of some hundred roundings, of which most cancel."""
     tape = {"plain": plain, "random": lambda: random_tape(3)}.get(name, lambda: robots.load("planar_3r").kernel(name).tape)()
     room = 1e-12 if name == "forward_dynamics" else 1e-13  # (the mass matrix has a condition of some hundred)
-    points = samples(tape, rows=3).given
+    points = samples(tape, rows=3).inputs
     found = computed(tape, points)
     for point, row in zip(points.tolist(), found, strict=True):
         wanted, bounds = exactly(tape, point), bounded(tape, point)
@@ -42,7 +42,7 @@ def test_bounds_hold_and_are_close(name: str) -> None:
 def test_single_precision_is_bounded_too() -> None:
     """Each operation rounded to float32, one after the other, with numbers rounded before."""
     for tape in (plain(), random_tape(5)):
-        point = samples(tape, 1, "single").given[0]
+        point = samples(tape, 1, "single").inputs[0]
         values = [np.float32(number) for number in (*point, *tape.constants)]
         forms = {
             "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "neg": np.negative, "sqrt": np.sqrt,
@@ -72,12 +72,12 @@ def test_an_open_choice_has_no_bound() -> None:
 
 def test_samples_are_the_same_each_time_and_short() -> None:
     again = samples(plain())
-    assert np.array_equal(again.given, drawn_for("plain").given)
-    assert np.array_equal(again.given, again.given.astype(np.float32)), "exact in single precision"
+    assert np.array_equal(again.inputs, drawn_for("plain").inputs)
+    assert np.array_equal(again.inputs, again.inputs.astype(np.float32)), "exact in single precision"
     assert np.isfinite(again.allowed).all()
 
 
 def test_inputs_may_be_the_same_in_all_rows() -> None:
-    given = samples(plain(), same=("p",)).given
+    given = samples(plain(), same=("p",)).inputs
     assert np.array_equal(given[0, 3:], given[3, 3:])
     assert (given[0, :3] != given[3, :3]).all()

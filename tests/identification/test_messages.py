@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "second joint still": (
         puma(1),
         f"{UNKNOWN}7 of 58 base parameters stay unknown\nno effect: 'XX2R', 'ZZ2R', 'XZ2R', 'B2', 'Tc+2' and 'Tc-2'\n"
-        f"not told apart: 'MY2' and 'XY2' (1 of 2 combinations are seen)\n{FOOTNOTE}",
+        f"not separable: 'MY2' and 'XY2' (1 of 2 combinations are seen)\n{FOOTNOTE}",
     ),
     "shapes differ": (
         lambda: identify(ARM, Q, QD, QDD, TAU[:-1]),
@@ -157,4 +157,4 @@ def test_degenerate_motion_needs_no_exact_zero() -> None:
         identify(DRIVEN, alike, alike, alike, alike, effort_std=1.0)
     print(caught.value)
     assert str(caught.value).startswith(UNKNOWN)
-    assert "not told apart: " in str(caught.value)
+    assert "not separable: " in str(caught.value)

@@ -94,5 +94,5 @@ def test_a_way_along_a_path(module: str) -> None:
 
 
 def test_a_number_of_solutions_is_not_known_where_jax_traces() -> None:
-    with library_of("jax") as library, pytest.raises(ArgumentError, match="how many results there are depends on numbers"):
+    with library_of("jax") as library, pytest.raises(ArgumentError, match="the number of results depends on values"):
         library.jit(lambda pose: ARM.all_inverse_kinematics(pose).q)(library.array(T))

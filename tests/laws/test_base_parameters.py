@@ -152,7 +152,7 @@ def test_joints_that_follow_others() -> None:
     assert relative(table[:, found.columns] @ found.matrix, table) <= SPAN
     assert len(found) >= len(fewest)
     assert not found.minimal
-    assert "some may not be told apart" in repr(found)
+    assert "some may not be distinguishable" in repr(found)
 
 
 def test_a_motor_without_carrier_is_felt_with_the_first_moment_of_inertia() -> None:

@@ -68,7 +68,7 @@ def random_tape(seed: int, steps: int = 60) -> Tape:
 def arguments(tape: Tape, drawn: Samples, row: int | slice = slice(None)) -> list[np.ndarray]:
     """The inputs of a tape at the points of its samples, or at one of them."""
     ends = np.cumsum([prod(shape) for shape in tape.inputs.values()])
-    pieces = np.split(drawn.given[row], ends[:-1], axis=-1)
+    pieces = np.split(drawn.inputs[row], ends[:-1], axis=-1)
     return [piece.reshape((*piece.shape[:-1], *shape)) for piece, shape in zip(pieces, tape.inputs.values(), strict=True)]
 
 

@@ -54,7 +54,9 @@ class View:
                 return None
             expected *= length
         steps = [(0, 0)] * (len(batch) - split) + list(zip(self.shape[:split], self.strides[:split], strict=True))
-        axes = [(length, step if own > 1 else 0) for length, (own, step) in zip(batch, steps, strict=True) if length > 1]
+        axes = [
+            (length, step if extent > 1 else 0) for length, (extent, step) in zip(batch, steps, strict=True) if length > 1
+        ]
         if any(step != length * inner for (_, step), (length, inner) in pairwise(axes)):
             return None
         step, align = axes[-1][1] if axes else 0, row_alignment(size * item)
@@ -346,14 +348,16 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
     libraries = {name: LIBRARIES.get(library_name(value), Library) for name, value in arguments.items()}
     devices = {name: driver().device_of(here.address, here.device) for name, here in views.items()}
     first = next((device for device in devices.values() if device is not None), driver().devices[0])
-    (one, library), *_ = libraries.items()
+    (reference, library), *_ = libraries.items()
     for name, here in views.items():
         if libraries[name] is not library:
             raise ArgumentError(
-                f"{subject}: {one} is of {library.name} and {name} of {libraries[name].name}; expected one library"
+                f"{subject}: {reference} is of {library.name} and {name} of {libraries[name].name}; expected one library"
             )
-        if here.dtype != views[one].dtype:
-            raise ArgumentError(f"{subject}: {one} holds {views[one].dtype} and {name} {here.dtype}; expected one type")
+        if here.dtype != views[reference].dtype:
+            raise ArgumentError(
+                f"{subject}: {reference} holds {views[reference].dtype} and {name} {here.dtype}; expected one type"
+            )
         if devices[name] is not first and (here.address or devices[name] is not None):
             where = "no device" if (other := devices[name]) is None else f"device {other.number}"
             raise ArgumentError(f"{subject}: {name} is on {where}; expected it on device {first.number}, with the others")
@@ -362,7 +366,7 @@ def placed(subject: str, arguments: dict[str, Any]) -> DeviceArguments:
         source = 0 if here.keep is not None else here.stream
         if library is Library and source is not None and source != result.stream:
             first.wait(source)
-    return DeviceArguments(result, views[one].dtype, tuple(views.values()))
+    return DeviceArguments(result, views[reference].dtype, tuple(views.values()))
 
 
 # ── kernels ───────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
@@ -32,11 +32,14 @@ class Signature(NamedTuple):
         The shape of each argument and of each result; None for a size of a result that depends on numbers.
     dtypes : tuple of str
         What each result holds, as ``"float64"``.
+    names : tuple of str
+        What results are called, by libraries whose arrays have names; none where they have none of their own.
     """
 
     inputs: tuple[tuple[Any, ...], ...]
     outputs: tuple[tuple[Any, ...], ...]
     dtypes: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 class Framework(ABC):
@@ -85,7 +88,7 @@ class Framework(ABC):
         return False
 
     def takes(self, dtype: Any) -> bool:
-        """Whether arrays of this library with such elements are computed with; as NumPy does, if not said otherwise."""
+        """Whether kernels compute with such elements: by default those with which they do in NumPy."""
         return np.can_cast(dtype, np.float64)
 
     def batch(self, name: str, array: Any, core: Shape) -> Any:
@@ -256,7 +259,7 @@ def refuse(message: str) -> NoReturn:
 
 
 def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
-    """A shape in numbers: names are attributes of the mechanism, and ... is what the array has there, where it has it."""
+    """A shape in numbers: a name is an attribute of the mechanism, `...` is any further dimensions of the array."""
     sizes = tuple(getattr(mechanism, size) if isinstance(size, str) else size for size in core if size is not ...)
     return (*trailing[: len(trailing) - len(sizes)], *sizes) if ... in core else sizes
 
@@ -281,8 +284,8 @@ def jumps(module: Any, change: Any, flags: Any) -> Any:
 
 
 def no_graph(subject: str) -> str:
-    """What is said of a function that `torch.compile` cannot trace."""
-    return f"{subject} is no part of a graph of torch.compile; expected torch.compiler.disable() around the call"
+    """The error message for a function that `torch.compile` cannot trace."""
+    return f"{subject} is not part of a graph of torch.compile; expected torch.compiler.disable() around the call"
 
 
 def apply(
@@ -314,7 +317,15 @@ def apply(
         return function(np, *arguments)
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
-    return function(library.functions, *arguments)
+    return function(library.functions, *_alike(subject, library, arguments))
+
+
+def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
+    """The arguments as arrays of the library, of one type."""
+    near = next(value for value in arguments if library.owns(value))
+    own = [x if library.owns(x) else library.constant(numbers(subject, x), near=near) for x in arguments]
+    kind = reduce(library.functions.promote_types, [x.dtype for x in own])
+    return [x if x.dtype == kind else x.to(kind) if hasattr(x, "detach") else x.astype(kind) for x in own]
 
 
 def plain(array: Any) -> Any:

@@ -101,9 +101,9 @@ def _device_inverse(
     if nq != rows or not determined:
         still = library.constant(np.zeros((nq, rows)), near=q)
         return q[..., None] * 0.0 + still, success & ~success
-    module, one = library.functions, library.constant(np.eye(rows), near=q)
+    module, unit = library.functions, library.constant(np.eye(rows), near=q)
     jacobian = library.of_kernel(kernel.derivative("q"))(q, *parameters)
     finite = module.isfinite(jacobian).all(-1).all(-1)
-    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, one))
+    values = module.linalg.svdvals(library.where(finite[..., None, None], jacobian, unit))
     exists = finite & success & (values[..., -1] > SINGULAR * values[..., 0])
-    return module.linalg.inv(library.where(exists[..., None, None], jacobian, one)), exists
+    return module.linalg.inv(library.where(exists[..., None, None], jacobian, unit)), exists

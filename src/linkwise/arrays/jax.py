@@ -99,7 +99,7 @@ class JaxFramework(DifferentiableFramework):
         if not self.differentiates(arguments):  # (where only derivatives are taken, the numbers are there)
             return tuple(jnp.asarray(x) if flag else x for x, flag in zip(run(*arguments), numeric, strict=True))
         if any(None in shape for shape in signature.outputs):
-            raise ArgumentError("how many results there are depends on numbers; expected a call outside of jax.jit and vmap")
+            raise ArgumentError("the number of results depends on values; expected a call outside of jax.jit and vmap")
         pairs = list(zip(arguments, signature.inputs, strict=True))
         batch = jnp.broadcast_shapes(*[np.shape(x)[: np.ndim(x) - len(core)] for x, core in pairs])
         triples = zip(signature.outputs, kinds, numeric, strict=True)
@@ -153,7 +153,8 @@ def _same_numbers(kernel: Any, args: Sequence[Any]) -> list[Any]:
         if isinstance(arg, jax.Array):
             _check_device(f"{kernel.name}: {name}", arg)
             if arg.dtype not in {jnp.dtype("float32"), jnp.dtype("float64")}:
-                raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: .astype(float)")
+                remedy = ".real" if arg.dtype.kind == "c" else ".astype(float)"
+                raise ArgumentError(f"{kernel.name}: {name} holds {arg.dtype}; expected float32 or float64: {remedy}")
         else:
             FRAMEWORK.check_other(kernel, name, arg)
     shapes = [np.shape(arg) for arg in args]
@@ -187,7 +188,7 @@ def _broadcast(cores: Sequence[tuple[int, ...]], arrays: Sequence[Any]) -> list[
         return list(arrays)
     batch = np.broadcast_shapes(*batches)
     triples = zip(arrays, batches, cores, strict=True)
-    return [jnp.broadcast_to(array, (*batch, *core)) if own else array for array, own, core in triples]
+    return [jnp.broadcast_to(array, (*batch, *core)) if shape else array for array, shape, core in triples]
 
 
 # ── the primitive ─────────────────────────────────────────────────────────────────────────────────

@@ -24,8 +24,8 @@ from linkwise.errors import ArgumentError, KernelError
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
 
-#: The kernels that the operator may call, by their keys, and the last that compiled graphs do: these stay although nobody
-#: else has them, as that of an exported graph whose mechanism is gone.
+#: The kernels that the operator may call, by their keys. Compiled graphs keep the last 256 of theirs alive, also where the
+#: mechanism is gone.
 KERNELS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 COMPILED: deque[Any] = deque(maxlen=256)
 _KEYS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
@@ -224,8 +224,8 @@ def _same_numbers(kernel: Any, names: Sequence[str], args: Sequence[Any]) -> lis
     for name, arg in zip(names, args, strict=False):
         if isinstance(arg, torch.Tensor):
             if arg.dtype not in NUMBERS:
-                kind = str(arg.dtype).removeprefix("torch.")
-                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: .double()")
+                kind, remedy = str(arg.dtype).removeprefix("torch."), ".real" if arg.is_complex() else ".double()"
+                refuse(f"{kernel.name}: {name} holds {kind}; expected float32 or float64: {remedy}")
             if arg.layout != torch.strided:
                 kind = str(arg.layout).removeprefix("torch.")
                 refuse(f"{kernel.name}: {name} is laid out as {kind}; expected a dense tensor: .to_dense()")
@@ -257,8 +257,8 @@ def _device(subject: str, names: Sequence[str], args: Sequence[Any]) -> Any:
         if place.type not in {"cpu", "cuda"}:
             refuse(f"{subject}: {name} is on the device {place}; expected a tensor on the CPU: .cpu()")
         if place != first:
-            one = next(iter(places))
-            refuse(f"{subject}: {one} is on the device {first} and {name} on {place}; expected one device")
+            reference = next(iter(places))
+            refuse(f"{subject}: {reference} is on the device {first} and {name} on {place}; expected one device")
     return first
 
 

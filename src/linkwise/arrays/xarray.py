@@ -61,14 +61,16 @@ class XarrayFramework(Framework):
             _core("map", f"argument {k}", x, shape)
             for k, (x, shape) in enumerate(zip(arguments, signature.inputs, strict=True))
         ]
-        new = [_axes(f"result{k}", shape) for k, shape in enumerate(signature.outputs)]
+        called = signature.names or tuple(f"result{k}" for k in range(len(signature.outputs)))
+        new = [_axes(name, shape) for name, shape in zip(called, signature.outputs, strict=True)]
 
         def computed(*arrays: Any) -> Any:
             library = of("map", arrays)
             results = library.map(function, signature, arrays) if library else function(*arrays)
             return results if len(results) > 1 else results[0]
 
-        return _applied(computed, arguments, names, new)
+        results = _applied(computed, arguments, names, new)
+        return tuple(result.rename(name) for name, result in zip(called, results, strict=True))
 
 
 FRAMEWORK = XarrayFramework()

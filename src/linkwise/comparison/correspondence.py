@@ -136,7 +136,7 @@ def compare(
 
 
 def _compared(first: JointAxes, second: JointAxes, tol: float, seed: int) -> Comparison:
-    """How far the kinematics of two chains with the same joints are the same."""
+    """How closely the kinematics of two chains with the same joints agree."""
     texts = differences(first.axes, second.axes, tol)
     ties = ties_between(first.axes, second.axes)
 

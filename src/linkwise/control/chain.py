@@ -110,7 +110,9 @@ class Chain:
     ) -> None:
         mistakes, first_values = Mistakes(), dict(ports or {})
         listed = (constraints,) if isinstance(constraints, (ChainConstraint, Clear)) else tuple(constraints)
-        self.constraints = tuple(KeepClear(clear=one) if isinstance(one, Clear) else one for one in listed)
+        self.constraints = tuple(
+            KeepClear(clear=constraint) if isinstance(constraint, Clear) else constraint for constraint in listed
+        )
         sound = _sound(self.constraints, mistakes)
         self.angles = str(mistakes.take(known, angles))
         if not isinstance(mechanism, Tree):
@@ -139,7 +141,7 @@ class Chain:
         self.layout = cast("Layout", layout)
         self.ports: Ports = self.layout.ports
         parts = parts_of(mechanism, self.constraints, self.angles)
-        self._keeping = next((one for one in self.constraints if isinstance(one, KeepClear)), None)
+        self._keeping = next((constraint for constraint in self.constraints if isinstance(constraint, KeepClear)), None)
         self._require_clear(self.q0)
         self._cycle = Cycle(parts, self.ports.inputs, self.ports.outputs, self.q0, self._keeping)
         self._joints = JointValues(self.layout)
@@ -498,7 +500,7 @@ def _keeping(constraint: KeepClear, ports: Ports) -> KeepClear:
 
 
 def _row(constraint: ChainConstraint, ports: Ports, fresh: Ports) -> ChainConstraint:
-    """The same with the values that its ports have now, as far as they are numbers."""
+    """The constraint with the present values of its ports, as far as they are numbers."""
     names = {quantity: f"{constraint.name}.{quantity}" for quantity in constraint.inputs}
     now: dict[str, Any] = {quantity: ports.read(name) for quantity, name in names.items() if _changed(ports, fresh, name)}
     return replace(constraint, **now)

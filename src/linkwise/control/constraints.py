@@ -105,7 +105,7 @@ class ChainConstraint:
     enabled: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        check = Checker(f"constraint {self.name!r}" if self.name else f"{self.kind} constraint")
+        check = Checker(f"constraint {self.name!r}" if self.name else f"{self.kind} constraint".strip())
         self._check(check)
         check.finish()
 
@@ -123,7 +123,8 @@ class ChainConstraint:
                 values = real_or_empty(value)
                 if values.shape != shape or not np.isfinite(values).all():
                     check.report(name, value, "3 finite numbers" if shape else "a finite number")
-                settle(self, **{name: tuple(values.tolist()) if shape else values.tolist()})
+                else:
+                    settle(self, **{name: tuple(values.tolist()) if shape else values.tolist()})
 
     @classmethod
     def specific(cls) -> tuple[str, ...]:
@@ -132,12 +133,12 @@ class ChainConstraint:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The inputs that it has, without its name."""
+        """Names of its input ports, without that of the constraint."""
         return ("enabled", *self.vectors, *self.scalars)
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """Equal for those that are equal in all that a file holds."""
+        """What a file of the chain holds of it; constraints with equal content are the same."""
         return (self.kind, *(getattr(self, item.name) for item in fields(self)))
 
     @property
@@ -394,7 +395,7 @@ REPLACEMENTS: dict[str, Any] = {
 
 
 def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **specific: Any) -> ChainConstraint:
-    """The constraint of a kind, from what the file of a chain says of it.
+    """The constraint of a kind, from its table in the file of a chain.
 
     Raises
     ------
@@ -413,7 +414,7 @@ def constraint_of(kind: str, name: str, link: str, *, enabled: bool = True, **sp
     for key in lacking:
         expected = "the name of a link" if key == "to" else "three numbers"
         check.report(key, None, f"{expected}, which a {kind} constraint needs")
-    for key in specific.keys() - known if kind in KINDS else ():
+    for key in [key for key in specific if key not in known] if kind in KINDS else ():
         listed = " and ".join(known) if len(known) < 3 else f"{', '.join(known[:-1])} and {known[-1]}"
         check.report(key, specific[key], f"nothing, for a {kind} constraint has {listed}")
     fields = {key: specific.get(key, REPLACEMENTS[key]) for key in known if key in specific or key in lacking}

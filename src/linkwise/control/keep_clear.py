@@ -94,7 +94,7 @@ class KeepClear(ChainConstraint):
     def content(self) -> tuple[Any, ...]:
         """Equal for those that are equal in all that a file holds."""
         clear = self.clear
-        shapes = tuple((one.kind, one.size, one.origin.tobytes(), one.colour) for one in clear.obstacles.shapes)
+        shapes = tuple((shape.kind, shape.size, shape.origin.tobytes(), shape.colour) for shape in clear.obstacles.shapes)
         return (self.name, self.enabled, *clear.key, clear.margin, clear.obstacles.names, shapes)
 
     def equations(self, tree: Tree) -> list[tuple[str, Constraint]]:
@@ -137,7 +137,7 @@ class ClearLimits:
         shapes, kinds = collision_shapes(tree, clear.disabled, clear.seed), clear.obstacles.kinds
         self.levers, self.reserve = pair_levers(shapes, bool(kinds)), RESERVE * size_of(tree)
         self.sliding, self._growth = sliding_limits(tree), lever_growth(shapes, bool(kinds))
-        self.distance, self.least = (distance_kernel(shapes, kinds, least=one, grouped=not one) for one in (False, True))
+        self.distance, self.least = (distance_kernel(shapes, kinds, least=flag, grouped=not flag) for flag in (False, True))
         self.groups, n = len(self.levers), tree.nq
         row = dict.fromkeys(("q", "goal", "low", "high"), (n,)) | {"distance": (self.groups,), "switch": (2,)}
         parts = {"toward": (3 * n,), "away": (3 * n,), "binds": (1,)}
@@ -159,7 +159,7 @@ class ClearLimits:
         left, levers = distance - switch[0], self._levers(q)
         ways = self._ways(q, goal, levers)
         free = np.array([greatest(part - self.reserve, 0.0) for part in left], dtype=object)
-        binds = select(-smallest([0.5 * most - way for most, way in zip(free, ways, strict=True)]), switch[1], 0.0)
+        binds = select(-smallest([0.5 * most - change for most, change in zip(free, ways, strict=True)]), switch[1], 0.0)
         alone, (least_slides, most_slides) = np.concatenate([goal, low, high]), self.sliding
         low = np.array(
             [greatest(*pair) if np.isfinite(pair[1]) else pair[0] for pair in zip(low, least_slides, strict=True)]
@@ -193,7 +193,7 @@ class ClearLimits:
     def _within(self, q: Array, goal: Array, low: Array, high: Array, free: Array, ways: Array, levers: Array) -> Array:
         """A goal towards the one given, and limits, each (n,): no step between them is longer than what is free (G,)."""
         halves = 0.5 * (1.0 - ROUNDING) * free
-        shares = [half / greatest(way, TINY) for half, way in zip(halves, ways, strict=True)]
+        shares = [half / greatest(change, TINY) for half, change in zip(halves, ways, strict=True)]
         turns, slides = self._growth
         moving = np.asarray((self.levers > 0.0) | ((turns > 0.0) & np.any(slides > 0.0, axis=1, keepdims=True)))
         counts = moving.sum(axis=1)

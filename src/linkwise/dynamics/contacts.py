@@ -681,7 +681,7 @@ def _least_squares(matrix: FloatArray, right: FloatArray, terms: FloatArray) -> 
 
 
 def _least_inverse(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What gives the least solution of such systems from their right sides, and onto forces that accelerate nothing."""
+    """The matrix that gives least solutions from right sides, and the projection onto forces that accelerate nothing."""
     size = np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), 0.0))
     scale = np.where(size > 0.0, size, 1.0)
     values, axes = np.linalg.eigh(matrix / (scale[..., :, None] * scale[..., None, :]))

@@ -165,8 +165,8 @@ class BodyState:
     """How one body sits on its parent, its motion in its own axes, and what acts on it.
 
     ``accel``: acceleration of the origin less gravity; ``force``, ``moment``: received from the parent, at the origin;
-    ``way``: steps on the parent towards the origin, with the force on the point mass at the end of each; ``rest``: what is
-    left of the way.
+    ``path``: steps on the parent towards the origin, with the force on the point mass at the end of each;
+    ``remainder``: what is left of the path.
     """
 
     joint: JointTransform
@@ -174,8 +174,8 @@ class BodyState:
     accel: Array
     force: Array
     moment: Array
-    way: list[tuple[Array, Array]]
-    rest: Array
+    path: list[tuple[Array, Array]]
+    remainder: Array
 
 
 def recursion(tree: Tree, bodies: Bodies, q: Array, qd: Array, qdd: Array, loads: Loads = ()) -> Array:
@@ -266,8 +266,8 @@ def _inward(state: BodyState, parent: BodyState) -> None:
     """Pass on to the parent what the body receives from it, and what point masses on the way to it need."""
     rotation = state.joint.rotation
     force, moment = rotation @ state.force, rotation @ state.moment
-    moment = moment + cross(state.rest + state.joint.fixed @ state.joint.slide, force)
-    for step, load in reversed(state.way):
+    moment = moment + cross(state.remainder + state.joint.fixed @ state.joint.slide, force)
+    for step, load in reversed(state.path):
         force = force + load
         moment = moment + cross(step, force)
     parent.force, parent.moment = parent.force + force, parent.moment + moment

@@ -114,7 +114,9 @@ def linearize(
         turned = (module.asarray(turning, dtype=by_q.dtype) * velocities[..., None, None, :]).sum(-1)
         return *_state_matrices(module, turned, by_q, by_qd, by_tau), efforts, qdd
 
-    signature = Signature(((nq,), (nv,), (nv,)), ((2 * nv, 2 * nv), (2 * nv, nv), (nv,), (nv,)), ("float64",) * 4)
+    signature = Signature(
+        ((nq,), (nv,), (nv,)), ((2 * nv, 2 * nv), (2 * nv, nv), (nv,), (nv,)), ("float64",) * 4, ("A", "B", "tau", "qdd")
+    )
     return Linearization(*arrays.apply("linearize", compute, signature, (q, moving, effort)))
 
 
@@ -201,7 +203,7 @@ class Modes:
             return module.where(neutral, 0.0, module.where(squares < 0.0, np.nan, roots)), neutral
 
         shape = tuple(self.squares.shape[-1:])
-        signature = Signature((shape,), (shape, shape), ("float64", "bool"))
+        signature = Signature((shape,), (shape, shape), ("float64", "bool"), ("frequencies", "neutral"))
         frequencies, neutral = arrays.apply("modes", compute, signature, [self.squares])
         module = arrays.functions_of("modes", [self.squares])
         if module is not None:
@@ -251,8 +253,8 @@ def modes(
     derivatives = loaded_kernel(cut_open(tree), "inverse_dynamics", external, "_derivatives")
     if not tree.loops and (arrays.is_traced() or arrays.of("modes", [q]) is not None):
         stiffness, _, mass = derivatives(q, *speeds)
-        table = (nv, nv)
-        signature = Signature((table,) * 2, ((nv,), *(table,) * 4), ("float64",) * 4 + ("bool",))
+        table, names = (nv, nv), ("squares", "shapes", "whole", "turn", "repeated")
+        signature = Signature((table,) * 2, ((nv,), *(table,) * 4), ("float64",) * 4 + ("bool",), names)
         squares, shapes, whole, turn, repeated = arrays.apply("modes", _vibrations, signature, (stiffness, mass))
         module = arrays.functions_of("modes", [q])
         if module is not None:
@@ -276,20 +278,25 @@ def modes(
 
 
 def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, ...]:
-    """Squares of the frequencies and shapes of K shape = square M shape.
+    """Squares of the frequencies and shapes of K shape = square M shape; NaN where a number is not finite.
 
     And the symmetric matrix whose eigenvalues the squares are, its eigenvectors, and which squares (..., nv, nv) repeat,
     one with another.
     """
+    known = module.isfinite(stiffness + mass).all(-1).all(-1)
+    one = module.asarray(np.eye(mass.shape[-1]), dtype=mass.dtype)
+    stiffness, mass = (module.where(known[..., None, None], matrix, one) for matrix in (stiffness, mass))
     solve, lower = module.linalg.solve, module.linalg.cholesky(mass)
     half = solve(lower, 0.5 * (stiffness + module.swapaxes(stiffness, -1, -2)))
     whole = solve(lower, module.swapaxes(half, -1, -2))
     whole = 0.5 * (whole + module.swapaxes(whole, -1, -2))
     squares, turn = module.linalg.eigh(whole)
+    squares = module.where(known[..., None], squares, np.nan)
     gaps = module.abs(squares[..., :, None] - squares[..., None, :])
     repeated = gaps <= _rounding(module, squares)[..., None]
     repeated = repeated & (repeated.sum(-1) > 1)[..., None]
-    return squares, solve(module.swapaxes(lower, -1, -2), turn), whole, turn, repeated
+    shapes = module.where(known[..., None, None], solve(module.swapaxes(lower, -1, -2), turn), np.nan)
+    return squares, shapes, whole, turn, repeated
 
 
 def _rounding(module: Any, squares: Any) -> Any:

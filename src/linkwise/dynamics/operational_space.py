@@ -82,7 +82,7 @@ def operational_space_inertia(inverse: npt.ArrayLike, mask: npt.ArrayLike = "all
         raise ArgumentError(f"inverse has the shape {tuple(np.shape(inverse))}; expected (..., 6, 6)")
     rows = list(rows_of(mask))
     matrix = arrays.numbers("operational_space_inertia", inverse)
-    signature = Signature(((6, 6),), ((len(rows), len(rows)),), ("float64",))
+    signature = Signature(((6, 6),), ((len(rows), len(rows)),), ("float64",), ("inertia",))
     (result,) = arrays.apply(
         "operational_space_inertia", lambda numpy, whole: (_inertia(numpy, whole, rows),), signature, [matrix]
     )
@@ -154,13 +154,10 @@ def operational_space_dynamics(
     array([[0., 0., 0.],
            [0., 0., 0.]])
     """
-    rows, n = list(rows_of(mask)), tree.nv
-    k, options = len(rows), {"link": link, "frame": frame}
-    kernels = [
-        kernel_of(tree, name, None, options) for name in ("inverse_operational_space_inertia", "jacobian", "jacobian_dot")
-    ]
-    kernels += [kernel_of(tree, name) for name in ("mass_matrix", "gravity_torque", "bias_torque")]
-    terms = [kernel(q, qd) if "qd" in kernel.tape.inputs else kernel(q) for kernel in kernels]
+    rows, options = list(rows_of(mask)), {"link": link, "frame": frame}
+    terms = [kernel_of(tree, name, None, options)(q) for name in ("inverse_operational_space_inertia", "jacobian")]
+    terms += [kernel_of(tree, "jacobian_dot", None, options)(q, qd)]
+    terms += [kernel_of(tree, "mass_matrix")(q), kernel_of(tree, "gravity_torque")(q), kernel_of(tree, "bias_torque")(q, qd)]
 
     def compute(numpy: Any, inverse_inertia: Any, jac: Any, rate: Any, mass: Any, weight: Any, bias: Any, qd: Any) -> Any:
         inertia, jac, rate = _inertia(numpy, inverse_inertia, rows), jac[..., rows, :], rate[..., rows, :]
@@ -173,8 +170,10 @@ def operational_space_dynamics(
         nullspace = _identity(numpy, mass) - numpy.swapaxes(jac, -1, -2) @ numpy.swapaxes(inverse, -1, -2)
         return inertia, coriolis, gravity, inverse, nullspace
 
+    k, n = len(rows), terms[1].shape[-1]
     inputs = ((6, 6), (6, n), (6, n), (n, n), (n,), (n,), (n,))
-    signature = Signature(inputs, ((k, k), (k,), (k,), (n, k), (n, n)), ("float64",) * 5)
+    names = tuple(OperationalSpace.__annotations__)
+    signature = Signature(inputs, ((k, k), (k,), (k,), (n, k), (n, n)), ("float64",) * 5, names)
     terms.append(arrays.numbers("operational_space_dynamics", qd))
     return OperationalSpace(*arrays.apply("operational_space_dynamics", compute, signature, terms))
 
@@ -206,7 +205,7 @@ def dynamic_manipulability(
     >>> [float(dynamic_manipulability(arm, [0.0, 1.5], "tool", plane, m).round(3)) for m in ("volume", "asada")]
     [2.251, 0.249]
     """
-    rows, n = list(rows_of(mask)), tree.nv
+    rows = list(rows_of(mask))
     if measure == "asada":
 
         def compute(numpy: Any, inverse: Any) -> tuple[Any, ...]:
@@ -221,6 +220,7 @@ def dynamic_manipulability(
         return (numpy.swapaxes(numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)), -1, -2),)
 
     terms = [kernel_of(tree, "jacobian", None, {"link": link})(q), kernel_of(tree, "mass_matrix")(q)]
+    n = terms[0].shape[-1]
     signature = Signature(((6, n), (n, n)), ((6, n),), ("float64",))
     return manipulability(arrays.apply("dynamic_manipulability", response, signature, terms)[0], mask, measure)
 

@@ -89,7 +89,7 @@ def gravity_regressor(tree: Tree, q: Array) -> Array:
         up, carrier = lifted[body.parent + 1]
         up = joint.vector_from_parent(up)
         felt = [(k, lift + slope @ joint.origin, joint.vector_from_parent(slope)) for k, lift, slope in carrier]
-        felt += [(one.speed, up @ one.linear, cross(up, one.angular)) for one in joint.freedoms]
+        felt += [(freedom.speed, up @ freedom.linear, cross(up, freedom.angular)) for freedom in joint.freedoms]
         lifted.append((up, felt))
     result = blank(tree.nv, first + len(MOTOR) * len(tree.drives))
     for k, (b, t) in enumerate(bodies.frames):

@@ -129,12 +129,13 @@ def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     fixed = (h, m, spin, rotors)
 
     def compute(module: Any, step: Any) -> tuple[Any, ...]:
-        h, m, spin, rotors, one = (module.asarray(matrix, dtype=step.dtype) for matrix in (*fixed, np.eye(size)))
+        h, m, spin, rotors, unit = (module.asarray(matrix, dtype=step.dtype) for matrix in (*fixed, np.eye(size)))
         d, k = _eliminated(module, bodies, step, h, m, spin, rotors)
         inverse = module.linalg.inv  # (of 1 - E, E strictly block triangular: every path from body to body, once)
-        return inverse(one - step), d, k, inverse(one - step + k @ h)
+        return inverse(unit - step), d, k, inverse(unit - step + k @ h)
 
-    signature = Signature(((size, size),), ((size, size), (count, count), (size, count), (size, size)), ("float64",) * 4)
+    shapes = (size, size), (count, count), (size, count), (size, size)
+    signature = Signature(((size, size),), shapes, ("float64",) * 4, ("phi", "D", "K", "psi"))
     step = _transports(mechanism, bodies, frames)(q)
     phi, d, k, psi = arrays.apply("spatial_operators", compute, signature, (step,))
     module = arrays.functions_of("spatial_operators", [q]) or np
@@ -159,8 +160,8 @@ def _eliminated(
     pairs = pairs - step @ pairs
     a, b, r, d, k = inertia + 0.0 * step, spin, rotors, 0.0 * rotors, 0.0 * spin
     for i in reversed(range(len(bodies))):
-        here, own = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(bodies[i].freedoms))
-        axes, speeds = h[own], unit[:, own]
+        here, columns = slice(6 * i, 6 * i + 6), slice(bodies[i].speed, bodies[i].speed + len(bodies[i].freedoms))
+        axes, speeds = h[columns], unit[:, columns]
         force = a @ axes.T + b @ speeds
         effort = r @ speeds + module.swapaxes(b, -1, -2) @ axes.T
         articulated = axes @ force + speeds.T @ effort
@@ -169,7 +170,7 @@ def _eliminated(
                 np.r_[np.ones(part.start), np.zeros(part.stop - part.start), np.ones(size - part.stop)][:, None],
                 dtype=step.dtype,
             )
-            for part, size in ((here, spin.shape[-2]), (own, spin.shape[-1]))
+            for part, size in ((here, spin.shape[-2]), (columns, spin.shape[-1]))
         )
 
         def to_parent(rows: Any, here: slice = here, left: Any = bodies_left) -> Any:

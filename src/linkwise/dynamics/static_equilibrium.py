@@ -28,6 +28,9 @@ STEPS = 200
 #: Share of the greatest eigenvalue below which one counts as zero: what rounding leaves of it.
 NEUTRAL = 1e-12
 
+#: Up to this the squares of stiffnesses are as good as none.
+TINY = 1e-200
+
 #: No joint moves further in one step, rad or m.
 LONGEST = 0.5
 
@@ -46,7 +49,7 @@ class StaticEquilibrium:
     success : ndarray (...,) of bool
         Whether it rests to the tolerance.
     residual : ndarray (...,)
-        The greatest effort that is left, by the greatest that gravity takes.
+        The greatest effort that is left, by the greatest that gravity takes, or a motion by one rad or m.
     stable : ndarray (...,) of bool
         Whether it is a minimum of the potential energy.
     neutral : ndarray (...,) of bool
@@ -78,8 +81,8 @@ def _by_library(
 ) -> StaticEquilibrium:
     """The equilibria near arrays of a library, with derivatives by tau and external; those by q0 are zero."""
     declared = find("external_efforts")
-    given, load = ({}, None) if external is None else wrench_arguments(external)
-    wrenches = algorithm_options(tree, declared, given)
+    frames, load = ({}, None) if external is None else wrench_arguments(external)
+    wrenches = algorithm_options(tree, declared, frames)
     arguments = [q0, tau + np.zeros(tree.nv) if isinstance(tau, (int, float)) else tau]
     arguments += [] if external is None else [load]
     cores = [(tree.nq,), (tree.nv,), declared.shapes(tree, declared.inputs, wrenches)["external"]][: len(arguments)]
@@ -88,10 +91,14 @@ def _by_library(
         arguments = [library.without_derivatives(subject, x) for x in arguments]
 
     def run(q0: FloatArray, tau: FloatArray, *load: FloatArray) -> tuple[Any, ...]:
-        rest = solve(tree, q0, tau, external if wrenches or not load else load[0], tol)
-        return tuple(getattr(rest, name) for name in StaticEquilibrium.__annotations__)
+        equilibrium = solve(tree, q0, tau, external if wrenches or not load else load[0], tol)
+        return tuple(getattr(equilibrium, name) for name in StaticEquilibrium.__annotations__)
 
-    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), ("float64", "bool", "float64", "bool", "bool"))
+    library.check(
+        "static_equilibrium", dict(zip(("q0", "tau", "external"), zip(arguments, cores, strict=True), strict=False))
+    )
+    kinds, names = ("float64", "bool", "float64", "bool", "bool"), tuple(StaticEquilibrium.__annotations__)
+    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), kinds, names)
     q, success, *others = library.map(run, signature, arguments)
     if isinstance(library, DifferentiableFramework) and library.differentiates(arguments):
         kernel = _missing_efforts(tree, dict(zip(("q0", "tau", "external"), cores, strict=False)), wrenches)
@@ -100,7 +107,7 @@ def _by_library(
 
 
 def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str, Any]) -> Kernel:
-    """What an equilibrium lacks, r (nv,) of q and the arguments of `static_equilibrium`."""
+    """The residual r (nv,) of an equilibrium, a function of q and the arguments of `static_equilibrium`."""
     still = np.zeros(tree.nv)
 
     def missing(q: Array, q0: Array, tau: Array, *load: Array) -> Array:
@@ -167,7 +174,7 @@ def static_equilibrium(
         return _search(_ClosedRest(tree, held, external), _closed(tree, q), tolerance)
     rows = zip(q.reshape(-1, tree.nq), held.reshape(-1, tree.nv), strict=True)
     alone = [_search(_ClosedRest(tree, efforts, external), _closed(tree, row), tolerance) for row, efforts in rows]
-    fields = (np.array([getattr(one, name) for one in alone]) for name in StaticEquilibrium.__annotations__)
+    fields = (np.array([getattr(equilibrium, name) for equilibrium in alone]) for name in StaticEquilibrium.__annotations__)
     return StaticEquilibrium(*(values.reshape(*batch, *values.shape[1:]) for values in fields))
 
 
@@ -239,62 +246,65 @@ class _ClosedRest(_OpenRest):
         return free.basis * free.units[:, None]
 
 
-def _search(rest: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
+def _search(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
     """The equilibria near configurations; of those from which the steps lead to none, those to which they fall."""
-    near = _solved(rest, q, tolerance)
+    near = _solved(equations, q, tolerance)
     if near.success.all():
         return near
-    fallen = _solved(rest, _fallen(rest, np.where(near.success[..., None], near.q, q)), tolerance)
+    fallen = _solved(equations, _fallen(equations, np.where(near.success[..., None], near.q, q)), tolerance)
     better = ~near.success & fallen.success
     pairs = ((getattr(near, name), getattr(fallen, name)) for name in StaticEquilibrium.__annotations__)
     return StaticEquilibrium(
-        *(np.where(better[..., None] if one.ndim > better.ndim else better, two, one) for one, two in pairs)
+        *(np.where(better[..., None] if old.ndim > better.ndim else better, new, old) for old, new in pairs)
     )
 
 
-def _fallen(rest: _OpenRest, q: FloatArray) -> FloatArray:
+def _fallen(equations: _OpenRest, q: FloatArray) -> FloatArray:
     """Configurations some way down, by Newton steps with the absolute curvatures, which no maximum and no saddle attracts.
 
     Y. Dauphin, R. Pascanu et al., "Identifying and attacking the saddle point problem in high-dimensional non-convex
     optimization", NeurIPS 2014.
     """
     for _ in range(FALLS):
-        missing, stiffness = rest.missing(q)[0], rest.stiffness(q)
+        missing, stiffness = equations.missing(q)[0], equations.stiffness(q)
         values, axes = np.linalg.eigh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
         curved = np.abs(values)
-        curved = np.maximum(curved, FLAT * curved.max(axis=-1, keepdims=True)) + np.finfo(float).tiny
+        greatest = curved.max(axis=-1, keepdims=True)
+        curved = np.where(greatest > 0.0, np.maximum(curved, FLAT * greatest), 1.0)
         step = -(axes @ ((np.swapaxes(axes, -1, -2) @ missing[..., None]) / curved[..., None]))[..., 0]
-        moved = rest.moved(
+        moved = equations.moved(
             q, step * np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
         )
-        if not np.isfinite(rest.missing(moved)[0]).all():
+        if not np.isfinite(equations.missing(moved)[0]).all():
             break
         q = moved
     return q
 
 
-def _solved(rest: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
+def _solved(equations: _OpenRest, q: FloatArray, tolerance: float) -> StaticEquilibrium:
     """Levenberg-Marquardt steps from configurations."""
-    missing, scale = rest.missing(q)
+    missing, size = equations.missing(q)
+    scale = np.maximum(size[..., None], np.abs(equations.stiffness(q)).max(axis=-1, initial=0.0))
     damping = np.full((*q.shape[:-1], 1), 1e-3)
     for _ in range(STEPS):
-        if np.all(np.abs(missing).max(axis=-1, initial=0.0) <= tolerance * scale):
+        if np.all(np.abs(missing) <= tolerance * scale):
             break
-        stiffness = rest.stiffness(q)
+        stiffness = equations.stiffness(q)
         count = stiffness.shape[-1]
         normal = np.swapaxes(stiffness, -1, -2) @ stiffness
-        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count + np.finfo(float).tiny
+        size = np.trace(normal, axis1=-2, axis2=-1)[..., None, None] / count
+        size[size <= TINY] = 1.0
         slope = np.swapaxes(stiffness, -1, -2) @ missing[..., None]
         step = -np.linalg.solve(normal + damping[..., None] * size * np.eye(count), slope)[..., 0]
         step *= np.minimum(1.0, LONGEST / np.maximum(np.abs(step).max(axis=-1, keepdims=True), LONGEST))
-        trial = rest.moved(q, step)
-        left, greatest = rest.missing(trial)
+        trial = equations.moved(q, step)
+        left, greatest = equations.missing(trial)
         better = np.linalg.norm(left, axis=-1, keepdims=True) < np.linalg.norm(missing, axis=-1, keepdims=True)
         q, missing = np.where(better, trial, q), np.where(better, left, missing)
-        scale = np.maximum(scale, np.where(better[..., 0], greatest, scale))
+        scale = np.maximum(scale, np.where(better, greatest[..., None], scale))
         damping = np.where(better, np.maximum(0.1 * damping, 1e-14), np.minimum(10.0 * damping, 1e6))
-    residual = np.abs(missing).max(axis=-1, initial=0.0) / np.where(scale > 0, scale, 1.0)
-    stiffness = rest.stiffness(q)
+    residual = (np.abs(missing) / np.where(scale > 0, scale, 1.0)).max(axis=-1, initial=0.0)
+    stiffness = equations.stiffness(q)
     values = np.linalg.eigvalsh(0.5 * (stiffness + np.swapaxes(stiffness, -1, -2)))
     rounding = NEUTRAL * np.abs(values).max(axis=-1, initial=0.0)
     neutral = np.any(np.abs(values) <= rounding[..., None], axis=-1)

@@ -122,7 +122,7 @@ class Samples:
 
     Attributes
     ----------
-    given : array (rows, inputs)
+    inputs : array (rows, inputs)
         All inputs of a configuration in a row, in order.
     wanted : array (rows, outputs)
         What the gufunc gives.
@@ -131,7 +131,7 @@ class Samples:
         what is chosen.
     """
 
-    given: FloatArray
+    inputs: FloatArray
     wanted: FloatArray
     allowed: FloatArray
 

@@ -92,8 +92,8 @@ class WrittenOut:
                 waiting.append((sign if node.op == "add" else -sign, node.args[1], False))
                 waiting.append((sign, node.args[0], False))
             elif node.op == "mul" and self._inside(node):
-                own, factors = self._factors(node, True)
-                terms.append((sign * own, factors))
+                factor_sign, factors = self._factors(node, True)
+                terms.append((sign * factor_sign, factors))
             else:
                 terms.append((sign, (self.number(node),)))
         return terms

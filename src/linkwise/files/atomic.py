@@ -191,13 +191,13 @@ def cannot_write(path: str | Path, error: Exception) -> FileError:
     return refused(path, f"cannot be written: {getattr(error, 'strerror', None) or error}")
 
 
-#: Where Windows locks a byte, behind all that a file holds: others read what is before.
+#: The byte that Windows locks, beyond the content of any file, which others may read.
 BEHIND = 2**30
 
 
 @contextmanager
 def locked(file: int, *, wait: bool = True) -> Iterator[None]:
-    """While no other process holds an open file; where one does, wait for it, or raise the system's `OSError`."""
+    """Lock an open file against other processes; where one has locked it, wait, or raise the system's `OSError`."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -91,7 +91,7 @@ class ReadOptions:
     drop_free_armature : bool
         Whether the armature of a free joint of an MJCF file is left out, with a remark.
     drop_equalities : bool
-        Whether equalities of an MJCF file that cannot be said here are left out, each with a remark: what they tie moves
+        Whether equalities of an MJCF file without a counterpart here are left out, each with a remark: what they tie moves
         freely.
 
     Raises

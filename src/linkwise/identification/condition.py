@@ -38,7 +38,7 @@ def check_excited(table: FloatArray, labels: Sequence[str]) -> None:
     if not seen.all():
         lines.append(f"no effect: {members(label for label, there in zip(labels, seen, strict=True) if not there)}")
     lines += [
-        f"not told apart: {members(names[k] for k in group)} ({len(group) - lost} of {len(group)} combinations are seen)"
+        f"not separable: {members(names[k] for k in group)} ({len(group) - lost} of {len(group)} combinations are seen)"
         for group, lost in groups
     ]
     if any(label.endswith(REGROUPED) for label in labels):

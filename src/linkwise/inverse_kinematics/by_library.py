@@ -24,7 +24,7 @@ def solve_by(
     shapes = ((4, 4), *((mechanism.nq,) for _ in starts))
     library.check(solver.__name__, dict(zip(("T", "q0"), zip((T, *starts), shapes, strict=True), strict=False)))
     differentiated = isinstance(library, DifferentiableFramework) and library.differentiates((T, *starts))
-    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES)
+    signature = Signature(shapes, ((mechanism.nq,), (), (), (), (), ()), DTYPES, ROWS)
     if library.on_device((T, *starts)):
         from linkwise.inverse_kinematics.on_device import solve_on_device
 
@@ -111,12 +111,12 @@ def path_by(
 
     inputs = ((None, 4, 4), *((mechanism.nq,) for _ in starts))
     signature = Signature(inputs, ((None, mechanism.nq),), ("float64",))
-    way, rows = _with_rows(library, solve, ("q",), signature, (T, *starts))
+    path, rows = _with_rows(library, solve, ("q",), signature, (T, *starts))
     if library.differentiates((T,)):
         q = library.constant(rows["q"])
         known = {name: options[name] for name in ("link",) if name in options}
         rows["q"] = differentiable(library, mechanism, q, T, library.functions.isfinite(q).all(-1), **known)
-    return replace(way, **rows)
+    return replace(path, **rows)
 
 
 def _with_rows(

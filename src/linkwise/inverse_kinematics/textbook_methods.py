@@ -143,7 +143,7 @@ def goal(
 
 
 def _start(mechanism: Tree, link: int | str, q0: npt.ArrayLike | None) -> FloatArray:
-    """Where to start (..., nq): with unit quaternions, the neutral ones where nothing is said."""
+    """Initial guess (..., nq) with unit quaternions; neutral coordinates without `q0`."""
     first = mechanism.nq - mechanism.n
     if q0 is None:
         return np.concatenate([mechanism.neutral[:first], start_position(mechanism, beside(mechanism, link))])

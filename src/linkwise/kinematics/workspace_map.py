@@ -571,10 +571,10 @@ class Grid:
 
     def sizes(self) -> FloatArray:
         """Volumes (m3) of the cells; their areas (m2) where the map is one cell thick and plane."""
-        one, two, three = (np.diff(edge) for edge in self.edges)
+        first, second, third = (np.diff(edge) for edge in self.edges)
         if self.has_axis:
-            one = 0.5 * np.diff(self.edges[0] ** 2)
-        sides = [np.ones(1) if thin else side for thin, side in zip(self.thin, (one, two, three), strict=True)]
+            first = 0.5 * np.diff(self.edges[0] ** 2)
+        sides = [np.ones(1) if thin else side for thin, side in zip(self.thin, (first, second, third), strict=True)]
         return np.asarray(sides[0][:, None, None] * sides[1][None, :, None] * sides[2][None, None, :])
 
     @property

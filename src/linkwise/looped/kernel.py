@@ -69,8 +69,8 @@ def kept_code(steps: LoopedAlgorithm, variants: tuple[tuple[str, Any], ...], sin
     Of joint types from outside the key holds the arithmetic, which is all that steps take of them.
     """
     name = steps.name
-    own = disk.directory() is not None and is_own(steps.function)
-    sources = sources_digest() if own else None
+    keyed = disk.directory() is not None and is_own(steps.function)
+    sources = sources_digest() if keyed else None
     key = None if sources is None else digest("looped", sources, name, variants, single, *(kind.digest for kind in traced))
     return code_by_key(key, lambda: _recorded(steps, variants, single, traced))
 

@@ -56,6 +56,8 @@ class Stack:
         ArgumentError
             Naming the algorithms, the options, or the mechanism that cannot have it, or differs in more than numbers.
         """
+        if arrays.is_traced():
+            arrays.refuse(arrays.no_graph(f"{name} of a stack"))
         if name not in LOOPED:
             raise ArgumentError(f"stack: no algorithm {name!r} that loops over bodies; there is {members(sorted(LOOPED))}")
         key = (name, *options.items())
@@ -107,7 +109,7 @@ class _StackedFunction:
         code = code_for(first, declared, chosen)
         for mechanism, other in zip(whole.mechanisms, data, strict=True):
             _compare(first, mechanism, data[0], other, same_code=code_for(mechanism, declared, chosen) is code)
-        numbers = np.array([one.all_numbers(code.layout) for one in data])
+        numbers = np.array([mechanism.all_numbers(code.layout) for mechanism in data])
         self.numbers: FloatArray = numbers.reshape(*whole.shape, -1)
         self._rows = StackedRows(self.kernel, data[0], twisted=twisted)
 
@@ -216,6 +218,6 @@ def stack(mechanisms: Any) -> Stack:
         level = [item for row in rows for item in row]
     wrong = [item for item in level if not isinstance(item, Tree)]
     if wrong or not level:
-        given = f"{wrong[0]!r} is no mechanism" if wrong else "there is no mechanism"
-        raise ArgumentError(f"stack: {given}; expected one or more, or sequences of them")
+        problem = f"{wrong[0]!r} is no mechanism" if wrong else "there is no mechanism"
+        raise ArgumentError(f"stack: {problem}; expected one or more, or sequences of them")
     return Stack(level, tuple(shape))

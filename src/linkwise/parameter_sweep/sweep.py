@@ -210,7 +210,7 @@ def _with_symbol(mechanism: Mechanism, name: str, ends: tuple[float, float], inp
         mass = symbols([name])[0]
         return mechanism.with_payload(mass) if name == "payload" else mechanism.replace_link(item, mass=mass)
     if not colon or quantity not in inputs:
-        known = ["mass:LINK", "payload", *(f"{one}:JOINT" for one in inputs), *mechanism.symbols]
+        known = ["mass:LINK", "payload", *(f"{name}:JOINT" for name in inputs), *mechanism.symbols]
         raise ArgumentError(f"sweep: {shown(name)} is nothing that is swept; expected {choices(known)}")
     joints = names(mechanism, quantity)
     if item not in joints:

@@ -61,15 +61,15 @@ def watches_of(ports: Ports) -> tuple[WatchedValue, ...]:
     >>> [(watch.port, watch.topic) for watch in watches_of(arm.ports)][:3]
     [('chain.unsolved', 'unsolved'), ('chain.reason', 'fault'), ('chain.limited', 'limit')]
     """
-    found = []
+    watched = []
     for name, port in ports.items():
         for ending, value, topic, severity, begins, ends in _WATCHED if port.direction == "out" else ():
             code = float(port.choices.index(value)) if value in port.choices else value
             if f".{name}".endswith(ending) and not isinstance(code, str):
                 entity = name.removesuffix(ending)
-                found.append(WatchedValue(name, code, topic, severity, begins.format(entity), ends.format(entity)))
+                watched.append(WatchedValue(name, code, topic, severity, begins.format(entity), ends.format(entity)))
                 break
-    return tuple(found)
+    return tuple(watched)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def simulate_by(
     times = checked_task(mech, None, None, None, **{name: value for name, value in options.items() if name != "torque"}).t
     rows, names = len(times), STATES + (ENERGIES if options["energies"] else ())
     outputs = ((rows, mech.nq), *((rows, mech.nv),) * 3, *((rows,),) * (len(names) - len(STATES)))
-    signature = Signature(tuple(core for _, core in arrays.values()), outputs, ("float64",) * len(names))
+    signature = Signature(tuple(core for _, core in arrays.values()), outputs, ("float64",) * len(names), names)
     results = library.map(
         partial(_states, simulate, mech, tuple(arrays), names, options), signature, [value for value, _ in arrays.values()]
     )
@@ -98,10 +98,10 @@ def _fixed_fields(mech: Tree, names: tuple[str, ...], *values: Any) -> tuple[tup
 def _states(
     simulate: Callable[..., Trajectory],
     mech: Tree,
-    given: tuple[str, ...],
+    arguments: tuple[str, ...],
     names: tuple[str, ...],
     options: Any,
     *arrays: Any,
 ) -> tuple[Any, ...]:
-    motion = simulate(mech, **dict(zip(given, arrays, strict=True)), **options)
+    motion = simulate(mech, **dict(zip(arguments, arrays, strict=True)), **options)
     return tuple(np.asarray(getattr(motion, name)) for name in names)

@@ -18,6 +18,7 @@ from linkwise.simulation.integrators import program
 from linkwise.simulation.task import Task
 from linkwise.simulation.torque import Feedback, torque_axes
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import common_batch
 
 #: A torque for each rollout (B, nv) at a time, as arrays of the library: ``torque(t, q, qd)``.
 Law = Callable[[Any, Any, Any], Any]
@@ -42,8 +43,8 @@ def differentiable_states(
     for name, (value, size) in zip(("q0", "qd0"), initial, strict=True):
         if tuple(np.shape(value)[-1:]) != (size,):
             raise ArgumentError(f"simulate: {name} has the shape {tuple(np.shape(value))}; expected (..., {size})")
-    shapes = [tuple(np.shape(value)[:-1]) for value, _ in initial] + ([] if efforts is None else [tuple(efforts.shape[:-2])])
-    batch = np.broadcast_shapes(*shapes)
+    shapes = {name: tuple(np.shape(value)[:-1]) for name, (value, _) in zip(("q0", "qd0"), initial, strict=True)}
+    batch = common_batch("simulate", **shapes, **({} if efforts is None else {"torque": tuple(efforts.shape[:-2])}))
     q, qd = (_whole(library, value, (*batch, size), near).reshape(-1, size) for value, size in initial)
     if mech.manifold_joints:
         q = mech_function(library, mech, "integrate")(

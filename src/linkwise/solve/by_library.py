@@ -50,22 +50,24 @@ def solve_by(
 ) -> Solution:
     """A solution whose rows are arrays of a library; of weights and priorities one of NumPy arrays."""
     known = [ARGUMENTS.get(c.made_of.__name__) if isinstance(c, ConstraintOfArrays) else None for c in listed]
-    held = [(c, way) for c, way in zip(listed, known, strict=True) if isinstance(c, ConstraintOfArrays)]
+    held = [(c, spec) for c, spec in zip(listed, known, strict=True) if isinstance(c, ConstraintOfArrays)]
     values = [array for c, _ in held for array in c.arrays.values()] + ([] if q0 is None else [q0])
-    tracked = all(way is not None and list(c.arrays) == [way[0]] for c, way in held)
+    tracked = all(spec is not None and list(c.arrays) == [spec[0]] for c, spec in held)
     examples = [
-        c.of_numbers([EXAMPLES[way[1]]]) if isinstance(c, ConstraintOfArrays) and tracked and way is not None else c
-        for c, way in zip(listed, known, strict=True)
+        c.of_numbers([EXAMPLES[spec[1]]]) if isinstance(c, ConstraintOfArrays) and tracked and spec is not None else c
+        for c, spec in zip(listed, known, strict=True)
     ]
     ranged = tracked and any(
-        way and c.task.shape[-1] != len(way[2](EXAMPLES[way[1]])) for c, way in zip(examples, known, strict=True)
+        spec and c.task.shape[-1] != len(spec[2](EXAMPLES[spec[1]])) for c, spec in zip(examples, known, strict=True)
     )
     levelled = not tracked or ranged or any(c.level or c.weight is not None for c in examples)
 
     def run(*numbers: Any) -> Solution:
-        each = iter(numbers)
-        made = [c.of_numbers([next(each) for _ in c.arrays]) if isinstance(c, ConstraintOfArrays) else c for c in listed]
-        return solve(mechanism, made, q0=None if q0 is None else next(each), **options)
+        remaining = iter(numbers)
+        constraints = [
+            c.of_numbers([next(remaining) for _ in c.arrays]) if isinstance(c, ConstraintOfArrays) else c for c in listed
+        ]
+        return solve(mechanism, constraints, q0=None if q0 is None else next(remaining), **options)
 
     def rows(*numbers: Any) -> tuple[Any, ...]:
         solution = run(*numbers)
@@ -76,14 +78,14 @@ def solve_by(
             subject = "solve with weights, priorities, ranges, or by arguments that are no targets,"
             values = [library.without_derivatives(subject, value) for value in values]
         return run(*map(plain, values))
-    cores = (*(way[1] for _, way in held if way is not None), *(() if q0 is None else ((mechanism.nq,),)))
-    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES)
+    cores = (*(spec[1] for _, spec in held if spec is not None), *(() if q0 is None else ((mechanism.nq,),)))
+    signature = Signature(cores, ((mechanism.nq,), *((),) * (len(ROWS) - 1)), DTYPES, ROWS)
     results = dict(zip(ROWS, library.map(rows, signature, values), strict=True))
     if isinstance(library, DifferentiableFramework) and library.differentiates(values):
         problem = ConstraintProblem(mechanism, complete(mechanism, examples))
-        each = iter(values)
-        parameters = [next(each) if isinstance(c, ConstraintOfArrays) else c.task for c in listed]
-        kernel = _residual(mechanism, problem, [None if way is None else way[1:] for way in known])
+        remaining = iter(values)
+        parameters = [next(remaining) if isinstance(c, ConstraintOfArrays) else c.task for c in listed]
+        kernel = _residual(mechanism, problem, [None if spec is None else spec[1:] for spec in known])
         determined = not (mechanism.loops or mechanism.manifold_joints)
         results["q"] = implicit_function(
             library, kernel, results["q"], parameters, results["success"], determined=determined
@@ -92,12 +94,12 @@ def solve_by(
 
 
 def _residual(mechanism: Tree, problem: ConstraintProblem, ways: Sequence[Any]) -> Kernel:
-    """What of constraints is lacking, r (m,) of q and of the argument of each, or of its numbers."""
-    shapes = [(count,) if way is None else way[0] for way, count in zip(ways, problem.counts, strict=False)]
+    """The residual r (m,) of constraints, a function of q and of the argument of each, or of its numbers."""
+    shapes = [(count,) if spec is None else spec[0] for spec, count in zip(ways, problem.counts, strict=False)]
 
     def residual(q: Array, *arguments: Array) -> Array:
         view = Configuration(mechanism, q)
-        numbers = [x if way is None else way[1](x) for way, x in zip(ways, arguments, strict=True)]
+        numbers = [x if spec is None else spec[1](x) for spec, x in zip(ways, arguments, strict=True)]
         pairs = zip(problem.constraints[: len(numbers)], numbers, strict=True)
         return problem.stacked([c.equations(view, p) for c, p in pairs], exact=True)[0]
 

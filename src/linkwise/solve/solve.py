@@ -171,6 +171,8 @@ def solve(
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """
+    if arrays.is_traced():
+        arrays.refuse(arrays.no_graph("solve"))
     mechanism.require_numbers("solve")
     listed = _listed(constraints)
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]

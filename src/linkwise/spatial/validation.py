@@ -375,6 +375,9 @@ def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
 
 
+rows_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (of a graph of `torch.compile`)
+
+
 def word_of(mask: str) -> str:
     """The word itself, where a mask must be one of `MASKS`; an error lists them."""
     if not isinstance(mask, str) or mask not in MASKS:

@@ -167,7 +167,7 @@ class RecordedSweeps(Sweeps):
         """Record walks to the ground."""
         self.layouts.setdefault(start_table or "bodies", _Record())
         starts: list[RowStep] = []
-        own: list[RowStep] = []
+        visited: list[RowStep] = []
         steps: list[RowStep] = []
         label = f"{self.name} {len(self.phases)}"
         shape: tuple[int, ...] = ()
@@ -177,13 +177,13 @@ class RecordedSweeps(Sweeps):
                 shape = np.shape(state)
                 row.keep("state", k * prod(shape), np.asarray(state, dtype=object))
             starts.append(row.step(f"{label} start {kind.name}", after="state"))
-        for same, kept in ((True, own), (False, steps)):
+        for same, kept in ((True, visited), (False, steps)):
             for kind in kinds_of("bodies", self.traced):
                 row = _RecordedRow(self, "bodies", kind)
                 state = row.elements("state", shape)
                 row.keep("next", 0, np.asarray(visit(row, state, same), dtype=object))
                 kept.append(row.step(f"{label} {same} {kind.name}"))
-        phase = RowPass("bodies", "walk", tuple(steps), tuple(starts), () if start_table else tuple(own), start_table)
+        phase = RowPass("bodies", "walk", tuple(steps), tuple(starts), () if start_table else tuple(visited), start_table)
         self.phases.append(phase)
 
     def solve(self, matrix: str, *right: tuple[str, str]) -> None:

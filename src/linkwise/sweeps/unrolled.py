@@ -178,10 +178,10 @@ def _shifted(freedoms: Sequence[Freedom], first: int) -> tuple[Freedom, ...]:
 
 
 def _local_changes(
-    changes: Callable[[Array], tuple[Freedom, ...]], first: int, own: int, count: int, qd: Array
+    changes: Callable[[Array], tuple[Freedom, ...]], first: int, size: int, count: int, qd: Array
 ) -> tuple[Freedom, ...]:
     speeds = blank(count)
-    speeds[first : first + own] = qd
+    speeds[first : first + size] = qd
     return _shifted(changes(speeds), first)
 
 

@@ -27,9 +27,9 @@ JOINT_LIMITS = ("qd_max", "qdd_max", "tau_max", "qddd_max", "taud_max")
 TOOL_LIMITS = ("tool_speed", "tool_acceleration")
 
 
-def _joint_option(name: str, what: str, unless: str) -> click.Option:
+def _joint_option(name: str, quantity: str, unless: str) -> click.Option:
     return option(
-        f"--{name.replace('_', '-')}", name, type=Vector("X,...", ""), help=f"Greatest {what}, one or all. {unless}"
+        f"--{name.replace('_', '-')}", name, type=Vector("X,...", ""), help=f"Greatest {quantity}, one or all. {unless}"
     )
 
 

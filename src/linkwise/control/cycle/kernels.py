@@ -220,12 +220,12 @@ class CycleOutputs:
         taken, unmeasured, other = [], [], 0.0
         for joint in self.layout.variables:
             value, given_out = came[joint.q], at[0, joint.q]
-            own = OWN - sum(abs(part) for part in value - given_out)
-            unmeasured.append(own)
-            taken += [select(own, *pair) for pair in zip(expected[joint.q], value, strict=True)]
+            echo = OWN - sum(abs(part) for part in value - given_out)
+            unmeasured.append(echo)
+            taken += [select(echo, *pair) for pair in zip(expected[joint.q], value, strict=True)]
         speeds = difference(tree, np.array(taken, dtype=object), predicted)
         errors = difference(tree, came, at[1])
-        for joint, own in zip(self.layout.variables, unmeasured, strict=True):
+        for joint, echo in zip(self.layout.variables, unmeasured, strict=True):
             p, i, d, r = (self.layout.take(x, f"{joint.link}.regulator.{share}") for share in "pidr")
             for here, there in zip(taken[joint.q], at[1, joint.q], strict=True):
                 other = other + abs(here - there)
@@ -238,7 +238,7 @@ class CycleOutputs:
             put(outputs, joint.solved, solved[joint.q])
             put(outputs, joint.predicted, predicted[joint.q])
             put(outputs, joint.calculated, [row[2] for row in memories[joint.v]])
-            put(outputs, joint.error, [select(own, 0.0, error) for error in errors[joint.v]])
+            put(outputs, joint.error, [select(echo, 0.0, error) for error in errors[joint.v]])
         self._limits_reached(outputs, x, solved)
         limited = sum(select(UNLIMITED - limit, 1.0, 0.0) for limit in self.layout.greatest(x, "speed"))
         return np.array(memories, dtype=object).T, np.array([*taken, other * limited], dtype=object)

@@ -71,7 +71,7 @@ UNIT_ROUNDING = 1e-14
 
 
 def ends_of(tree: Tree) -> tuple[str, ...]:
-    """Whose ends have a place and a speed: all links, and the tool."""
+    """The frames with a position and a velocity: the ends of all links, and the tool."""
     return (*tree.link_names, *(() if "tool" in tree.link_names else ("tool",)))
 
 

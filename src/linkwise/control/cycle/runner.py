@@ -278,7 +278,7 @@ class Cycle:
         binds = self._held
         toward, away = np.empty((2, 2, 3 * n))
         away_in, away_out = np.zeros_like(self.pace_in), np.empty_like(self.pace_out)
-        switch, one = np.zeros(2), np.ones(1)
+        switch, unit = np.zeros(2), np.ones(1)
         names, parted = ("goal", "low", "high"), (goal, low, high)
 
         def bounded(target: FloatArray, source: FloatArray) -> list[Step]:
@@ -306,17 +306,17 @@ class Cycle:
             *(Copy(ahead[k], away_out[k, reach["q"]]) for k in range(2)),
             KernelCall(clear.distance, (ahead, *obstacles), (after,)),
             KernelCall(clear.accepting, (before, after), (gained,)),
-            *(If(binds[k], (taken[k], Copy(self.pace_out[k, reach["limited"]], one))) for k in range(2)),
+            *(If(binds[k], (taken[k], Copy(self.pace_out[k, reach["limited"]], unit))) for k in range(2)),
         )
         away_if = If(binds[0], escape, (If(binds[1], escape),))
-        beyond, output, rest = np.empty((2, 1)), np.empty((2, n)), parts.pace.rest(self.at[0])
+        beyond, output, still = np.empty((2, 1)), np.empty((2, n)), parts.pace.rest(self.at[0])
         stand = [
             (
                 Copy(self.pace_out[k, reach["q"]], q[k]),
-                Copy(self.pace_out[k, reach["carry"]], rest),
-                Copy(self.pace_out[k, reach["limited"]], one),
+                Copy(self.pace_out[k, reach["carry"]], still),
+                Copy(self.pace_out[k, reach["limited"]], unit),
                 Copy(self.pace_out[k, reach["kept"]], np.zeros(1)),
-                Copy(binds[k], one),
+                Copy(binds[k], unit),
             )
             for k in range(2)
         ]
@@ -332,7 +332,7 @@ class Cycle:
             KernelCall(clear.least, (solved, *obstacles), (distance[0:1].reshape(()),)),
             Copy(self.outputs[place : place + 1], distance),
             Copy(self.outputs[place + 1 : place + 2], np.zeros(1)),
-            *(If(binds[k], (Copy(self.outputs[place + 1 : place + 2], one),)) for k in range(2)),
+            *(If(binds[k], (Copy(self.outputs[place + 1 : place + 2], unit),)) for k in range(2)),
         ]
         return [*fetched, measure, bound, *bounded(self.pace_in, toward), *paced, away_if, *checked], reported
 

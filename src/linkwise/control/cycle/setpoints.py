@@ -302,7 +302,7 @@ class Setpoints:
         came, values = self.layout.coordinates(x, ""), []
         for joint in self.layout.variables:
             value, first, second = (q[joint.q] for q in (came, *at))
-            here, there = (sum(abs(part) for part in value - own) for own in (first, second))
+            here, there = (sum(abs(part) for part in value - goal) for goal in (first, second))
             for number, first_goal, two in zip(value, *(q[joint.q] for q in last), strict=True):
                 kept = select(OWN - here, first_goal, select(OWN - there, two, number))
                 values.append(select(freed, number, kept))

@@ -79,7 +79,7 @@ class Cones:
     def _most(self, at: ManifoldJoint, q: Array, step: Array) -> Any:
         """The most that the axis leans on the way of a step, rad.
 
-        The axis goes along a circle about that of the turn, with the angles `own` and `lean` from it to the axis and to the
+        The axis goes along a circle about that of the turn, with the angles `tilt` and `lean` from it to the axis and to the
         axis of the cone: furthest from the latter on the side away from it, by the sum of both or what is left of a turn.
         """
         assert isinstance(at.joint, Ball)
@@ -89,11 +89,11 @@ class Cones:
         angle = root(squared(turn) + TINY)
         about = turn / angle
         own_out, upright_out = axis - about * (about @ axis), upright - about * (about @ upright)
-        own, lean = (_angle(about, vector) for vector in (axis, upright))
+        tilt, lean = (_angle(about, vector) for vector in (axis, upright))
         # The angle of the turn from where the axis is to the side away from that of the cone, 0 to 2 pi.
         away = atan2(-(about @ cross(own_out, upright_out)), -(own_out @ upright_out))
         away = select(away, away, away + 2.0 * np.pi)
-        widest = own + lean
+        widest = tilt + lean
         widest = select(widest - np.pi, 2.0 * np.pi - widest, widest)
         return greatest(greatest(begin, end), select(angle - away, widest, 0.0))
 

@@ -153,9 +153,9 @@ def felt(bodies: Bodies, gravity: Array, rotors: Sequence[int], loaded: Sequence
     results: list[Felt] = []
     for body in bodies.bodies:
         parent = reaches[body.parent] if body.parent >= 0 else ground
-        one, reach = _jointed(known, body, parent, body.speed in loaded, point)
+        conditions, reach = _jointed(known, body, parent, body.speed in loaded, point)
         reaches.append(reach)
-        results.append(one)
+        results.append(conditions)
     return results
 
 

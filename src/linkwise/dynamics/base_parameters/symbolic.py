@@ -100,7 +100,7 @@ class BaseForms:
         return "\n".join([repr(self), *([f"no effect: {' '.join(self.unseen)}"] if self.unseen else [])])
 
     def __repr__(self) -> str:
-        least = "" if self.minimal else " (joints follow others, or loops: some may not be told apart)"
+        least = "" if self.minimal else " (joints follow others, or loops: some may not be distinguishable)"
         return "\n".join([f"{len(self)} base parameters of {len(self.parameters)}{least}", *self.names])
 
 

@@ -38,10 +38,10 @@ def project_to_loops(tree: Tree, q: Array, qd: Array) -> tuple[Array, Array]:
     """
     system = closed_system(tree, q)
     rows = list(system.closing.rows)
-    one: Any = 1.0
+    dt: Any = 1.0
     at = q
     for _ in range(STEPS):
-        at = integrate(tree, at, system.shift(closure(tree, at)[rows]), one)
+        at = integrate(tree, at, system.shift(closure(tree, at)[rows]), dt)
     flag = within(tree, at, CLOSED * system.closing.sizes)
     sound = flag if isinstance(flag, float) else root(flag)
     here = closure_jacobian(tree, at)[rows]

@@ -320,7 +320,7 @@ extern "C" {{
         real, count = C.types[self.precision], max(1, len(tape.results))
         drawn = samples(tape, ROWS, self.precision, points=self.points)
         arguments, wanted, allowed, test = (names.new(f"{called}_{word}") for word in ("given", "wanted", "allowed", "test"))
-        texts += [table_text(arguments, drawn.given, self.precision), *expected_text(wanted, allowed, drawn)]
+        texts += [table_text(arguments, drawn.inputs, self.precision), *expected_text(wanted, allowed, drawn)]
         places = [f"&{arguments}[row][{first if port.size else 0}]" for first, port in placed(inputs(tape))]
         places += [f"&made[{first if port.size else 0}]" for first, port in placed(outputs(tape))]
         lines = f"""{real} made[{count}] = {{0}};

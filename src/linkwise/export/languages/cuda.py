@@ -207,7 +207,7 @@ def _test(tape: Tape, test: str, job: Job) -> list[str]:
     texts = expected_text(wanted, allowed, drawn)
     lines, arguments, back = [], [], []
     for first, port in placed(inputs(tape)):
-        table, values = names.new(f"{test}_{port.name}"), drawn.given[:, first : first + port.size]
+        table, values = names.new(f"{test}_{port.name}"), drawn.inputs[:, first : first + port.size]
         values = values[:1] if port.name == PARAMETERS else values
         values = np.ascontiguousarray(values.T) if layout == "elements" and port.name != PARAMETERS else values
         if not values.size:

@@ -117,7 +117,7 @@ fn plane_angle(y: <real>, x: <real>) -> <real> {
             drawn = samples(tape, ROWS, job.options.precision, points=job.options.points)
             called = job.called[tape.name]
             test, lines = job.names.new(f"{called}_test"), [f"const GIVEN: [[{job.real}; {tape.input_count}]; {ROWS}] = ["]
-            lines += [*_rows(drawn.given.tolist(), job.options.precision), "];"]
+            lines += [*_rows(drawn.inputs.tolist(), job.options.precision), "];"]
             for name, table in (("WANTED", drawn.wanted), ("ALLOWED", 1.01 * drawn.allowed)):
                 size = f"[[f64; {len(tape.results)}]; {ROWS}]"
                 lines += [f"const {name}: {size} = [", *_rows(table.tolist(), "double"), "];"]

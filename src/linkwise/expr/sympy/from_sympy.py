@@ -71,15 +71,15 @@ def model_expression(expression: Any) -> Any:
 
     Real ones too: a model in which another symbol has the same name can then be refused.
     """
-    return _Reader({}, own=True).everything(expression)
+    return _Reader({}, own_symbols=True).everything(expression)
 
 
 class _Reader:
     """One reading: what parts of the expressions have become, by identity, for SymPy compares them in full."""
 
-    def __init__(self, replacements: Mapping[Any, Any], own: bool = False) -> None:
+    def __init__(self, replacements: Mapping[Any, Any], own_symbols: bool = False) -> None:
         self.sympy = sympy_module()
-        self.replacements, self.own = dict(replacements), own
+        self.replacements, self.own_symbols = dict(replacements), own_symbols
         self.made: dict[int, Any] = {}
         self.kept: list[Any] = []  # identities stay valid as long as the objects live
         self.named: dict[str, Any] = {}
@@ -164,7 +164,7 @@ class _Reader:
         if other != part:
             both = " and ".join(map(self.sympy.srepr, (other, part)))
             raise ArgumentError(f"two symbols with different assumptions are called {part.name!r}, {both}; expected one")
-        plain = not self.own and part == self.sympy.Symbol(part.name, real=True)
+        plain = not self.own_symbols and part == self.sympy.Symbol(part.name, real=True)
         return parameter(checked_name(part.name), None if plain else part)
 
     def _number(self, part: Any) -> float:

@@ -194,7 +194,7 @@ SLACK = 1e-12
 
 def vectors(field: str, value: Any, n: int) -> FloatArray:
     """Finite numbers (..., n); arrays of other libraries as they are."""
-    values = numbers(field, value, copy=False) if arrays.of(field, [value]) is None else value
+    values = numbers(field, value, copy=False) if arrays.of("a task of joint rates", [value]) is None else value
     if tuple(values.shape[-1:]) != (n,):
         raise ArgumentError(f"{field} has the shape {tuple(values.shape)}; expected (..., {n})")
     return values
@@ -244,7 +244,9 @@ def _rates_by(library: Framework, task: VelocityTask, limits: str | None, values
         if isinstance(library, DifferentiableFramework):
             values = tuple(library.without_derivatives(subject, value) for value in values)
         cores = ((task.mechanism.nq,), *((task.n,),) * (task.order - 1), (6,), *((task.n,),) * 3)
-        signature = Signature(cores, ((task.n,), (6,), (len(DIAGNOSTICS),)), ("float64",) * 3)
+        signature = Signature(
+            cores, ((task.n,), (6,), (len(DIAGNOSTICS),)), ("float64",) * 3, ("rates", "achieved", "diagnostics")
+        )
         return library.map(partial(_solved_rates, task, limits), signature, values)
     *states, wanted, secondary, low, high = values
     ends = [
@@ -272,7 +274,7 @@ def _jumps_at_ties(library: DifferentiableFramework, task: VelocityTask, q: Any)
     gaps = squares[..., 1:] - squares[..., :-1]
     ties = ((gaps <= TIE * squares[..., -1:]) & (squares[..., 1:] > RANK * squares[..., -1:])).any(-1)
     change = gram - library.constant(gram)
-    flat = change.reshape(*change.shape[:-2], 1, -1)
+    flat = change.reshape(*change.shape[:-2], 1, change.shape[-1] ** 2)
     return arrays.jumps(module, flat, ties[..., None, None])
 
 

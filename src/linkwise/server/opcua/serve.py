@@ -83,7 +83,7 @@ class WriteGate:
     async def __call__(self, values: list[ua.WriteValue], author: Author) -> list[ua.StatusCode]:
         """Write; what became of each."""
         checked = [self._checked(value) for value in values]
-        self._denied(sum(isinstance(one, int) for one in checked))
+        self._denied(sum(isinstance(request, int) for request in checked))
         return await self._sent(checked, _STATUS, author)
 
     async def call(self, methods: list[ua.CallMethodRequest], author: Author) -> list[ua.StatusCode]:
@@ -92,9 +92,9 @@ class WriteGate:
 
     async def _sent(self, checked: list[Write | int], status: dict[Outcome, int], author: Author) -> list[ua.StatusCode]:
         """Send what is not refused yet; what became of each."""
-        outcomes = iter(await self._writes.send([one for one in checked if isinstance(one, Write)], author))
+        outcomes = iter(await self._writes.send([request for request in checked if isinstance(request, Write)], author))
         self._nodes.refresh()
-        codes = [next(outcomes) if isinstance(one, Write) else one for one in checked]
+        codes = [next(outcomes) if isinstance(request, Write) else request for request in checked]
         busy = ua.StatusCodes.BadTooManyOperations
         return [ua.StatusCode(ua.UInt32(busy if c is None else status[c] if isinstance(c, Outcome) else c)) for c in codes]
 

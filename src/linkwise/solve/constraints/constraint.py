@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.arrays.framework import PLAIN, library_name
+from linkwise.arrays.framework import PLAIN, is_traced, library_name, no_graph, refuse
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -131,6 +131,8 @@ class Constraint(ABC):
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
         """A constraint; of arrays of torch or JAX what stands for it until `solve` has their numbers."""
+        if is_traced():
+            refuse(no_graph(cls.__name__))
         values = (*args, *options.values())
         if not PLAIN.issuperset(map(type, values)) and any(library_name(value) in TRACKING for value in values):
             return ConstraintOfArrays(cls, args, options)
@@ -201,14 +203,13 @@ class ConstraintOfArrays(Constraint):
     """
 
     def __init__(self, kind: type[Constraint], args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        names = list(inspect.signature(kind).parameters)
-        self.made_of, self.options = kind, {**dict(zip(names, args, strict=False)), **options}
+        self.made_of, self.options = kind, inspect.signature(kind).bind(*args, **options).arguments
         self.arrays = {name: value for name, value in self.options.items() if library_name(value) in TRACKING}
 
     def of_numbers(self, values: Iterable[Any]) -> Constraint:
         """The constraint with these arrays of NumPy, in the order of `arrays`."""
-        made: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
-        return made
+        constraint: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+        return constraint
 
     def _refuse(self, *_: Any) -> Any:
         kind, names = self.made_of.__name__, ", ".join(self.arrays)

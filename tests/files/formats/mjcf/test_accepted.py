@@ -247,3 +247,6 @@ def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.
     text = text.replace('axis="0 1 0"', 'axis="" range="" damping=""')
     compare(read(text), text, tmp_path, monkeypatch)
     assert parse(text.replace('rgba=""', 'type=""')).problems
+    masses = [read(f"<mujoco><worldbody><body><geom size='.1'{mass}/></body></worldbody></mujoco>").links[0].body.mass
+              for mass in ("", " mass=''")]  # fmt: skip
+    assert masses[0] == masses[1] > 4.0

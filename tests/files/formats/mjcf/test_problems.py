@@ -361,7 +361,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "tendon armature": (
         world("<body/>", after='<tendon><spatial name="t" armature="1"><pulley divisor="2"/></spatial></tendon>'),
-        ["line 6: tendon 't': its armature is an inertia along a path that cannot be said here"],
+        ["line 6: tendon 't': its armature is an inertia along a path, which has no counterpart here"],
     ),
     "actuator": (
         world("<body/>", after="<actuator><moter/></actuator>"),
@@ -378,7 +378,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "rotor on a tendon": (
         world("<body/>", after='<actuator><motor tendon="x" armature="1"/></actuator>'),
-        ["line 6: <motor>: its armature or damping acts on something else than a joint, which cannot be said here"],
+        ["line 6: <motor>: its armature or damping acts on something else than a joint, which has no counterpart here"],
     ),
     "negative rotor": (
         world(

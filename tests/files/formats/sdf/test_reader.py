@@ -433,6 +433,22 @@ def test_a_merged_include(tmp_path: Path) -> None:
             lw.load(tmp_path / "cart.sdf")
 
 
+def test_only_an_include_merges() -> None:
+    """An attribute of a model that the format does not know changes no name."""
+    inner = model(link("b"), "arm")
+    assert built(model(inner.replace("<model", '<model merge="true"') + link("a"))).link_names == ("a", "arm::b")
+
+
+def test_a_link_without_a_name_is_no_canonical_one() -> None:
+    frame = '<frame name="f" attached_to="one"/>'
+    inner = frame + model("<link/>", "one") + model(link("a"), "two") + joint("f", "two::a", "ball")
+    problems = parsed(f"<world name='w'>{inner}</world>").problems
+    assert [problem.message for problem in problems] == [
+        "model 'one': a link has no name; expected another",
+        "model 'one' has no link",
+    ]
+
+
 def test_included_files(tmp_path: Path) -> None:
     """A model by its name, a path, and model.config; what an include says of it, and the file and line of its problems."""
     wheel = tmp_path / "models" / "wheel"

@@ -279,6 +279,9 @@ def test_an_element_that_says_the_same_again_is_a_remark() -> None:
     assert told(AB + joint("a", "b", axis + "\n<axis  xyz = '0 1 0'></axis>" + limit)) == [
         f"line 6: {expected}, with the same words"
     ]
+    assert told(AB + joint("a", "b", axis + '\n<child link="b"/>' + limit)) == [
+        "line 6: joint 'a-b': <child> stands twice, first in line 4, with the same words"
+    ]
     problems = parsed(AB + joint("a", "b", axis + axis + '\n<axis xyz="0 0 1"/>' + limit)).problems
     assert [str(problem) for problem in problems] == [f"line 7: {expected}"]
 

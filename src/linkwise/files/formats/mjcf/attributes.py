@@ -213,7 +213,7 @@ class Attributes:
         return self.row(key, [default])[0]
 
     def row(self, key: str, default: Sequence[float]) -> list[float]:
-        """As many numbers as the default has, which stands where the attribute is missing or wrong."""
+        """As many numbers as the default has; the default where the attribute is missing or wrong."""
         return self.numbers(key, len(default), len(default)) or list(default)
 
     def numbers(self, key: str, least: int, most: int) -> list[float] | None:
@@ -273,7 +273,7 @@ class Attributes:
 
 
 def check_known(element: Element, log: Report, item: str = "", known: Sequence[str] | None = None) -> None:
-    """Report attributes that are not those of the element, or the known ones: misspelt, one would be without effect."""
+    """Report attributes that are not known, by default those of the element: a misspelt one would have no effect."""
     names = ATTRIBUTES[element.tag] if known is None else known
     for key in element.attributes:
         if key not in names:

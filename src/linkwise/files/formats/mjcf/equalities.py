@@ -82,7 +82,7 @@ class Equalities:
         self._bound: dict[str, Element] = {}
 
     def read(self, section: Element) -> None:
-        """Take in an ``<equality>``."""
+        """Read an ``<equality>``."""
         for element in section.children:
             if element.tag not in (*EQUALITIES, *OTHERS):
                 expected = choices([*EQUALITIES, *OTHERS])
@@ -104,7 +104,7 @@ class Equalities:
                 self._loop(said, element.tag)
 
     def settle(self) -> None:
-        """Let what follows a joint that stays, stay too."""
+        """Fix the joints that follow a fixed joint."""
         followers: dict[str, list[str]] = {}
         for name, mimic in self.follows.items():
             followers.setdefault(mimic.joint, []).append(name)
@@ -162,7 +162,7 @@ class Equalities:
             yield None if joint is None else joint.name, wrap.number("coef")
 
     def _cannot(self, said: Attributes, why: str, key: str | None = None) -> None:
-        """Refuse an equality that cannot be said here, or leave it out where that is wanted."""
+        """Refuse an equality without a counterpart here, or leave it out where that is wanted."""
         if self.drop:
             self.log.remark(said.element, f"{said.item} is left out: {why}")
         else:

@@ -67,7 +67,7 @@ class Geom:
 
     @property
     def _mass(self) -> float | None:
-        return self.attributes.number("mass") if "mass" in self.attributes else None
+        return next(iter(self.attributes.numbers("mass", 1, 1) or ()), None)
 
     @property
     def _density(self) -> float:
@@ -75,12 +75,12 @@ class Geom:
 
     @property
     def massless(self) -> bool:
-        """Whether it says that it has no mass."""
+        """Whether its mass or density is zero by the file."""
         return self._mass == 0 or (self._mass is None and self._density == 0)
 
     @property
     def unknown(self) -> str | None:
-        """Why its volume is not known, where it comes from a file."""
+        """Why its volume is unknown, where the size comes from a file."""
         if not self.from_file:
             return None
         if self.kind != "mesh":
@@ -131,7 +131,7 @@ class Geom:
         return False
 
     def shape(self, link: str) -> Shape | None:
-        """What it looks like, where its own numbers say so."""
+        """Its visual shape, where its own numbers determine it."""
         if self.kind not in SOLIDS or self.from_file or not self.size:
             return None
         said = self.attributes

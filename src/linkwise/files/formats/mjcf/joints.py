@@ -55,7 +55,7 @@ class MjcfJoint:
         return self.attributes.text("name")
 
     def motion(self, value: float) -> FloatArray:
-        """What it does to its body's frame (4, 4) at a coordinate, rad or m; a ball joint here does nothing."""
+        """Its motion of the body's frame (4, 4) at a coordinate, rad or m; the identity for a ball joint."""
         change = 0.0 if self.kind == "ball" else value - self.ref
         if self.kind == "slide":
             return float_transform(None, tuple(change * self.axis))

@@ -30,7 +30,7 @@ BODY_FIELDS = ("mass", "com", "inertia")
 
 
 class Links:
-    """Makes the links, and knows where each was said.
+    """Makes the links, and keeps the line of each.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Links:
     lines : dict
         Line of each place, as `Reading` has them.
     items : dict of str to Attributes
-        What said the links and the joints, by the names that messages of the model call them.
+        The elements of links and joints, by the names that messages of the model use.
     """
 
     def __init__(

@@ -146,7 +146,7 @@ class _Reader:
             if element.tag == "spatial" and _acts(said):
                 said.remark("its spring and damper are left out, for it goes around geoms or over pulleys")
             if said.number("armature"):
-                said.report("its armature is an inertia along a path that cannot be said here", "armature")
+                said.report("its armature is an inertia along a path, which has no counterpart here", "armature")
         return said
 
     def _actuator(self, element: Element, equalities: Equalities) -> None:
@@ -163,7 +163,7 @@ class _Reader:
         if (inertia == 0 and viscous == 0) or gear == 0 or joint in equalities.stays:
             return
         if joint is None:
-            said.report("its armature or damping acts on something else than a joint, which cannot be said here")
+            said.report("its armature or damping acts on something else than a joint, which has no counterpart here")
         elif joint not in equalities.joints:
             said.report(f"joint is {shown(joint)}; the hinges and slides are {offered(equalities.joints)}", "joint")
         elif motor := said.build(lambda: Motor(inertia, gear, viscous, joint=joint)):

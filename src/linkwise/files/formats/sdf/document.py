@@ -70,7 +70,7 @@ class Values(Report):
         return self.truth(f"{item}: <{tag}>", element, said)
 
     def truth(self, subject: str, element: Element, said: str | None) -> bool:
-        """Whether a word says true; false where there is none."""
+        """The value of a flag; False where there is none."""
         if said is not None and said.strip().lower() not in _TRUTH:
             self.report(element, f"{subject} is {shown(said)}; expected true or false")
         return _TRUTH.get((said or "").strip().lower(), False)
@@ -131,12 +131,15 @@ class Document:
     ----------
     origins : dict of int to Origin
         File and version of each model or world, by the identity of its element.
+    merged : set of int
+        The models that are merged into those that include them, by the same.
     """
 
     def __init__(self, values: Values, file: Path | None, package_dirs: Folders) -> None:
         self.values, self.file = values, file
         self.folders = [*package_dirs, *([] if file is None else [file.absolute().parent])]
         self.origins: dict[int, Origin] = {}
+        self.merged: set[int] = set()
         self._count = 0
 
     def expand(self, element: Element, origin: Origin, open_files: tuple[Path, ...] = ()) -> None:
@@ -197,7 +200,7 @@ class Document:
             return None
         self._override(element, models[0])
         if values.truth("<include>: merge", element, element.get("merge")):
-            models[0].attributes["merge"] = "true"
+            self.merged.add(id(models[0]))
         self.expand(models[0], (file, version), (*open_files, file))
         return models[0]
 

@@ -61,8 +61,8 @@ class Scope:
         self.values, self.element, self.name, self.outer, self.prefix = values, element, name, outer, prefix
         self.file, self.version = document.origins[id(element)]
         self.item = f"model {name!r}" if outer else "the world"
-        own = element.get("merge") is None and values.flag(self.item, element, "static")
-        self.static: bool = outer is not None and (outer.static or own)
+        static = id(element) not in document.merged and values.flag(self.item, element, "static")
+        self.static: bool = outer is not None and (outer.static or static)
         self.elements: dict[str, Element] = {}
         self.models: dict[str, Scope] = {}
         self.merged: list[Scope] = []
@@ -75,7 +75,7 @@ class Scope:
     def _add(self, document: Document, child: Element) -> None:
         self.element.asked_tags.add(child.tag)
         name = (child.get("name") or "").strip()
-        merged = bool(name) and child.tag == "model" and child.get("merge") is not None
+        merged = bool(name) and id(child) in document.merged
         if merged:  # (the frame that stands for the model, as SDFormat calls it)
             name = f"_merged__{name}__model__"
         first = next((scope.elements[name] for scope in (self, *self.merged) if name in scope.elements), None)
@@ -214,7 +214,7 @@ class Scope:
             return self.body(named, self.element)
         merged = {id(scope.element): scope for scope in self.merged}
         for child in self.element.children:  # (a merged model has its links among those of this one)
-            if child.tag == "link":
+            if child.tag == "link" and child in self.elements.values():  # (not one that is refused)
                 return self.full_name(child)
             if id(child) in merged and next(merged[id(child)].all("link"), None):
                 return merged[id(child)]._canonical(asking)

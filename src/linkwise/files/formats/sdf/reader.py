@@ -221,7 +221,7 @@ class _Reader:
         return self.values.body(item, body, self.options.physical, inertial)
 
     def _auto_body(self, item: str, link: SdfLink, inertial: Element) -> dict[str, Any]:
-        """What the collisions weigh, each with its density, else that of the link, else 1000 kg/m3; scaled to a mass."""
+        """The inertia of the collisions, each with its density, else that of the link, else 1000 kg/m3; scaled to a mass."""
         values, parts = self.values, []
         density = values.number(item, inertial, "density", DENSITY)
         mass = values.number(item, inertial, "mass", 0.0) if inertial.find("mass") is not None else None

@@ -81,7 +81,7 @@ class JointTree:
         return name in self.links and self.links[name].scope.static
 
     def _grow(self, ground: str | None, starts: Iterable[str]) -> None:
-        """Reach all that hangs on links that nothing carries; of two joints to a link that of which a loop loses most."""
+        """Reach the links that hang on roots; of two joints to one link, take the one that would lose most as a loop."""
         fresh = [name for name in starts if name not in self.root_of]
         self.roots += fresh
         self.root_of |= {name: name for name in fresh}

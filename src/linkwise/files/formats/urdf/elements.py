@@ -329,7 +329,7 @@ def _end(notes: Notes, item: str, element: Element, tag: str, links: Collection[
         notes.report(element, f"{item}: it has no <{tag}>")
         return None
     link = notes.word(item, part, "link")
-    if len(element.all(tag)) > 1:
+    if not all(other.repeats(part) for other in element.all(tag)):  # (which is reported)
         return None
     if link is not None and link not in links:
         hint = notes.suggestion(link, links, MEANT)

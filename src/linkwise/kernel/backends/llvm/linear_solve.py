@@ -112,14 +112,14 @@ class LinearSolveWriter:
         t.start(f"{name}.any")
         beside = t.emit(f"add i64 {at}, {step}")
         inside = t.emit(f"icmp {'sge' if inward else 'sle'} i64 {beside}, {0 if inward else top}")
-        one, other = self._placed(at), self._placed(t.emit(f"select i1 {inside}, i64 {beside}, i64 {at}"))
-        child, parent = (one, other) if inward else (other, one)
+        row, other = self._placed(at), self._placed(t.emit(f"select i1 {inside}, i64 {beside}, i64 {at}"))
+        child, parent = (row, other) if inward else (other, row)
         paired = t.emit(f"icmp eq i64 {self._parent(child)}, {parent}")
         t.do(f"br i1 {paired}, label %{name}.pair, label %{name}.single")
         sources = [f"[ {top if inward else 0}, %{before} ]"]
 
         def cases() -> Iterator[tuple[str, str]]:
-            for label, rows, far in (("pair", (child, parent), 2 * step), ("single", (one, ""), step)):
+            for label, rows, far in (("pair", (child, parent), 2 * step), ("single", (row, ""), step)):
                 t.start(f"{name}.{label}")
                 yield rows
                 sources.append(f"[ {t.emit(f'add i64 {at}, {far}')}, %{t.block} ]")

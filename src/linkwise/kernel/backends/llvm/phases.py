@@ -312,8 +312,8 @@ class PhaseWriter:
                     at = t.at(t.vector, space, t.emit(f"mul i64 {column}, {length}"))
                     begin, state = first["body"], [t.get(at, number) for number in range(length)]
                     if same:
-                        begin, own = first["parent"], {**starting.places(first), "w": w}
-                        state = self._choose("own", first["kind"], phase.own, lambda: own, state)
+                        begin, places = first["parent"], {**starting.places(first), "w": w}
+                        state = self._choose("own", first["kind"], phase.own, lambda: places, state)
                     state = self._way("way", phase, table, begin, stop, {"w": w, "drive": first["drive"]}, state)
                     if panel:
                         panel.put(member, state)
@@ -387,21 +387,21 @@ class _Panel:
 
     def begin(self, k: str, rows: str) -> tuple[str, str]:
         """Emit: how many rows from this one on begin together, and where each stops; none if that was done."""
-        t, one = self.t, self.table.row(k)
+        t, row = self.t, self.table.row(k)
         until = t.emit(f"load i64, ptr {self.until}")
         t.do(f"br i1 {t.emit(f'icmp slt i64 {k}, {until}')}, label %panel.end, label %panel.take")
         t.start("panel.take")
         fits = t.emit(f"icmp slt i64 {t.emit(f'add i64 {k}, {PANEL - 1}')}, {rows}")
         t.do(f"br i1 {fits}, label %panel.look, label %panel.begin")
         t.start("panel.look")
-        conditions = [t.emit(f"icmp eq i64 {one['count']}, 1"), t.emit(f"icmp sge i64 {one['parent']}, 0")]
+        conditions = [t.emit(f"icmp eq i64 {row['count']}, 1"), t.emit(f"icmp sge i64 {row['parent']}, 0")]
         for offset in range(1, PANEL):
             other = self.table.row(t.emit(f"add i64 {k}, {offset}"))
-            expected = {"count": "1", "parent": f"add i64 {k}, {offset - 1}", "v": f"add i64 {one['v']}, {offset}"}
+            expected = {"count": "1", "parent": f"add i64 {k}, {offset - 1}", "v": f"add i64 {row['v']}, {offset}"}
             for name, value in expected.items():
                 conditions.append(t.emit(f"icmp eq i64 {other[name]}, {value if name == 'count' else t.emit(value)}"))
         together = t.all(*conditions)
-        size, stop = (t.emit(f"select i1 {together}, i64 {x}, i64 {y}") for x, y in ((PANEL, 1), (one["parent"], -1)))
+        size, stop = (t.emit(f"select i1 {together}, i64 {x}, i64 {y}") for x, y in ((PANEL, 1), (row["parent"], -1)))
         t.do("br label %panel.begin")
         t.start("panel.begin")
         t.do(f"%panel.size = phi i64 [ 1, %panel.take ], [ {size}, %panel.look ]")

@@ -26,11 +26,11 @@ def space(tapes: Sequence[Tape]) -> int:
     return max(_plan(tape, has_fma=host().has_fma, plain=plain).space for tape in tapes)
 
 
-def _plan(tape: Tape, **how: bool) -> Plan:
+def _plan(tape: Tape, **options: bool) -> Plan:
     """The plan of a tape, which is made once."""
     plans: dict[Any, Plan] = tape.__dict__.setdefault("plans", {})
-    key = tuple(how.items())
-    return plans[key] if key in plans else plans.setdefault(key, Plan(tape, **how))
+    key = tuple(options.items())
+    return plans[key] if key in plans else plans.setdefault(key, Plan(tape, **options))
 
 
 def written_out(tape: Tape, t: Text, layout: ProgramLayout, number: int) -> str:
