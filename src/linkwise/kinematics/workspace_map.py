@@ -37,8 +37,8 @@ ENDLESS = "the reach has no end"
 
 Bools = npt.NDArray[np.bool_]
 
-#: From postures (k, nq) and positions (k, 3) to postures whose frame stands nearer to these.
-Towards = Callable[[FloatArray, FloatArray], FloatArray]
+#: From random numbers, postures (k, nq) and positions (k, 3) to postures whose frame stands nearer to these.
+Towards = Callable[[np.random.Generator, FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,7 +343,7 @@ def _along(placed: FloatArray, axis: FloatArray) -> FloatArray:
 SPREAD = (1e-3, 0.25)
 
 #: How often each empty cell beside reached ones is aimed at, where all is along x, y, z.
-AIMS = 4
+AIMS = 8
 
 #: Changes tried a round for each cell at an edge of what is reached; most cells taken a round.
 EDGE_TRIES, MOST_PARENTS = 4, 24_000
@@ -438,7 +438,7 @@ class Cells:
             if not cells.size:
                 return last
             target = low[cells] + rng.random((len(cells), 3)) * (high[cells] - low[cells])
-            self.take(towards(self.q[parents], target))
+            self.take(towards(rng, self.q[parents], target))
             aimed[cells] += 1
             last += int(np.sum((self.best[cells] > -np.inf) & (aimed[cells] == AIMS)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -36,6 +37,9 @@ SHARES = (1.0, 0.3, 0.1, 0.03)
 
 #: Directions in which the frame moves less than this share of its fastest are not used to aim at a place.
 STEEP = 1e-2
+
+#: Steps that aim at a place, and how far joints move beside that, rad or m.
+AIMING, BESIDE = 4, (1e-3, 0.3)
 
 #: Of the changes that none of them brings about, at limits and where branches end, one in so many is closed by iteration.
 ITERATED = 16
@@ -125,18 +129,32 @@ class ClosedPostures(Postures):
         result[left] = closed_near(self.task, result[left], iterations=NEAR_STEPS)[0]
         return result
 
-    def towards(self, q: FloatArray, target: FloatArray) -> FloatArray:
-        """Postures beside closed ones (k, nq) whose frames stand nearer to positions (k, 3), by two steps of Newton."""
+    def towards(self, rng: np.random.Generator, q: FloatArray, target: FloatArray) -> FloatArray:
+        """Postures beside closed ones (k, nq) whose frames stand nearer to positions (k, 3), by some steps of Newton.
+
+        Driven joints at their limits stay there; what leaves the frame in its place changes at random in the first step.
+        """
         result = q.copy()
-        for _ in range(2):
-            shift = (target - self._poses(result)[:, :3, 3])[..., None]
+        for step in range(AIMING):
+            shift = target - self._poses(result)[:, :3, 3]
             if self.linkage is None:
-                motion = np.linalg.pinv(self._rates(result)[:, :3], rcond=STEEP) @ shift
-                moved = np.asarray(kernel_of(self.tree, "integrate")(result, motion[..., 0], 1.0))
+                motion = _solved(self._rates(result)[:, :3], shift, np.zeros((len(q), self.tree.nv)))
+                moved = np.asarray(kernel_of(self.tree, "integrate")(result, motion, 1.0))
                 result = closed_near(self.task, moved, iterations=NEAR_STEPS)[0]
-            else:
-                rates = self._jacobians(result)[:, :3] @ self._speeds(self.linkage, result)[0]
-                self._step(self.linkage, result.copy(), (np.linalg.pinv(rates, rcond=STEEP) @ shift)[..., 0], result)
+                continue
+            k = [self.tree.names.index(name) for name in self.linkage.driven]
+            here = self.linkage.driven_part(result)
+            low, high = (np.broadcast_to(bound[k], here.shape) for bound in (self.tree.q_min, self.tree.q_max))
+            rates = self._jacobians(result)[:, :3] @ self._speeds(self.linkage, result)[0]
+            size = np.exp(rng.uniform(math.log(BESIDE[0]), math.log(BESIDE[1]), (len(q), 1))) if step == 0 else 0.0
+            beside = size * rng.standard_normal(here.shape)
+            change = _solved(rates, shift, beside)
+            held = (here + change > high) | (here + change < low)
+            kept = np.where(held, np.clip(here + change, low, high) - here, 0.0)
+            left = shift - (rates @ kept[..., None])[..., 0]
+            change = np.where(held, kept, _solved(np.where(held[:, None], 0.0, rates), left, np.where(held, 0.0, beside)))
+            change = np.clip(here + change, low, high) - here
+            self._step(self.linkage, result.copy(), change, result)
         return result
 
     @staticmethod
@@ -189,6 +207,12 @@ class ClosedPostures(Postures):
         jac[..., self.task.speeds] = self.task.jacobian(q) / self.task.columns
         closed = np.eye(self.tree.nv) - np.linalg.pinv(jac, rcond=RANK) @ jac
         return np.asarray(self._jacobians(q) @ closed)
+
+
+def _solved(rates: FloatArray, shift: FloatArray, beside: FloatArray) -> FloatArray:
+    """Motions (k, m) with which a frame moves by ``shift`` (k, 3), next to others."""
+    left = shift - (rates @ beside[..., None])[..., 0]
+    return np.asarray(beside + (np.linalg.pinv(rates, rcond=STEEP) @ left[..., None])[..., 0])
 
 
 def workspace(
