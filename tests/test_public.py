@@ -23,6 +23,7 @@ HEAVY = ("matplotlib", "sympy", "scipy", "llvmlite", "rich", "click", "platformd
 """Libraries that are imported where they are used."""
 
 LIBRARIES = {f"linkwise.arrays.{name}": name for name in ("torch", "jax", "dask", "xarray")}
+LIBRARIES["linkwise.arrays.traced_function"] = "torch"
 """What modules import at once: they are only imported when an array of their library has come."""
 
 MODULES = sorted(
