@@ -216,7 +216,7 @@ def test_the_key_depends_on_all_that_the_tape_depends_on(monkeypatch: pytest.Mon
     def key(mechanism: Mechanism | None = None, name: str = "jacobian", **options: Any) -> str | None:
         sources._seen.clear()
         sources._features.cache_clear()
-        return algorithm._key(mechanism or two_links(), ALGORITHMS[name], options)
+        return algorithm.key_of(mechanism or two_links(), ALGORITHMS[name], options)
 
     arm = two_links()
     keys = [
