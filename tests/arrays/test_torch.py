@@ -169,10 +169,10 @@ def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
         (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
         (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),
-        (lambda q: arm.solve(Position("tool", q[0])).q, "Position is no part of a graph of torch.compile"),
-        (stacked.gravity_torque, "gravity_torque of a stack is no part of a graph of torch.compile"),
-        (lambda q: arm.joint_velocities(q, np.ones(6)).qd, "a task of joint rates is no part of a graph of torch.compile"),
-        (lambda q: arm.solve(target, q0=q).q, "solve is no part of a graph of torch.compile"),
+        (lambda q: arm.solve(Position("tool", q[0])).q, "Position is not part of a graph"),
+        (stacked.gravity_torque, "gravity_torque of a stack is not part of a graph"),
+        (lambda q: arm.joint_velocities(q, np.ones(6)).qd, "a task of joint rates is not part of a graph"),
+        (lambda q: arm.solve(target, q0=q).q, "solve is not part of a graph"),
         (lambda q: arm.gravity_torque(q.long()), "gravity_torque: q holds int64; expected float32 or float64"),
         (lambda q: arm.gravity_torque(q[..., :1]), r"gravity_torque: q has the shape \(5, 1\); expected \(\.\.\., 2\)"),
     ):
@@ -319,11 +319,13 @@ def test_kernels_of_one_tape_and_two_back_ends_are_two(torch: Any) -> None:
     tape = robots.planar_2r().kernel("bias_torque").tape
     kernels = [Kernel(tape, name) for name in ("llvm", "numpy")] + [Kernel(tape, "llvm", lanes=2)]
     keys = [key_of(kernel) for kernel in kernels]
-    assert [kernel_of(key) for key in keys] == kernels
+    assert len(set(keys)) == 3
+    # (one that is alive from before may stand for each)
+    assert [kernel_of(key).identity for key in keys] == [kernel.identity for kernel in kernels]
     slope = kernels[1].vjp.by("q", tangent=False)
     key = key_of(slope)
     del KERNELS[key]
-    assert kernel_of(key) is slope  # (as in a process that has a graph of derivatives from elsewhere)
+    assert kernel_of(key).identity == slope.identity  # (as in a process that has a graph of derivatives from elsewhere)
     again = [key_of(Kernel(tape, kernel.backend, lanes=kernel.lanes)) for kernel in kernels]
     assert again == keys
     with pytest.raises(KernelError, match="f: no kernel of this name is here"):
