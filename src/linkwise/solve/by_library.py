@@ -49,7 +49,7 @@ def solve_by(
     **options: Any,
 ) -> Solution:
     """A solution whose rows are arrays of a library; of weights and priorities one of NumPy arrays."""
-    known = [ARGUMENTS.get(c.made_of.__name__) if isinstance(c, ConstraintOfArrays) else None for c in listed]
+    known = [ARGUMENTS.get(c.constraint_type.__name__) if isinstance(c, ConstraintOfArrays) else None for c in listed]
     held = [(c, spec) for c, spec in zip(listed, known, strict=True) if isinstance(c, ConstraintOfArrays)]
     values = [array for c, _ in held for array in c.arrays.values()] + ([] if q0 is None else [q0])
     tracked = all(spec is not None and list(c.arrays) == [spec[0]] for c, spec in held)
@@ -93,13 +93,13 @@ def solve_by(
     return Solution.of(**results, names=mechanism.names, tol=options["tol"])
 
 
-def _residual(mechanism: Tree, problem: ConstraintProblem, ways: Sequence[Any]) -> Kernel:
+def _residual(mechanism: Tree, problem: ConstraintProblem, specs: Sequence[Any]) -> Kernel:
     """The residual r (m,) of constraints, a function of q and of the argument of each, or of its numbers."""
-    shapes = [(count,) if spec is None else spec[0] for spec, count in zip(ways, problem.counts, strict=False)]
+    shapes = [(count,) if spec is None else spec[0] for spec, count in zip(specs, problem.counts, strict=False)]
 
     def residual(q: Array, *arguments: Array) -> Array:
         view = Configuration(mechanism, q)
-        numbers = [x if spec is None else spec[1](x) for spec, x in zip(ways, arguments, strict=True)]
+        numbers = [x if spec is None else spec[1](x) for spec, x in zip(specs, arguments, strict=True)]
         pairs = zip(problem.constraints[: len(numbers)], numbers, strict=True)
         return problem.stacked([c.equations(view, p) for c, p in pairs], exact=True)[0]
 

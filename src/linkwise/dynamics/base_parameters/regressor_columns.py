@@ -101,13 +101,13 @@ def problem_of_bodies(tree: Tree, bodies: Bodies, *, second: bool) -> RegressorP
     With ``second`` the integrals of x^2, y^2 and z^2 stand in the places of XX, YY and ZZ.
     """
     order = order_for(np.array([0.0, 0.0, 1.0]))
-    made_of = _scaled(tree, bodies, [(len(LINK) * k, k, np.eye(4), order) for k in range(len(bodies.bodies))])
+    scaled = _scaled(tree, bodies, [(len(LINK) * k, k, np.eye(4), order) for k in range(len(bodies.bodies))])
     if not second:
-        return made_of
+        return scaled
     order = tuple(LINK.index(symbol) for symbol in SECOND_ORDER)
     to, back = TENSOR_OF_SECOND, np.linalg.inv(TENSOR_OF_SECOND)
-    blocks = tuple(replace(block, matrix=to, back=back, order=order) for block in made_of.columns.blocks)
-    return replace(made_of, columns=replace(made_of.columns, blocks=blocks))
+    blocks = tuple(replace(block, matrix=to, back=back, order=order) for block in scaled.columns.blocks)
+    return replace(scaled, columns=replace(scaled.columns, blocks=blocks))
 
 
 def symbolic_geometry(tree: Tree, bodies: Bodies) -> bool:

@@ -199,20 +199,20 @@ class ConstraintOfArrays(Constraint):
     kind : type
         The constraint.
     args, options : tuple and mapping
-        What it is made of.
+        Its arguments.
     """
 
     def __init__(self, kind: type[Constraint], args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        self.made_of, self.options = kind, inspect.signature(kind).bind(*args, **options).arguments
+        self.constraint_type, self.options = kind, inspect.signature(kind).bind(*args, **options).arguments
         self.arrays = {name: value for name, value in self.options.items() if library_name(value) in TRACKING}
 
     def of_numbers(self, values: Iterable[Any]) -> Constraint:
         """The constraint with these arrays of NumPy, in the order of `arrays`."""
-        constraint: Constraint = self.made_of(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
+        constraint: Constraint = self.constraint_type(**{**self.options, **dict(zip(self.arrays, values, strict=True))})
         return constraint
 
     def _refuse(self, *_: Any) -> Any:
-        kind, names = self.made_of.__name__, ", ".join(self.arrays)
+        kind, names = self.constraint_type.__name__, ", ".join(self.arrays)
         raise ArgumentError(
             f"{kind}: {names} holds an array of another library; expected one of NumPy: `solve` alone takes it"
         )
