@@ -828,7 +828,7 @@ class Mechanism(Tree):
         clearance = linkwise.clearance.clearance
         plan = linkwise.clearance.plan
         mobility = linkwise.loops.mobility
-        workspace = linkwise.loops.workspace
+        workspace = linkwise.workspace.workspace
         draw = linkwise.view.draw
         animate = linkwise.view.animate
         browse = linkwise.view.browse
@@ -838,7 +838,8 @@ class Mechanism(Tree):
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
         solve = LazyMethod("linkwise.solve")
         clearance = plan = LazyMethod("linkwise.clearance")
-        mobility = workspace = LazyMethod("linkwise.loops")
+        mobility = LazyMethod("linkwise.loops")
+        workspace = LazyMethod("linkwise.workspace")
         draw = animate = browse = LazyMethod("linkwise.view")
 
     def linkage(

@@ -5,7 +5,7 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError, MissingExtraError
-from linkwise.kinematics.workspace import Workspace, workspace
+from linkwise.workspace import Workspace, workspace
 from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import draw
 

@@ -13,9 +13,9 @@ from linkwise.cli.command import File, Options, Output, command, mechanism, opti
 from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suffix, file_name, numbers, picture_type, refuse
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
-from linkwise.kinematics.workspace import Workspace
-from linkwise.kinematics.workspace_map import ENDLESS
-from linkwise.loops import workspace as sample
+from linkwise.workspace import Workspace
+from linkwise.workspace.postures import ENDLESS
+from linkwise.workspace import workspace as sample
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import Workspace, workspace
+from linkwise.workspace import Workspace, workspace
 from linkwise.model.formatting.table import plain
 from linkwise.model.joints.joint import UNITS
 from linkwise.model.tree import Tree

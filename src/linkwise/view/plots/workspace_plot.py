@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import Workspace
-from linkwise.kinematics.workspace import workspace as reachable
-from linkwise.kinematics.workspace_map import Grid
+from linkwise.workspace import Workspace
+from linkwise.workspace import workspace as reachable
+from linkwise.workspace.grid import Grid
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
@@ -207,7 +207,7 @@ def workspace(
     samples : int
         Random postures to try, 1000 or more; fewer are quicker and leave the edge rougher.
     options
-        Those of `linkwise.kinematics.workspace`: ``link``, ``ranges``, ``pointing``, ``cells``, ``seed`` and others.
+        Those of `linkwise.workspace`: ``link``, ``ranges``, ``pointing``, ``cells``, ``seed`` and others.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: st
     mechanism : Mechanism
         Its mechanism; drawn in the posture of greatest manipulability.
     region : Workspace
-        What `linkwise.kinematics.workspace` found.
+        What `linkwise.workspace` found.
     plane : {"auto", "xz", "yz", "xy", "3d"}
         "auto" draws what is reached in a plane through the axis of the first joint, against the distance from it, and the
         view along that axis. "xz" and "yz" are sections through an upright first axis, "xy" the view along it; where there

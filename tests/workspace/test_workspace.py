@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import linkwise as lw
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import Workspace, workspace
-from linkwise.kinematics.workspace_map import volume_of
+from linkwise.workspace import Workspace, workspace
+from linkwise.kinematics.manipulability import volume_of
 
 FEW = {"samples": 20_000, "cells": 64}
 
