@@ -28,11 +28,12 @@ AIMS = 8
 #: How often a reached cell is looked for among the 27 about another.
 LOOKS = 12
 
-#: Aims at a place from cells about it, and how many of these, at the end, stay within the limits on the way.
-NEIGHBOURS, INSIDE = 8, 2
+#: Aims at a place from cells about it.
+NEIGHBOURS = 4
 
-#: How often a place that no cell about it leads to is aimed at from postures anywhere, and from how many each time.
-BATCHES, STARTS = 2, 8
+#: How often a place that no cell about it leads to is aimed at from postures anywhere, at most; from how many random ones
+#: each time, and as many that are kept; and the share of places of which so few are reached that no more are tried.
+BATCHES, STARTS, FEW = 8, 8, 5e-4
 
 Places = npt.NDArray[np.intp]
 
@@ -131,7 +132,8 @@ class Cells:
         """
         p, _, valid = self.postures.evaluate(q)
         full = self.covered()[1] >= 0
-        return float(np.mean(~(full | self.grid.near(full)).ravel()[self.grid.cells(p[valid])[0]])) if valid.any() else 1.0
+        at, inside = self.grid.cells(p[valid])
+        return float(np.mean(~inside | ~(full | self.grid.near(full)).ravel()[at])) if valid.any() else 1.0
 
     def fill(self, rng: np.random.Generator) -> None:
         """Aim at places in each empty cell beside reached ones, from these, `AIMS` times, until no such cell is left."""
@@ -143,26 +145,35 @@ class Cells:
             if not cells.size:
                 return
             aimed.ravel()[cells] += 1
-            q, good = self._aimed(rng, source.ravel(), cells, self.grid.places(rng, cells))
+            q, good = self._aimed(rng, source.ravel(), cells, self.grid.places(rng, cells), self.q[:0])
             self.take(q[good])
 
     def probe(self, rng: np.random.Generator, cells: Places, target: FloatArray) -> tuple[Bools, int]:
         """Whether positions (k, 3) in some cells (k,) are reached, and how many of them only by the last batch of aims.
 
-        They are aimed at from the cell itself, then from others about it, then from anywhere.
+        They are aimed at from the cell itself and from others about it; then from anywhere, until that reaches few more.
         """
-        hit, last, source = np.zeros(len(cells), dtype=bool), 0, self.covered()[1].ravel()
+        hit, source = np.zeros(len(cells), dtype=bool), self.covered()[1].ravel()
         ways = (False, True) if self.postures.system.problem.bounded else (False,)
-        about = [(number == 0, inside, 0) for inside in ways for number in range(INSIDE if inside else NEIGHBOURS)]
-        for own, inside, count in about + [(False, inside, STARTS) for _ in range(BATCHES) for inside in ways]:
-            left = np.flatnonzero(~hit)
-            last = last if count and inside else 0
-            if left.size:
-                starts = self.q[rng.choice(self.reached, count)]
-                q, good = self._aimed(rng, source, cells[left], target[left], starts, own=own, inside=inside)
-                self.take(q[good])
-                hit[left] = good
-                last += int(good.sum())
+
+        def aim(count: int, starts: FloatArray, *, own: bool = False) -> int:
+            before = int(hit.sum())
+            for inside in ways:
+                for _ in range(count):
+                    left = np.flatnonzero(~hit)
+                    q, good = self._aimed(rng, source, cells[left], target[left], starts, own=own, inside=inside)
+                    self.take(q[good])
+                    hit[left] = good
+            return int(hit.sum()) - before
+
+        aim(1, self.q[:0], own=True)
+        last = aim(NEIGHBOURS, self.q[:0])
+        for _ in range(BATCHES):
+            q = self.postures.draw(rng, 2 * STARTS)
+            drawn = q[self.postures.evaluate(q)[2]][:STARTS]
+            last = aim(1, np.concatenate([self.q[rng.choice(self.reached, STARTS)], drawn]))
+            if last <= FEW * len(cells):
+                break
         return hit, last
 
     def _aimed(
@@ -171,7 +182,7 @@ class Cells:
         source: Places,
         cells: Places,
         target: FloatArray,
-        starts: FloatArray | None = None,
+        starts: FloatArray,
         *,
         own: bool = False,
         inside: bool = False,
@@ -187,7 +198,7 @@ class Cells:
             q[:, at] = np.clip(q[:, at] + (turn + np.pi) % (2.0 * np.pi) - np.pi, low, high)
         if any(self.grid.thin):
             target = self.grid.positions(np.where(self.grid.thin, here, chart))
-        return self.postures.aimed(q, target, self.q[:0] if starts is None else starts, inside=inside)
+        return self.postures.aimed(q, target, starts, inside=inside)
 
     @property
     def _sense(self) -> float:
@@ -232,10 +243,15 @@ def climb(
     result = np.where(valid[:, None], scores(p, w), -np.inf)
     first = np.argmax(result, axis=0)
     q, value = start[first], result[first, np.arange(result.shape[1])]
-    count = len(q)
+    count, ways, bounded = len(q), postures.ways, postures.system.problem.bounded
     for taken in range(rounds):
+        p0 = postures.evaluate(q)[0]
         step = 0.2 * 0.75**taken * np.exp(rng.uniform(-2.0, 0.5, (count * tries, 1)))
         tried = postures.changed(rng, np.repeat(q, tries, axis=0), step)
+        aims = np.arange(0, count * tries, 2)
+        shift = postures.size * step[aims] * (rng.standard_normal((len(aims), len(ways))) @ ways)
+        start = np.repeat(q, tries, axis=0)[aims]
+        tried[aims], _ = postures.aimed(start, np.repeat(p0, tries, axis=0)[aims] + shift, start[:0], inside=bounded)
         p, w, valid = postures.evaluate(tried)
         got = np.where(valid[:, None], scores(p, w), -np.inf).reshape(count, tries, -1)
         slopes = got[np.arange(count), :, np.arange(count)]

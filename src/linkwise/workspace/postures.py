@@ -187,7 +187,14 @@ class Postures:
     @cached_property
     def directions(self) -> FloatArray:
         """Orthonormal rows (r, 6): what the frame's velocities span, all postures together, among the axes that count."""
-        rows = list(rows_of(self.mask))
+        return self._span(list(rows_of(self.mask)))
+
+    @cached_property
+    def ways(self) -> FloatArray:
+        """The same of positions, orthonormal rows (r, 3)."""
+        return self._span([0, 1, 2])[:, :3]
+
+    def _span(self, rows: list[int]) -> FloatArray:
         u, s, _ = np.linalg.svd(np.concatenate(self.probes[:, rows], axis=-1), full_matrices=False)
         result = np.zeros((_rank(s), 6))
         result[:, rows] = _plain(u[:, : len(result)])
@@ -228,6 +235,11 @@ class Postures:
         return result + [Closed(loop) for loop in self.tree.loops]
 
     @property
+    def size(self) -> float:
+        """The mechanism's, m."""
+        return self.system.problem.length
+
+    @property
     def tolerance(self) -> float:
         """How exactly constraints hold, m and rad."""
         return 0.1 * THERE
@@ -244,7 +256,7 @@ class Postures:
         result = self.system.unmoved(np.ascontiguousarray(rows[:, : self.tree.nq]), q)
         p, _, valid = self.evaluate(result)
         away = np.linalg.norm(p - target, axis=1)
-        return result, valid & (rows[:, -1] > 0) & (away <= THERE * self.system.problem.length)
+        return result, valid & (rows[:, -1] > 0) & (away <= THERE * self.size)
 
     def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
         """Postures (count, nq), evenly spread over the ranges, one coordinate kept in the middle of its range.

@@ -15,7 +15,7 @@ from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, number_within, rows_of, word_of
 from linkwise.workspace.cells import Cells, climb
 from linkwise.workspace.closed_postures import ClosedPostures
-from linkwise.workspace.grid import Chart, Grid, grid_of
+from linkwise.workspace.grid import Chart, Extent, Grid, grid_of
 from linkwise.workspace.postures import Postures, pointing_of, with_ranges
 from linkwise.workspace.size import measured
 
@@ -28,8 +28,11 @@ AT_ONCE = 500_000
 #: Random postures, without loops and with them.
 SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 
-#: How often cells are filled and the size is measured, which finds more to fill.
-ROUNDS = 2
+#: Cells along the longer side of the map by which the extent is found, and its room, a share of what seems to be reached.
+COARSE, ROOM = 24, 0.3
+
+#: Places by which the size is measured; before the last time cells are filled once more from what was reached.
+PLACES = 2_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Effort:
 
 
 #: Without loops, and with them, where each posture is closed by iteration.
-EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=18, climbs=20, tries=30)
+EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=8, climbs=30, tries=60)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,29 +221,44 @@ def _explored(postures: Postures, samples: int, seed: int, cells: int, effort: E
     rng = np.random.default_rng(seed)
     seeds = _seeds(postures, rng, effort.seeds)
 
-    def extent(chart: Chart) -> tuple[FloatArray, FloatArray]:
-        def ends(p: FloatArray, w: FloatArray) -> FloatArray:
-            return np.concatenate([-chart(p), chart(p)], axis=1)
-
-        result, _ = climb(postures, rng, seeds, ends, effort.climbs, effort.tries)
-        return -result[: len(result) // 2], result[len(result) // 2 :]
-
-    grid, turned = grid_of(postures, extent, cells)
+    grid, turned = grid_of(postures, _extent(postures, rng, seeds, effort, ROOM), COARSE)
+    archive = Cells(grid, postures, turned)
+    archive.take(seeds)
+    archive.fill(rng)
+    seeds = np.concatenate([seeds, archive.q[archive.reached]])
+    grid, turned = grid_of(postures, _extent(postures, rng, seeds, effort), cells)
     archive = Cells(grid, postures, turned)
     archive.take(seeds)
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
-    archive.improve(rng, effort.rounds)
     dimension, flat = postures.rank(list(rows_of("translation"))), sum(grid.thin)
-    if dimension < 2 or dimension != 3 - flat or (grid.has_axis and grid.thin[0]):
-        return _result(postures, rng, archive, samples, effort, (dimension, np.nan, np.nan))
-    for _ in range(ROUNDS):
+    measures = dimension, np.nan, np.nan
+    measurable = dimension >= 2 and dimension == 3 - flat and not (grid.has_axis and grid.thin[0])
+    if measurable:
+        archive.fill(rng)
+    archive.improve(rng, effort.rounds)
+    for count in PLACES if measurable else ():
         archive.fill(rng)
         drawn = postures.draw(rng, min(effort.share, samples))
         missed = archive.missed(drawn)
         archive.take(drawn)
-        size, error = measured(rng, archive)
-    return _result(postures, rng, archive, samples, effort, (dimension, size, error + missed * size))
+        size, error = measured(rng, archive, count)
+        measures = dimension, size, error + missed * size
+    return _result(postures, rng, archive, samples, effort, measures)
+
+
+def _extent(postures: Postures, rng: np.random.Generator, start: FloatArray, effort: Effort, room: float = 0.0) -> Extent:
+    """Least and greatest values of a chart, climbed to from postures (k, nq), with some room about them."""
+
+    def extent(chart: Chart) -> tuple[FloatArray, FloatArray]:
+        def ends(p: FloatArray, w: FloatArray) -> FloatArray:
+            return np.concatenate([-chart(p), chart(p)], axis=1)
+
+        result, _ = climb(postures, rng, start, ends, effort.climbs, effort.tries)
+        low, high = -result[: len(result) // 2], result[len(result) // 2 :]
+        return low - room * (high - low), high + room * (high - low)
+
+    return extent
 
 
 def _result(
