@@ -34,6 +34,7 @@ from linkwise.spatial.validation import rows_of
 if TYPE_CHECKING:
     import linkwise.clearance
     import linkwise.solve
+    import linkwise.workspace
     from linkwise.equations import Equations
     from linkwise.equations.derive import Derivation
     from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as pose_inverse_kinematics

@@ -12,7 +12,6 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
-from linkwise.kinematics.loop_constraints import closure_jacobian
 from linkwise.kinematics.manipulability import volume_of
 from linkwise.loops.linkage import LEFT, Linkage
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closing, random_starts
@@ -22,7 +21,7 @@ from linkwise.model.tree import ManifoldJoint
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints import Closed
 from linkwise.spatial.linear import RANK
-from linkwise.spatial.scalar import Array, FloatArray, blank, greatest, root
+from linkwise.spatial.scalar import Array, FloatArray, greatest, root
 from linkwise.spatial.validation import rows_of
 from linkwise.workspace.postures import PROBES, Bools, Postures
 

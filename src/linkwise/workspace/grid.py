@@ -204,5 +204,3 @@ def _map_frame(joint: FloatArray, base: FloatArray) -> FloatArray:
     result[:3, :3] = np.column_stack([x, np.cross(z, x), z])
     result[:3, 3] = joint[:3, 3] + ((base - joint[:3, 3]) @ z) * z
     return result
-
-

@@ -309,7 +309,7 @@ def pointing_of(direction: npt.ArrayLike | None, within: float) -> Pointing | No
 
 
 def with_ranges(tree: Tree, limits: bool, ranges: Mapping[str, tuple[float, float]] | None) -> Tree:
-    """The mechanism with ranges of some joints in the place of their limits; with no limits of others that turn, if asked."""
+    """The mechanism with ranges of some joints in the place of their limits; unless ``limits``, others turn without."""
     named = {}
     for name, bounds in dict(ranges or {}).items():
         if name not in tree.names:

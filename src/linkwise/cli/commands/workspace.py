@@ -13,15 +13,15 @@ from linkwise.cli.command import File, Options, Output, command, mechanism, opti
 from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suffix, file_name, numbers, picture_type, refuse
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
-from linkwise.workspace import Workspace
-from linkwise.workspace.postures import ENDLESS
-from linkwise.workspace import workspace as sample
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units
 from linkwise.model.tree import TOOL
 from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import MEASURES, PLANES, draw
+from linkwise.workspace import Workspace
+from linkwise.workspace import workspace as sample
+from linkwise.workspace.postures import ENDLESS
 
 #: Below this share of the best, manipulability is printed as zero.
 NOTHING = 1e-6
