@@ -19,8 +19,8 @@ CHUNK = 1 << 16
 #: Least and greatest standard deviation of a change, shares of the joint's range.
 SPREAD = (1e-3, 0.25)
 
-#: Changes tried a round for each cell at an edge of what is reached; most cells taken a round.
-EDGE_TRIES, MOST_PARENTS = 4, 24_000
+#: Changes tried a round for each cell at an edge of what is reached; most cells changed, and most aimed at, a round.
+EDGE_TRIES, MOST_PARENTS, MOST_AIMS = 4, 12_000, 64_000
 
 #: How often each empty cell beside reached ones is aimed at.
 AIMS = 8
@@ -95,7 +95,7 @@ class Cells:
         return 0.5 * (low + high)
 
     def improve(self, rng: np.random.Generator, rounds: int) -> None:
-        """Try changes of what the cells hold, most at the edges of what is reached."""
+        """Try changes of what the cells hold, most at the edges of what is reached, and what is held beside them."""
         for _ in range(rounds):
             held = self.reached
             if not held.size:
@@ -106,6 +106,10 @@ class Cells:
             parents = np.concatenate([_some(rng, held, MOST_PARENTS), _some(rng, outer, MOST_PARENTS)])
             step = np.exp(rng.uniform(math.log(SPREAD[0]), math.log(SPREAD[1]), (len(parents), 1)))
             self.take(self.postures.changed(rng, self.q[parents], step, self.turned))
+            some = _some(rng, self.reached, MOST_AIMS)
+            source = np.where(self.best > -np.inf, np.arange(len(self.best)), -1)
+            q, good = self._aimed(rng, source, some, self.grid.places(rng, some), self.q[:0])
+            self.take(q[good])
 
     # ── what is covered ───────────────────────────────────────────────────────────────────────────
 
@@ -141,7 +145,7 @@ class Cells:
         while True:
             _, source = self.covered()
             full = source >= 0
-            cells = _some(rng, np.flatnonzero(self.grid.near(full) & ~full & (aimed < AIMS)), MOST_PARENTS)
+            cells = _some(rng, np.flatnonzero(self.grid.near(full) & ~full & (aimed < AIMS)), MOST_AIMS)
             if not cells.size:
                 return
             aimed.ravel()[cells] += 1

@@ -57,7 +57,7 @@ class Effort:
 
 
 #: Without loops, and with them, where each posture is closed by iteration.
-EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=8, climbs=30, tries=60)
+EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=12, climbs=30, tries=60)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,7 +280,8 @@ def _result(
 
     drawn = postures.draw(rng, effort.share)
     some = q if len(q) <= effort.seeds else q[rng.choice(len(q), effort.seeds, replace=False)]
-    start = np.concatenate([some, drawn[: effort.seeds]])
+    marks = q[np.argmax(extremes(positions, values), axis=0)]
+    start = np.concatenate([marks, some, drawn[: effort.seeds]])
     result, at = climb(postures, rng, start, extremes, effort.climbs, effort.tries)
     shares = postures.evaluate(drawn)
     counted = shares[1][shares[2]]
