@@ -141,12 +141,9 @@ def _motion(region: Workspace) -> str:
 
 def _room(region: Workspace) -> str:
     """Say how much room there is, and how that was found."""
-    widths = [float(edge[1] - edge[0]) for edge in region.grid.edges[: 2 if region.grid.has_axis else 3] if len(edge) > 2]
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
-        counted = f"counted in cells of {1000 * max(widths):.3g} mm, and in cells twice as large for what their edges add"
-        error = max(region.size_error, 1e-3 * region.size)
-        return f"{measure} {region.size:.4g} {unit}, give or take {error:.1g} ({counted})"
+        return f"{measure} {region.size:.4g} {unit}, give or take {region.size_error:.1g} (by random places, aimed at)"
     stays = ("in one point", "on a curve: there is no area and no volume", "on a curved surface: there is no volume")
     return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
 
