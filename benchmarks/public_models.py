@@ -65,7 +65,7 @@ SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf", ".srdf")
 ARGUMENTS = {"DEBUG": "false", "robot_model": "ur5e"}
 """Values of xacro arguments that have no default in files of Unitree and Universal Robots."""
 
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_equalities": True})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_unknown": True})
 """What the errors recommend; each is added to those before."""
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
-from linkwise.errors import FileError
+from linkwise.errors import FileError, LinkwiseWarning
 from linkwise.files import read, remarks
 from linkwise.files.formats.sdf import reader as sdf
 from linkwise.files.registry import ReadOptions
@@ -519,7 +519,6 @@ MISTAKES = {
     "no version": ("", model(AB), "the version is missing; expected '1.2' to '1.12'"),
     "an old version": ("1.1", model(AB), "the version is '1.1'"),
     "no model": ("1.9", "", "<sdf> holds no <model>"),
-    "no link": ("1.9", model(""), "there is no link"),
     "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),
     "no name": ("1.9", model('<link name=""/>'), "a link has no name"),
     "a reserved name": ("1.9", model(link("world")), "the name 'world'"),
@@ -620,6 +619,25 @@ def test_mistakes(name: str) -> None:
     reading = parsed(inner, version) if version else sdf.parse(f"<sdf>{inner}</sdf>", "", None, ReadOptions())
     assert reading.description is None
     assert message in " / ".join(problem.message for problem in reading.problems)
+
+
+def test_nothing_but_the_ground() -> None:
+    with pytest.warns(LinkwiseWarning, match="there is no <link>: the mechanism is the ground alone"):
+        mech = lw.loads('<sdf version="1.9"><world name="w"/></sdf>')
+    assert (mech.link_names, mech.n, mech.mass_matrix([]).shape) == (("ground",), 0, (0, 0))
+
+
+def test_what_is_dropped() -> None:
+    """An added mass, and a limit that is no number: Drake leaves them out in silence."""
+    axis = '<axis><xyz>0 0 1</xyz><limit><velocity>2"</velocity><effort>5</effort></limit></axis>'
+    added = BODY.replace("<mass>", "<fluid_added_mass><xx>9</xx></fluid_added_mass><mass>")
+    text = model(link("a", body=added) + joint("world", "a", inner=axis))
+    assert [problem.message for problem in parsed(text).problems] == [
+        "link 'a': <fluid_added_mass> is an inertia that is not read; with drop_unknown=True it is left out",
+        "joint 'j': <velocity>: '2\"' is not a number; with drop_unknown=True there is no such limit",
+    ]
+    (part,) = built(text, drop_unknown=True).links
+    assert (part.body.mass, part.qd_max, part.tau_max) == (2.0, None, 5.0)
 
 
 ABOUT = "<axis><xyz>{}</xyz></axis>"

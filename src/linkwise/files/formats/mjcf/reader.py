@@ -76,7 +76,7 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
     """
     try:
         top = read_xml(text, "mujoco")
-        log = Report()
+        log = Report(options.drop_unknown)
         includer = Includer(folder, log, options.include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)
@@ -176,8 +176,8 @@ class _Reader:
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
         self._check(bodies)
         names = LinkNames(self.log, bodies.elements)
-        drop, tendons = self.options.drop_equalities, self.tendons
-        equalities = Equalities(self.defaults, self.settings, bodies, names.bodies, tendons, drop=drop)
+        tendons = self.tendons
+        equalities = Equalities(self.defaults, self.settings, bodies, names.bodies, tendons)
         for element in self.root.all("equality"):
             equalities.read(element)
         equalities.settle()
@@ -194,16 +194,17 @@ class _Reader:
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
                 self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
-        mechanism = self._mechanism(links, equalities, floats) if kept else None
+        if not bodies.elements:
+            links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
+        mechanism = self._mechanism(links, equalities, floats)
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.problems or mechanism is None:
             return Reading(None, self.log.sorted_problems, links.lines)
         links.lines["gravity",] = self.settings.gravity_line or self.root.line
         links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
-        lacking = self._lacking([bodies.elements[k] for k in kept])
-        remarks = sorted([*self.log.all_remarks, *lacking], key=lambda remark: remark.line)
-        description = Description(mechanism, shapes=tuple(shapes))
-        return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
+        self._tell_lacking([bodies.elements[k] for k in kept])
+        description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
+        return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
 
     def _spring(self, said: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
@@ -271,21 +272,19 @@ class _Reader:
         values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
         return {**values, **inertia}
 
-    def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
-        """The links without the mass of their meshes, if any."""
+    def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
+        """Say which links lack the mass of their meshes."""
         massless = [body.attributes for body in kept if body.inertia.left_out]
         if not massless:
-            return []
+            return
         named = some([body.element.get("name") or "<body>" for body in massless], MOST_NAMED, members)
         said = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
         said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
         said += " and all dynamics with floating=True would; <inertial> gives it"
-        return [massless[0].element.problem(said)]
+        self.log.lack(massless[0].element, said)
 
     def _check(self, bodies: BodyTree) -> None:
         """What no body can tell alone."""
-        if not bodies.elements:
-            self.log.report(self.root, "there is no <body> in a <worldbody>")
         repeated(self.log, [body.attributes for body in bodies.elements], "body")
         joints = [joint.attributes for body in bodies.elements for joint in body.joints]
         repeated(self.log, [*joints, *(body.free_joint for body in bodies.elements if body.free_joint)], "joint")

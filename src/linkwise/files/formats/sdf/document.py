@@ -11,8 +11,8 @@ import numpy as np
 from linkwise.errors import FileError, FileProblem, choices, shown
 from linkwise.files.packages import Folders, path_inside, resolve
 from linkwise.files.report import Report
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
-from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
+from linkwise.files.xml_tree import INFINITE, Element, XmlError, read_xml
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -59,9 +59,13 @@ class Values(Report):
         return default if child is None else (self.numbers(item, child, (default,)) or (default,))[0]
 
     def end(self, item: str, element: Element, tag: str, default: float) -> float:
-        """A number that may be infinite; so is one from `UNBOUNDED` on."""
+        """A limit that may be infinite; so is one from `UNBOUNDED` on."""
         child = self.only(item, element, tag)
-        value = None if child is None else self.bound(child, f"{item}: <{tag}>", child.text, UNBOUNDED)
+        said = "inf" if child is None else child.text.strip()
+        if child is not None and number(said) is None and said.lower() not in INFINITE:
+            self.drop(child, f"{item}: <{tag}>: {why_not(said)}", "there is no such limit")
+            child = None
+        value = None if child is None else self.bound(child, f"{item}: <{tag}>", said, UNBOUNDED)
         return default if value is None else value
 
     def flag(self, item: str, element: Element, tag: str) -> bool:
