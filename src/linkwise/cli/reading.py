@@ -82,7 +82,7 @@ class ReadingOptions:
     include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
     drop_free_armature: bool = _option("Leave out the armature of a free joint of an MJCF file.", False, is_flag=True)
-    drop_unknown: bool = _option("Leave out what has no counterpart here, such as some equalities of MJCF.", False, is_flag=True)
+    drop_unknown: bool = _option("Leave out what has no counterpart here, as some equalities of MJCF.", False, is_flag=True)
 
     @classmethod
     def options(cls) -> list[click.Option]:

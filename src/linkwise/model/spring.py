@@ -18,6 +18,7 @@ import numpy as np
 
 from linkwise.errors import Problem
 from linkwise.expr.node import Expr
+from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.symbolic import substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
@@ -87,6 +88,11 @@ class ForceElement(CheckedRecord, ABC):
     def fixed_length(self) -> float:
         """The length of lines between points of the same link."""
         return 0.0
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that it pulls at, and ``"base"``, where it does not act on joints."""
+        return tuple(dict.fromkeys(name for line in self.segments for name in (line.first, line.second)))
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -431,16 +437,25 @@ class ForceTerm:
 
 
 def given_springs(
-    check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
+    check: Checker,
+    springs: Any,
+    links: Sequence[Link],
+    places: Sequence[str],
+    limits: Mapping[str, tuple[float, float]],
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
-    result = check.several("springs", springs, ForceElement, "Spring, LinearSpringDamper and EndStop")
+    """The elements as a tuple, whose links, joints, coordinates and limits must be there; nothing after a report."""
+    kinds = "Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring"
+    result = check.several("springs", springs, ForceElement, kinds)
+    names = [str(link.name) for link in links]
+    balls = [link.coordinate_name for link in links if link.joint == "ball"]
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
             check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
-        for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            check.known(item, "points", name, [BASE, *links])
+        for name in element.links:
+            check.known(item, *("points", name, [BASE, *names]) if element.segments else ("link", name, names))
+        if not element.terms and not element.links:
+            check.known(item, "joint", getattr(element, "joint", None), balls)
         beginning = isinstance(element, EndStop) and element.limits is None
         if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"

@@ -23,6 +23,7 @@ from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.shape import ROLES, SIZES, Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.model.validation import Checker, frozen
@@ -255,6 +256,20 @@ END_STOP = Schema(
     Field("restitution", schema.NUMBER, doc="of a rigid stop, 0 to 1, in the place of stiffness and damping"),
     make=EndStop,
 )
+BALL_SPRING = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("joint", schema.TEXT, doc="the ball joint that it turns back", required=True),
+    Field("stiffness", schema.NUMBER, "N m/rad", doc="moment per angle", required=True),
+    Field("rest", schema.NUMBERS, default=np.array([1.0, 0.0, 0.0, 0.0]), doc="the quaternion w x y z without a moment"),
+    make=BallSpring,
+)
+CONSTANT_FORCE = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("link", schema.TEXT, doc="the link that it acts on", required=True),
+    Field("force", schema.VECTOR, "N", doc="in the axes of the world", required=True),
+    Field("point", schema.VECTOR, "m", _ZERO, "where, in the link's frame"),
+    make=ConstantForce,
+)
 SHAPE = Schema(
     Field("link", schema.TEXT, doc='the link that carries it, or "base"', required=True),
     Field("kind", word(*SIZES), doc="its geometry", required=True),
@@ -295,6 +310,8 @@ FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
     "spring": (Spring, SPRING),
     "linear_spring_damper": (LinearSpringDamper, LINEAR_SPRING_DAMPER),
     "end_stop": (EndStop, END_STOP),
+    "ball_spring": (BallSpring, BALL_SPRING),
+    "constant_force": (ConstantForce, CONSTANT_FORCE),
 }
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
@@ -317,6 +334,8 @@ TOP = Schema(
     Field("spring", tables("spring"), doc="springs and dampers"),
     Field("linear_spring_damper", tables("linear_spring_damper"), doc="springs and dampers on lines between links"),
     Field("end_stop", tables("end_stop"), doc="end stops"),
+    Field("ball_spring", tables("ball_spring"), doc="springs of ball joints"),
+    Field("constant_force", tables("constant_force"), doc="constant forces on links"),
     Field("shape", tables("shape"), doc="what links look like and collide with"),
 )
 
@@ -330,6 +349,8 @@ TABLES = {
     "[[spring]]": SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
     "[[end_stop]]": END_STOP,
+    "[[ball_spring]]": BALL_SPRING,
+    "[[constant_force]]": CONSTANT_FORCE,
     "[[shape]]": SHAPE,
     "[payload]": BODY,
     "[external]": EXTERNAL,

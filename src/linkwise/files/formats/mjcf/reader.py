@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import FileProblem, choices, members, shown
 from linkwise.files.formats.mjcf.attachment import Attacher
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
@@ -24,7 +25,9 @@ from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, Report, attempt, some, with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.joints.ball import ROTATION_COLUMNS
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
 
@@ -185,7 +188,8 @@ class _Reader:
         for element in (element for section in self.root.all("actuator") for element in section.children):
             self._actuator(element, equalities)
         floats = equalities.floats
-        links = Links(names, equalities.follows, equalities.stays, physical=self.options.physical, floats=floats)
+        physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
+        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -338,7 +342,55 @@ class _Reader:
                 items[problem.item].tell(problem)
             else:
                 self.log.report(self.root, str(problem))
-        return mechanism and with_tool_at_a_tip(mechanism)
+        if mechanism is None:
+            return None
+        timed = self._with_time_constants(mechanism, links, bool(equalities.follows or equalities.stays))
+        return with_tool_at_a_tip(timed)
+
+    def _borne(self, bodies: BodyTree) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or an actuator has them."""
+        off = self.settings.disabled
+        for body in bodies.elements:
+            for joint in body.joints:
+                if joint.attributes.flag("actuatorgravcomp"):
+                    joint.attributes.remark("actuatorgravcomp: what gravcomp says is left out, for it is an actuator's")
+                    return (0.0, 0.0, 0.0)
+        return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
+
+    def _with_time_constants(self, mechanism: Mechanism, links: Links, tied: bool) -> Mechanism:
+        """The same with the springs and dampers that time constants t and damping ratios z say.
+
+        Of the inertia m that the joint feels at the pose of the file where all others are free, the mean of its velocities,
+        the stiffness is m / (t z)^2 and the damping 2 m / t (MuJoCo's documentation, "springdamper" of a joint).
+        """
+        timed = {k: (joint, both) for k, joint in links.joints.items() if (both := joint.time_constant)}
+        if not timed:
+            return mechanism
+        if tied:
+            for joint, _ in timed.values():
+                joint.attributes.remark(
+                    "springdamper is left out, for MuJoCo counts with inertias in which no joint is tied"
+                )
+            return mechanism
+        balls, off = {at.link: at.v for at in mechanism.manifold_joints}, self.settings.disabled
+        q, first = mechanism.neutral.copy(), mechanism.nv - mechanism.n
+        places = {k: mechanism.coordinates[k] for k in links.joints if k not in balls}
+        for k, place in places.items():
+            q[mechanism.nq - mechanism.n + place] = links.joints[k].ref
+        mobility = np.diag(np.linalg.inv(np.asarray(mass_matrix(mechanism, q), dtype=float)))
+        springs, motors = [*mechanism.springs], [*mechanism.motors]
+        for k, (joint, (constant, ratio)) in timed.items():
+            name = mechanism.links[k].coordinate_name
+            at = balls[k] if k in balls else slice(first + places[k], first + places[k] + 1)
+            inertia = 1.0 / float(mobility[at].mean())
+            stiffness = 0.0 if {"spring", "passive"} & off else inertia / (constant * ratio) ** 2
+            damping = 0.0 if {"damper", "passive"} & off else 2.0 * inertia / constant
+            if k in balls:
+                springs.append(BallSpring(name, stiffness))
+                motors += [Motor(viscous=damping, joint=f"{name}{ending}") for ending, _ in ROTATION_COLUMNS["qd"]]
+            else:
+                springs.append(Spring(name, stiffness, joint.springref, damping))
+        return mechanism.replace(springs=springs, motors=motors)
 
     def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:
         """What the links look like; files of meshes are not opened."""
