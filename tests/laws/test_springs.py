@@ -38,6 +38,7 @@ def sprung(name: str) -> Mechanism:
                 inertia=0.6,
             ),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
+            *(Spring(names[-1], 20.0, rest, 0.3, slack=0.2) for rest in (-3.0, -0.1, 3.0)),
             LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
             LinearSpringDamper(
                 [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4

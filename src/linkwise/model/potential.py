@@ -13,6 +13,9 @@ import numpy as np
 from linkwise.model.spring import ForceElement
 from linkwise.model.validation import Checker
 
+#: The quaternion of no turn.
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
+
 
 def _three(check: Checker, field: str, value: Any) -> tuple[float, ...]:
     """Three numbers."""
@@ -29,7 +32,7 @@ def _rest(check: Checker, field: str, value: Any) -> tuple[float, ...]:
     size = np.linalg.norm(values.astype(float)) if values.dtype != object else 0.0
     if abs(size - 1.0) > 1e-6:
         check.report(field, value, "a quaternion w x y z of length 1")
-        return (1.0, 0.0, 0.0, 0.0)
+        return UNTURNED
     return tuple((values / size).tolist())
 
 
@@ -84,7 +87,8 @@ class ConstantForce(Potential):
     --------
     >>> from linkwise import robots
     >>> arm = robots.planar_2r()
-    >>> borne = arm.replace(springs=[ConstantForce(x.name, -x.mass * arm.gravity, x.com) for x in arm.links])
+    >>> weights = [ConstantForce(x.name, -x.body.mass * arm.gravity, x.body.com) for x in arm.links]
+    >>> borne = arm.replace(springs=weights)
     >>> borne.inverse_dynamics([0.3, 0.7], [0, 0], [0, 0]).round(9) + 0.0
     array([0., 0.])
     """
@@ -155,7 +159,7 @@ class BallSpring(Potential):
 
     joint: Annotated[Any, _needed]
     stiffness: Annotated[Any, partial(Checker.number, least=0.0)]
-    rest: Annotated[Any, _rest] = (1.0, 0.0, 0.0, 0.0)
+    rest: Annotated[Any, _rest] = UNTURNED
     name: Annotated[str | None, Checker.word] = None
 
     @property

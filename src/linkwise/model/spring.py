@@ -20,7 +20,7 @@ from linkwise.errors import Problem
 from linkwise.expr.node import Expr
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
-from linkwise.model.symbolic import substituted
+from linkwise.model.symbolic import any_nonzero, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
 from linkwise.spatial.transform import translation
@@ -132,7 +132,7 @@ class ForceElement(CheckedRecord, ABC):
     @property
     def symbolic_fields(self) -> frozenset[str]:
         """The fields that may hold symbols."""
-        return frozenset({"stiffness", "rest", "damping", "force", "inertia"})
+        return frozenset({"stiffness", "rest", "damping", "force", "inertia", "slack"})
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same element with numbers, or other expressions, put in for symbols; checked again."""
@@ -151,10 +151,18 @@ class _SpringDamper(ForceElement, ABC):
     damping: Any
     force: Any
     inertia: Any
+    slack: Any
+
+    def _stretch(self, length: Any) -> Any:
+        """How far the length is beyond the rest, or below it."""
+        beyond = length - self.rest
+        if not any_nonzero(self.slack):
+            return beyond
+        return greatest(0.0, beyond - self.slack) - greatest(0.0, -beyond)
 
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
-        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+        return self.stiffness * self._stretch(length) + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
@@ -163,7 +171,7 @@ class _SpringDamper(ForceElement, ABC):
 
     def energy(self, length: Any) -> Any:
         """What is stored in it, J."""
-        stretch = length - self.rest
+        stretch = self._stretch(length)
         return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
 
     @property
@@ -194,6 +202,8 @@ class Spring(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -215,6 +225,7 @@ class Spring(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -258,6 +269,8 @@ class LinearSpringDamper(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg: it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -280,6 +293,7 @@ class LinearSpringDamper(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -303,7 +317,7 @@ class LinearSpringDamper(_SpringDamper):
     @property
     def is_linear(self) -> bool:
         """Whether the force is k times the vector between two points, also where these coincide."""
-        others = (self.rest, self.damping, self.force)
+        others = (self.rest, self.damping, self.force, self.slack)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:

@@ -232,6 +232,7 @@ SPRING = Schema(
     Field("damping", schema.NUMBER, "N m s/rad or N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg m2 or kg", 0.0, "of what moves along the length"),
+    Field("slack", schema.NUMBER, "rad or m", 0.0, "how far beyond the rest there is no tension"),
     make=_spring,
     values=_spring_values,
 )
@@ -244,6 +245,7 @@ LINEAR_SPRING_DAMPER = Schema(
     Field("damping", schema.NUMBER, "N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg", 0.0, "of what moves along the length"),
+    Field("slack", schema.NUMBER, "m", 0.0, "how far beyond the rest there is no tension"),
     make=_linear_spring_damper,
     values=_linear_spring_damper_values,
 )

@@ -265,7 +265,7 @@ class _Reader:
         inertia = {"inertia": said.number("armature"), "name": said.text("name")}
         stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
         lengths = said.numbers("springlength", 1, 2) or [-1.0]
-        if any(others) or len({*lengths}) > 1 or stiffness < 0 or "springyield" in said:
+        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in said:
             said.remark("its spring and damper are left out, for the spring is not linear")
             return inertia if inertia["inertia"] else None
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
@@ -274,7 +274,7 @@ class _Reader:
         rest_length = reference if lengths[0] == -1.0 else lengths[0]
         damping = 0.0 if "damper" in off else said.damping()
         values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
-        return {**values, **inertia}
+        return {**values, **inertia, "slack": 0.0 if lengths[0] == -1.0 else lengths[-1] - lengths[0]}
 
     def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
         """Say which links lack the mass of their meshes."""
@@ -344,7 +344,7 @@ class _Reader:
                 self.log.report(self.root, str(problem))
         if mechanism is None:
             return None
-        timed = self._with_time_constants(mechanism, links, bool(equalities.follows or equalities.stays))
+        timed = self._with_time_constants(mechanism, links, held=bool(equalities.stays))
         return with_tool_at_a_tip(timed)
 
     def _borne(self, bodies: BodyTree) -> Sequence[float]:
@@ -357,7 +357,7 @@ class _Reader:
                     return (0.0, 0.0, 0.0)
         return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
 
-    def _with_time_constants(self, mechanism: Mechanism, links: Links, tied: bool) -> Mechanism:
+    def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
         """The same with the springs and dampers that time constants t and damping ratios z say.
 
         Of the inertia m that the joint feels at the pose of the file where all others are free, the mean of its velocities,
@@ -366,18 +366,17 @@ class _Reader:
         timed = {k: (joint, both) for k, joint in links.joints.items() if (both := joint.time_constant)}
         if not timed:
             return mechanism
-        if tied:
+        if held:
             for joint, _ in timed.values():
-                joint.attributes.remark(
-                    "springdamper is left out, for MuJoCo counts with inertias in which no joint is tied"
-                )
+                joint.attributes.remark("springdamper is left out, for MuJoCo counts with inertias in which no joint is held")
             return mechanism
-        balls, off = {at.link: at.v for at in mechanism.manifold_joints}, self.settings.disabled
-        q, first = mechanism.neutral.copy(), mechanism.nv - mechanism.n
-        places = {k: mechanism.coordinates[k] for k in links.joints if k not in balls}
+        free = mechanism.replace(links=[link.replace(mimic=None) for link in mechanism.links])
+        balls, off = {at.link: at.v for at in free.manifold_joints}, self.settings.disabled
+        q, first = free.neutral.copy(), free.nv - free.n
+        places = {k: free.coordinates[k] for k in links.joints if k not in balls}
         for k, place in places.items():
-            q[mechanism.nq - mechanism.n + place] = links.joints[k].ref
-        mobility = np.diag(np.linalg.inv(np.asarray(mass_matrix(mechanism, q), dtype=float)))
+            q[free.nq - free.n + place] = links.joints[k].ref
+        mobility = np.diag(np.linalg.inv(np.asarray(mass_matrix(free, q), dtype=float)))
         springs, motors = [*mechanism.springs], [*mechanism.motors]
         for k, (joint, (constant, ratio)) in timed.items():
             name = mechanism.links[k].coordinate_name
