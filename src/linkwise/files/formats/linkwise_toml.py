@@ -441,9 +441,10 @@ class _Reader(TableReader):
             names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
             kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
             self.joint = "prismatic" if kinds == {True} else "revolute"
-            if self.degrees and isinstance(raw, dict) and raw.get("rest") and (len(kinds) > 1 or "ratios" in raw):
-                mixed = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
-                self.report((kind, k, "rest"), f"{kind} {k + 1}: rest {mixed}")
+            mixed = self.degrees and isinstance(raw, dict) and (len(kinds) > 1 or "ratios" in raw)
+            for key in (key for key in ("rest", "slack") if mixed and raw.get(key)):
+                why = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
+                self.report((kind, k, key), f"{kind} {k + 1}: {key} {why}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
         self.joint = ""
         return {k: part for k, part in parts.items() if part is not None}
