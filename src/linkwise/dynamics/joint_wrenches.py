@@ -59,9 +59,9 @@ def joint_wrenches_external(
 
 def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Array) -> Array:
     """The same with the pull of springs on lines between links, at both ends of each line, and with constant forces."""
-    for element in (element for element in tree.springs if isinstance(element, ConstantForce)):
-        point, force = forward_kinematics(tree, q, link=element.link) @ [*element.point, 1.0], np.array(element.force)
-        for carrying in tree.path(element.link):
+    for load in (element for element in tree.springs if isinstance(element, ConstantForce)):
+        point, force = forward_kinematics(tree, q, link=load.link) @ [*load.point, 1.0], np.array(load.force)
+        for carrying in tree.path(load.link):
             actions[carrying] = actions[carrying] - np.concatenate([force, cross(point[:3], force)])
     lines = [element for element in tree.springs if element.segments]
     bodies = moving_bodies(tree)

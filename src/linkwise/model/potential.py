@@ -29,7 +29,7 @@ def _three(check: Checker, field: str, value: Any) -> tuple[float, ...]:
 def _rest(check: Checker, field: str, value: Any) -> tuple[float, ...]:
     """A unit quaternion."""
     values = check.finite(field, value, (4,), "a quaternion w x y z of length 1")
-    size = np.linalg.norm(values.astype(float)) if values.dtype != object else 0.0
+    size = 0.0 if values.dtype == object else float(np.linalg.norm(values))
     if abs(size - 1.0) > 1e-6:
         check.report(field, value, "a quaternion w x y z of length 1")
         return UNTURNED

@@ -56,7 +56,9 @@ class Links:
         floats: bool,
     ) -> None:
         self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
-        self.gravity, self.moving, self.joints = np.array(gravity), {*()}, {}
+        self.gravity = np.array(gravity)
+        self.moving: set[int] = set()
+        self.joints: dict[int, MjcfJoint] = {}
         self.model_links: list[Link] = []
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}

@@ -368,7 +368,9 @@ class _Reader:
             return mechanism
         if held:
             for joint, _ in timed.values():
-                joint.attributes.remark("springdamper is left out, for MuJoCo counts with inertias in which no joint is held")
+                joint.attributes.remark(
+                    "springdamper is left out, for MuJoCo counts with inertias in which no joint is held"
+                )
             return mechanism
         free = mechanism.replace(links=[link.replace(mimic=None) for link in mechanism.links])
         balls, off = {at.link: at.v for at in free.manifold_joints}, self.settings.disabled

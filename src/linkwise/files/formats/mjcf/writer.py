@@ -97,14 +97,17 @@ class _Plan:
                 self.stacks[k] = stack
         on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
         self.springs = {spring.joints[0][0]: spring for spring in on_joints}
-        self.borne = {
-            element.link: share for element in mechanism.springs if (share := _borne_share(mechanism, element)) is not None
-        }
 
     def turned_back(self, joint: str) -> float:
         """The stiffness of the springs on a ball joint that rest where it does not turn."""
         springs = (element for element in self.mechanism.springs if isinstance(element, BallSpring))
-        return sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED)
+        return float(sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED))
+
+    def borne(self, k: int) -> float:
+        """What part of the weight of a link forces bear."""
+        loads = (element for element in self.mechanism.springs if isinstance(element, ConstantForce))
+        shares = (_borne_share(self.mechanism, load) for load in loads if load.link == self.mechanism.link_names[k])
+        return float(sum(share or 0.0 for share in shares))
 
     def place(self, link: str) -> int:
         """The index of a link, -1 for the base."""
@@ -179,15 +182,13 @@ def _is_of_joint(spring: Spring) -> bool:
     return not other and [ratio for _, ratio in spring.joints] == [1.0]
 
 
-def _borne_share(mechanism: Mechanism, element: object) -> float | None:
+def _borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
     """What part of the weight of its link a force bears, at the centre of mass; None of another force."""
-    if not isinstance(element, ConstantForce):
-        return None
-    body = mechanism.links[mechanism.link_index(element.link)].body
-    weight, force = body.mass * mechanism.gravity, np.array(element.force)
+    body = mechanism.links[mechanism.link_index(load.link)].body
+    weight, force = body.mass * mechanism.gravity, np.array(load.force)
     share = -float(force @ weight) / (float(weight @ weight) or 1.0)
     is_borne = np.abs(force + share * weight).max() <= ROUNDING * np.abs(force).max()
-    return share if is_borne and np.array_equal(element.point, body.com) else None
+    return share if is_borne and np.array_equal(load.point, body.com) else None
 
 
 # ── text ──────────────────────────────────────────────────────────────────────────────────────────
@@ -278,13 +279,12 @@ class _Writer:
         inner = [*self._inertial(root), *self._free(BASE, {}), *self._on(-1, _IDENTITY)]
         inner += self._on(root, _IDENTITY) if root >= 0 else []
         inner += self._bodies(-1, _IDENTITY) + (self._bodies(root, _IDENTITY) if root >= 0 else [])
-        borne = self._borne(root) if root >= 0 else {}
-        return element_lines("body", {"name": name, **_pose(mechanism.base), **borne}, inner)
+        return element_lines("body", {"name": name, **_pose(mechanism.base), **self._borne(root)}, inner)
 
     def _borne(self, k: int) -> dict[str, str]:
-        """What part of its weight is borne."""
-        share = self.plan.borne.get(self.mechanism.link_names[k])
-        return {} if share is None else {"gravcomp": real(share)}
+        """What part of the weight of a body is borne."""
+        share = self.plan.borne(k) if k >= 0 else 0.0
+        return {"gravcomp": real(share)} if share else {}
 
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
         """The bodies on the k-th link, whose own frame is `outer` in the body where they are written."""

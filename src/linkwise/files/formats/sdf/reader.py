@@ -94,7 +94,7 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})
-        document = Document(values, file, options.package_dirs)
+        document = Document(values, file, options)
         worlds = top.all("world")
         if len(worlds) > 1:
             values.report(worlds[1], f"there are {len(worlds)} worlds; expected one")
