@@ -144,6 +144,7 @@ def test_potentials_locked_attached_and_at_rest(tmp_path: Any) -> None:
     assert arm.replace(links=links[:1], springs=()).attach(arm.subtree("b"), prefix="g_").springs[0].joint == "g_wrist"  # type: ignore[attr-defined]
     lw.save(arm, tmp_path / "arm.toml")
     assert lw.load(tmp_path / "arm.toml") == arm
+    assert "springs on wrist, link b (a constant force)" in str(arm)
 
 
 def test_where_the_points_of_a_line_coincide() -> None:
