@@ -27,6 +27,7 @@ from linkwise import (
     spacelib,
     trajectory,
     view,
+    workspace,
 )
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
@@ -253,6 +254,7 @@ def page() -> str:
         inverse_kinematics,
         clearance,
         loops,
+        workspace,
         control,
         planar,
         view,
