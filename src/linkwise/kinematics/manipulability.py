@@ -102,9 +102,8 @@ def _determinant(gram: Array) -> Any:
 def volume_of(rates: Array, rank: int) -> Any:
     """The product of the greatest ``rank`` singular values of a matrix (r, m) of scalars that has no higher rank.
 
-    Where that is the number of its rows or columns these are made orthogonal one by one (modified Gram-Schmidt; G. H. Golub,
-    C. F. Van Loan, *Matrix Computations*, section 5.2.8), which loses no digits to squaring. Otherwise its square is a
-    coefficient of the characteristic polynomial of J J' (Faddeev and Le Verrier).
+    Where that is the number of its rows or columns these are made orthogonal (`orthonormal`), which loses no digits to
+    squaring. Otherwise its square is a coefficient of the characteristic polynomial of J J' (Faddeev and Le Verrier).
 
     Examples
     --------
@@ -117,14 +116,23 @@ def volume_of(rates: Array, rank: int) -> Any:
         return 0.0
     if rank < min(rates.shape):
         return root(greatest(_coefficient(rates @ rates.T, rank), 0.0))
-    rows = list(rates if rates.shape[0] <= rates.shape[1] else rates.T)
     result: Any = 1.0
-    for k, row in enumerate(rows):
-        square = row @ row
-        result = result * root(square)
-        inverse = 1.0 / greatest(square, 1e-300)
-        rows[k + 1 :] = [other - row * ((other @ row) * inverse) for other in rows[k + 1 :]]
+    for size in orthonormal(rates.T if rates.shape[0] <= rates.shape[1] else rates)[1]:
+        result = result * size
     return result
+
+
+def orthonormal(columns: Array) -> tuple[Array, list[Any]]:
+    """An orthonormal basis of columns (n, m) of scalars, one by one, and the size of what is left of each by those before.
+
+    Modified Gram-Schmidt: G. H. Golub, C. F. Van Loan, *Matrix Computations*, section 5.2.8.
+    """
+    basis, sizes = list(columns.T), []
+    for k in range(len(basis)):
+        sizes.append(root(basis[k] @ basis[k]))
+        basis[k] = basis[k] * (1.0 / greatest(sizes[k], 1e-150))
+        basis[k + 1 :] = [other - basis[k] * (other @ basis[k]) for other in basis[k + 1 :]]
+    return np.stack(basis, axis=1), sizes
 
 
 def _coefficient(square: Array, order: int) -> Any:

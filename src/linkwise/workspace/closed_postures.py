@@ -12,7 +12,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.forward_kinematics import forward_kinematics
-from linkwise.kinematics.manipulability import volume_of
+from linkwise.kinematics.manipulability import orthonormal, volume_of
 from linkwise.loops.linkage import LEFT, Linkage
 from linkwise.loops.loop_solver import CLOSED, LoopEquations, closing, random_starts
 from linkwise.loops.mobility import generic_positions
@@ -21,7 +21,7 @@ from linkwise.model.tree import ManifoldJoint
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints import Closed
 from linkwise.spatial.linear import RANK
-from linkwise.spatial.scalar import Array, FloatArray, greatest, root
+from linkwise.spatial.scalar import Array, FloatArray, greatest
 from linkwise.spatial.validation import rows_of
 from linkwise.workspace.postures import PROBES, Bools, Postures
 
@@ -100,7 +100,8 @@ class ClosedPostures(Postures):
     def _closed_place(self, q: Array) -> tuple[Array, Array, Any, Any, Any]:
         assert self.linkage is not None
         speeds, left = self.linkage.motions(q)
-        basis, spread = orthonormal(speeds)
+        basis, sizes = orthonormal(speeds)
+        spread = reduce(greatest, sizes) / -reduce(greatest, [-size for size in sizes])
         pose = forward_kinematics(self.tree, q, link=self.link)
         rates = self.directions @ self.rates(q) @ basis
         return pose[:3, 3], pose[:3, 2], volume_of(rates, self.rank(list(rows_of(self.mask)))), spread, left
@@ -149,17 +150,3 @@ class ClosedPostures(Postures):
         jac[..., self.task.speeds] = self.task.jacobian(q) / self.task.columns
         closed = np.eye(self.tree.nv) - np.linalg.pinv(jac, rcond=RANK) @ jac
         return np.asarray(kernel_of(self.tree, "jacobian", None, {"link": self.link})(q) @ closed)
-
-
-def orthonormal(columns: Array) -> tuple[Array, Any]:
-    """An orthonormal basis of columns (n, m) of scalars, one by one, and the greatest by the least of what is left of each.
-
-    Modified Gram-Schmidt: G. H. Golub, C. F. Van Loan, *Matrix Computations*, section 5.2.8.
-    """
-    basis, sizes = list(columns.T), []
-    for k in range(len(basis)):
-        size = root(basis[k] @ basis[k])
-        basis[k] = basis[k] * (1.0 / size)
-        basis[k + 1 :] = [other - basis[k] * (other @ basis[k]) for other in basis[k + 1 :]]
-        sizes.append(size)
-    return np.array(basis).T, reduce(greatest, sizes) / -reduce(greatest, [-size for size in sizes])

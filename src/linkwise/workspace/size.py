@@ -6,15 +6,12 @@ import numpy as np
 
 from linkwise.workspace.cells import Cells
 
-#: Shares of the places that are aimed at: in cells that the border may pass through, and in those within.
-BORDER, WITHIN = 0.8, 0.2
-
 #: So many standard deviations of the share of places that are reached count as uncertain.
 DEVIATIONS = 3.0
 
 
 def measured(rng: np.random.Generator, cells: Cells, places: int) -> tuple[float, float]:
-    """Volume (m3) or plane area (m2) of what is reached, and its uncertainty, by so many places.
+    """Volume (m3) or plane area (m2) of what is reached, and its uncertainty, by so many places in each stratum.
 
     By stratified sampling (W. G. Cochran, *Sampling Techniques*, 3rd ed. 1977, chapter 5): cells that the border may pass
     through are one stratum, those within the other. Each share has the variance of a binomial one; and as many places as the
@@ -28,16 +25,15 @@ def measured(rng: np.random.Generator, cells: Cells, places: int) -> tuple[float
             border[(slice(None),) * axis + ([0, -1],)] = True
     sizes = np.broadcast_to(grid.sizes(), grid.shape)
     size = variance = missed = 0.0
-    for stratum, part in ((border, BORDER), (full & ~border, WITHIN)):
+    for stratum in (border, full & ~border):
         volumes = np.where(stratum, sizes, 0.0).ravel()
         total = float(volumes.sum())
         if not total:
             continue
-        chosen = rng.choice(len(volumes), int(part * places), p=volumes / total)
+        chosen = rng.choice(len(volumes), places, p=volumes / total)
         hit, last = cells.probe(rng, chosen, grid.places(rng, chosen))
-        tried = len(hit)
-        share, likely = float(hit.mean()), (hit.sum() + 1.0) / (tried + 2.0)
-        size += total * share
-        variance += total**2 * likely * (1.0 - likely) / tried
-        missed += total * last / tried
+        likely = (hit.sum() + 1.0) / (places + 2.0)
+        size += total * float(hit.mean())
+        variance += total**2 * likely * (1.0 - likely) / places
+        missed += total * last / places
     return size, DEVIATIONS * float(np.sqrt(variance)) + missed

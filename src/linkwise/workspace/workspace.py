@@ -31,8 +31,8 @@ SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
 #: Cells along the longer side of the map by which the extent is found, and its room, a share of what seems to be reached.
 COARSE, ROOM = 24, 0.3
 
-#: Places by which the size is measured; before the last time cells are filled once more from what was reached.
-PLACES = 2_000, 10_000
+#: Places by which the size is measured, at its border and within; before the last time cells are filled once more.
+PLACES = 2_000, 8_000
 
 
 @dataclass(frozen=True)
