@@ -33,7 +33,7 @@ NEIGHBOURS = 4
 
 #: How often a place that no cell about it leads to is aimed at from postures anywhere, at most; from how many random ones
 #: each time, and as many that are kept; and the share of places of which so few are reached that no more are tried.
-BATCHES, STARTS, FEW = 8, 8, 5e-4
+BATCHES, STARTS, FEW = 8, 8, 1e-3
 
 Places = npt.NDArray[np.intp]
 

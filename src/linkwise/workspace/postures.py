@@ -35,8 +35,8 @@ PROBES = 64
 #: What is wrong with joints that slide without limits.
 ENDLESS = "the reach has no end"
 
-#: A frame that was brought to a place stands there to this part of the mechanism's size, and steps that may take.
-THERE, STEPS = 1e-9, 60.0
+#: How exactly a frame is brought to a place, m and rad, and steps that may take.
+THERE, STEPS = 1e-10, 60.0
 
 #: Where the numbers of `Position` have x, y, z.
 XYZ = [3, 7, 11]
@@ -242,7 +242,7 @@ class Postures:
     @property
     def tolerance(self) -> float:
         """How exactly constraints hold, m and rad."""
-        return 0.1 * THERE
+        return THERE
 
     def aimed(self, q: FloatArray, target: FloatArray, starts: FloatArray, *, inside: bool) -> tuple[FloatArray, Bools]:
         """Postures (k, nq) whose frames stand at positions (k, 3), from others (k, nq), then from starts (m, nq) for all.
@@ -253,10 +253,8 @@ class Postures:
         tasks[:, XYZ] = target
         iteration = self.system.approaching if inside else self.system.reaching
         rows = iteration(tasks, q, starts, self.system.settings(self.tolerance, STEPS if inside else None))
-        result = self.system.unmoved(np.ascontiguousarray(rows[:, : self.tree.nq]), q)
-        p, _, valid = self.evaluate(result)
-        away = np.linalg.norm(p - target, axis=1)
-        return result, valid & (rows[:, -1] > 0) & (away <= THERE * self.size)
+        solution = self.system.checked(tasks, rows, q, 2.0 * self.tolerance, reached=rows[:, -1] > 0)
+        return solution.q, solution.success
 
     def draw(self, rng: np.random.Generator, count: int, keep: int = -1) -> FloatArray:
         """Postures (count, nq), evenly spread over the ranges, one coordinate kept in the middle of its range.

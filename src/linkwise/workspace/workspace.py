@@ -57,7 +57,7 @@ class Effort:
 
 
 #: Without loops, and with them, where each posture is closed by iteration.
-EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=12, climbs=30, tries=60)
+EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=8, climbs=30, tries=60)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
