@@ -131,6 +131,8 @@ class _Reader:
         for element in self.root.children:
             if element.tag == "deformable":
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
+            elif element.tag == "body":  # (which MuJoCo overlooks)
+                self.log.drop(element, "<body> stands in <mujoco>; expected it in the <worldbody>")
             elif orders := [part for part in element.all("text") if element.tag == "custom" and part.get("name") == ORDER]:
                 self.order = (orders[-1].get("data") or "").split()
                 if len(orders) < len(element.children):
