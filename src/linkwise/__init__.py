@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
     from linkwise.model.shape import Shape as Shape
+    from linkwise.model.spring import BallSpring as BallSpring
     from linkwise.model.spring import EndStop as EndStop
     from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
     from linkwise.model.spring import Spring as Spring
@@ -89,7 +90,7 @@ __all__, __getattr__, __dir__ = lazy(
         "linkwise.model.mimic": "Mimic",
         "linkwise.model.motor": "Motor",
         "linkwise.model.shape": "Shape",
-        "linkwise.model.spring": "EndStop LinearSpringDamper Spring",
+        "linkwise.model.spring": "BallSpring EndStop LinearSpringDamper Spring",
         "linkwise.simulation": "Feedback Sampled simulate",
         "linkwise.solve": """
             Aligned CenterOfMass Clear Closed Coordinate Distance Follows LimitMargin LookAt Manipulability

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
+from linkwise import BallSpring, EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
@@ -20,7 +20,8 @@ ROUNDING = 2e-12
 
 def sprung(name: str) -> Mechanism:
     """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
-    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia."""
+    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia.
+    Ball joints have springs with a rest."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
@@ -42,6 +43,7 @@ def sprung(name: str) -> Mechanism:
                 [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4
             ),
             LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
+            *(BallSpring(at.name, 6.0, (3.0, 1.0, -2.0, 0.5)) for at in mech.manifold_joints if at.joint.is_rotation),
         ]
     )
 
@@ -124,6 +126,34 @@ def test_locked_attached_and_separated() -> None:
     assert relative(above.spring_torque(q[2:], qd[2:]), arm.spring_torque(q, np.append([0, 0], qd[2:]))[2:]) < 1e-13
     assert not one.replace(springs=[LinearSpringDamper(line[:2], 1.0)]).subtree("link3").springs
     assert mech.substitute({}) == mech
+
+
+def test_springs_of_ball_joints() -> None:
+    """The moment k r, r the rotation vector from the rest; gone with its joint, and kept by its name."""
+    body = {"mass": 1.0, "com": (0.1, 0.2, -0.3), "inertia": (0.1, 0.2, 0.15)}
+    hip = Link(name="thigh", joint="ball", joint_name="hip", **body)
+    leg = Mechanism([hip, Link(name="shank", axis=(0, 1, 0), **body)], springs=[BallSpring("hip", 5.0, (2.0, 0.0, 2.0, 0.0))])
+    assert np.abs(leg.spring_torque([*np.sqrt([0.5, 0, 0.5, 0]), 0.3], np.zeros(4))).max() < 1e-15
+    turned = np.array([np.cos(0.6), 0.0, np.sin(0.6), 0.0, 0.3])  # 1.2 rad about y
+    expected = [0.0, 5.0 * (1.2 - np.pi / 2), 0.0, 0.0]
+    assert np.abs(leg.spring_torque(turned, np.zeros(4)) - expected).max() < 1e-14
+    assert leg.lock({"hip": [1.0, 0, 0, 0]}).springs == leg.subtree("shank").springs == ()
+    pair = leg.attach(leg, to="base", prefix="left_")
+    assert [spring.ball_joint for spring in pair.springs] == ["hip", "left_hip"]
+    rest = leg.static_equilibrium(turned)
+    assert rest.success
+    assert rest.stable
+    assert np.abs(leg.inverse_dynamics(rest.q, np.zeros(4), np.zeros(4))).max() < 1e-10
+    for spring, field in (
+        (("knee", 1.0), "joint"),
+        (("shank", 1.0), "joint"),
+        (("hip", -1.0), "stiffness"),
+        (("hip", 1.0, (0, 0, 0, 0)), "rest"),
+        (("hip", 1.0, (1, 0, 0)), "rest"),
+        (("hip", 1.0, (np.nan, 0, 0, 0)), "rest"),
+    ):
+        with pytest.raises(ModelError, match=f": {field} is "):
+            leg.replace(springs=[BallSpring(*spring)])
 
 
 def test_where_the_points_of_a_line_coincide() -> None:

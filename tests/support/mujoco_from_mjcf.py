@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from linkwise import LinearSpringDamper, Mechanism, Spring
+from linkwise.model.spring import ForceElement
 from linkwise.spatial.quaternion import quaternion_rotation
 from support.random_mechanisms import direct
 
@@ -101,12 +102,14 @@ class MujocoTwin:
     def _of_state(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Iterator[Residual]:
         mech, model, data = self.mech, self.model, self.data
 
-        springs: list[Spring | LinearSpringDamper] = []
+        springs: list[ForceElement] = []
         for each in mech.springs:
             if isinstance(each, Spring):
                 springs.append(Spring(each.joints, each.stiffness, each.rest, inertia=each.inertia))
             elif isinstance(each, LinearSpringDamper):
                 springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest, inertia=each.inertia))
+            else:
+                springs.append(each)
         undamped = mech.without_friction().replace(springs=springs)
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from linkwise.kinematics.loop_constraints import loop_seen
 from linkwise.model.body import Bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.motor import Motor
-from linkwise.model.spring import ForceElement, LinearSpringDamper
+from linkwise.model.spring import BallSpring, ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.spatial.scalar import Array, blank, root, sign
@@ -117,6 +117,8 @@ def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
         tension = term.element.tension(length, rate)
         for k, ratio in term.ratios:
             taken[first + k] = taken[first + k] + ratio * tension
+    for element, at, turn in _turned(tree, q):
+        taken[at.v] = taken[at.v] + element.stiffness * turn
     return taken
 
 
@@ -132,7 +134,17 @@ def spring_energy(tree: Tree, q: Array) -> Any:
             total = total + 0.5 * element.stiffness * (gaps[0] @ gaps[0])
         else:
             total = total + element.energy(sum((root(gap @ gap) for gap in gaps), element.fixed_length))
+    for element, _, turn in _turned(tree, q):
+        total = total + 0.5 * element.stiffness * (turn @ turn)
     return total
+
+
+def _turned(tree: Tree, q: Array) -> Iterator[tuple[BallSpring, ManifoldJoint, Array]]:
+    """The springs of ball joints, each with its joint and the rotation vector (3,) of this from the rest."""
+    joints = {at.name: at for at in tree.manifold_joints}
+    for element in (element for element in tree.springs if isinstance(element, BallSpring)):
+        at = joints[element.joint]
+        yield element, at, at.joint.difference(np.array(element.rest), q[at.q])
 
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:

@@ -136,7 +136,7 @@ def static_equilibrium(
     Parameters
     ----------
     tree : Mechanism
-        On a fixed base.
+        What rests. What floats is held by springs on lines, loops, efforts or wrenches.
     q0 : (..., nq) array_like
         Where the search begins; loops are closed first, by the nearest way.
     tau : (..., nv) array_like
@@ -149,7 +149,7 @@ def static_equilibrium(
     Raises
     ------
     ArgumentError
-        Where something floats, or loops cannot be closed near q0.
+        Where something floats that nothing holds, or loops cannot be closed near q0.
 
     Examples
     --------
@@ -160,12 +160,16 @@ def static_equilibrium(
     ([-1.570796, 0.0], True, True)
     """
     at = vectors("static_equilibrium: q0", q0, tree.nq)
-    if tree.floating:
-        raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
-    if free := [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]:
-        raise ArgumentError(f"static_equilibrium: {free[0]!r} of {tree.name!r} floats; lock({{{free[0]!r}: pose}}) holds it")
     tolerance = positive("static_equilibrium: tol", tol)
     held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
+    free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
+    tied = not tree.floating and (tree.loops or any(element.segments for element in tree.springs))
+    if free and not (tied or external is not None or held.any()):
+        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: pose}})"
+        raise ArgumentError(
+            f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
+            f" {lock} does"
+        )
     batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1])
     q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
     if not tree.loops:

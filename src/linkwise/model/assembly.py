@@ -78,7 +78,7 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
         for motor, drive in _motors(tree)
         if (drive.coordinate not in values if drive.coordinate >= 0 else drive.joint in turning)
     ]
-    held_names = _values_by_name(tree, values)
+    held_names = {**joints, **_values_by_name(tree, values)}
     springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
     fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
     tool_link = tree.link_names[tree.tool_index]
@@ -122,7 +122,7 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     springs = [
         element.moved(places)
         for element in held_tree.springs
-        if element.terms or any(line.first in names or line.second in names for line in element.segments)
+        if element.terms or element.ball_joint or any(line.first in names or line.second in names for line in element.segments)
     ]
     shapes = [shape.moved(places) for shape in held_tree.shapes]
     ends["shapes"] = [shape for shape in shapes if shape.link == BASE or shape.link in names]

@@ -1,7 +1,7 @@
 """Springs, dampers and end stops: forces of the model that depend on joint coordinates and their velocities.
 
 Each acts along one length s, a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
-runs over several joints), or that of a line between points of links. A tension f on it is an effort -f ds/dq on the joints
+runs over several joints), that of a line between points of links, or the angle of a ball joint. A tension f on it is an effort -f ds/dq on the joints
 (the principle of virtual work).
 """
 
@@ -66,6 +66,17 @@ def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, f
     return low, high
 
 
+def _quaternion(check: Checker, field: str, value: Any) -> tuple[float, ...]:
+    """A unit quaternion, from one of any length but zero."""
+    expected, reported = "a quaternion qw, qx, qy, qz: four finite numbers, not all of them zero", len(check.problems)
+    quaternion = check.finite(field, value, (4,), expected)
+    if len(check.problems) == reported and (quaternion.dtype == object or not quaternion.any()):
+        check.report(field, value, expected)
+    if len(check.problems) > reported:
+        return (1.0, 0.0, 0.0, 0.0)
+    return tuple((quaternion / np.linalg.norm(quaternion)).tolist())
+
+
 _not_negative = partial(Checker.number, least=0.0)
 
 
@@ -87,6 +98,11 @@ class ForceElement(CheckedRecord, ABC):
     def fixed_length(self) -> float:
         """The length of lines between points of the same link."""
         return 0.0
+
+    @property
+    def ball_joint(self) -> str | None:
+        """The name of the ball joint whose angle from a rest is the length."""
+        return None
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -225,6 +241,83 @@ class Spring(_SpringDamper):
         """The same spring on coordinates with a prefix."""
         joints = [(prefix + name, ratio) for name, ratio in self.joints]
         return Spring(**{**self._values(), "joints": joints, "name": self.name and prefix + self.name})
+
+
+@dataclass(frozen=True, eq=False)
+class BallSpring(ForceElement):
+    """A spring that turns a ball joint back: it takes the moment k r, r the rotation vector of the joint from its rest.
+
+    Its energy is k r'r / 2, the same for all axes, and the moment is in the axes of the joint's velocities. At half a turn
+    from the rest the moment jumps, for beyond it the shorter way back is the other one. Dampers of a ball joint are motors
+    of its velocities: `Motor(viscous=)`.
+
+    Parameters
+    ----------
+    joint : str
+        Name of the ball joint.
+    stiffness : float
+        k, N m/rad.
+    rest : (4,) array_like
+        Where it takes no moment: the coordinates qw, qx, qy, qz of the joint; normalised.
+    name : str, optional
+        How messages call it.
+
+    Raises
+    ------
+    ModelError
+        Naming each field at fault.
+
+    Examples
+    --------
+    >>> from linkwise import Link, Mechanism
+    >>> hip = Link(name="thigh", joint="ball", mass=1.0)
+    >>> leg = Mechanism([hip], springs=[BallSpring("thigh", stiffness=10.0)])
+    >>> leg.spring_torque([np.cos(0.1), 0.0, np.sin(0.1), 0.0], [0.0, 0.0, 0.0]).round(9) + 0.0
+    array([0., 2., 0.])
+    """
+
+    _word = "spring"
+
+    joint: Annotated[str, partial(Checker.word, expected="the name of a ball joint", needed=True)]
+    stiffness: Annotated[Any, _not_negative]
+    rest: Annotated[Any, _quaternion] = (1.0, 0.0, 0.0, 0.0)
+    name: Annotated[str | None, Checker.word] = None
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """None."""
+        return ()
+
+    @property
+    def ball_joint(self) -> str:
+        """The joint that it turns back."""
+        return self.joint
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        """The moment, N m, at an angle from the rest."""
+        return self.stiffness * length
+
+    def energy(self, length: Any) -> Any:
+        """What is stored in it, J, at an angle from the rest."""
+        return 0.5 * self.stiffness * (length * length)
+
+    @property
+    def dissipates(self) -> bool:
+        """It does not."""
+        return False
+
+    @property
+    def symbolic_fields(self) -> frozenset[str]:
+        """The fields that may hold symbols."""
+        return frozenset({"stiffness"})
+
+    def held(self, values: Mapping[str, Any]) -> BallSpring | None:
+        """Nothing where its joint has a value."""
+        return None if self.joint in values else self
+
+    def renamed(self, prefix: str) -> BallSpring:
+        """The same spring on a joint with a prefix."""
+        return BallSpring(**{**self._values(), "joint": prefix + self.joint, "name": self.name and prefix + self.name})
 
 
 @dataclass(frozen=True, eq=False)
@@ -431,16 +524,23 @@ class ForceTerm:
 
 
 def given_springs(
-    check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
+    check: Checker,
+    springs: Any,
+    links: Sequence[str],
+    places: Sequence[str],
+    limits: Mapping[str, tuple[float, float]],
+    balls: Sequence[str],
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
-    result = check.several("springs", springs, ForceElement, "Spring, LinearSpringDamper and EndStop")
+    """The elements as a tuple, whose links, coordinates, limits and ball joints must be there; nothing after a report."""
+    result = check.several("springs", springs, ForceElement, "Spring, BallSpring, LinearSpringDamper and EndStop")
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
             check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
         for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
             check.known(item, "points", name, [BASE, *links])
+        if element.ball_joint is not None:
+            check.known(item, "joint", element.ball_joint, balls)
         beginning = isinstance(element, EndStop) and element.limits is None
         if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"

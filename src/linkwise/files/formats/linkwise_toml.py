@@ -24,7 +24,7 @@ from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.shape import ROLES, SIZES, Shape
-from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.spring import BallSpring, EndStop, LinearSpringDamper, Spring
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import Array, FloatArray
@@ -234,6 +234,13 @@ SPRING = Schema(
     make=_spring,
     values=_spring_values,
 )
+BALL_SPRING = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("joint", schema.TEXT, doc="the ball joint that it turns back", required=True),
+    Field("stiffness", schema.NUMBER, "N m/rad", doc="moment per angle", required=True),
+    Field("rest", schema.NUMBERS, default=(1.0, 0.0, 0.0, 0.0), doc="qw, qx, qy, qz without moment; 1 0 0 0 if missing"),
+    make=BallSpring,
+)
 LINEAR_SPRING_DAMPER = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
     Field("links", schema.TEXT_OR_TEXTS, doc='the links, or "base", that its points are on, two or more', required=True),
@@ -293,6 +300,7 @@ LINK = Schema(
 )
 FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
     "spring": (Spring, SPRING),
+    "ball_spring": (BallSpring, BALL_SPRING),
     "linear_spring_damper": (LinearSpringDamper, LINEAR_SPRING_DAMPER),
     "end_stop": (EndStop, END_STOP),
 }
@@ -315,6 +323,7 @@ TOP = Schema(
     Field("motor", tables("motor"), doc="motors whose rotors ride on other links"),
     Field("loop", tables("loop"), doc="closed loops"),
     Field("spring", tables("spring"), doc="springs and dampers"),
+    Field("ball_spring", tables("ball_spring"), doc="springs of ball joints"),
     Field("linear_spring_damper", tables("linear_spring_damper"), doc="springs and dampers on lines between links"),
     Field("end_stop", tables("end_stop"), doc="end stops"),
     Field("shape", tables("shape"), doc="what links look like and collide with"),
@@ -328,6 +337,7 @@ TABLES = {
     "motor, [[motor]]": MOTOR,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
+    "[[ball_spring]]": BALL_SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
     "[[end_stop]]": END_STOP,
     "[[shape]]": SHAPE,

@@ -121,7 +121,7 @@ TEXTS = {
     '<motor joint="b" armature="0.3"/><motor joint="x" armature="0.2"/></actuator></mujoco>',
     "ball joints": one(
         f'{BALL}<body name="hip" pos="0.3 0 0" euler="10 0 20"><joint name="hip" type="ball" pos="0.1 0 -0.2"/>{BOX}'
-        f'<body pos="0 0.2 0.1"><joint type="ball"/><joint type="slide" axis="1 2 0"/>{BOX}</body></body>'
+        f'<body pos="0 0.2 0.1"><joint type="ball" stiffness="7" springref="40"/><joint type="slide" axis="1 2 0"/>{BOX}</body></body>'
     ),
     "an arm and what lies around": arm(
         world=f'<body name="cup" pos="1 2 3" euler="10 20 30"><freejoint name="cup_free"/>{BOX}<body pos="0.1 0 0"><joint/>{BALL}'

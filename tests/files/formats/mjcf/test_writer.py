@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import BallSpring, EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import Description, read, remarks, save
 from linkwise.files.formats.mjcf import reader, writer
@@ -248,6 +248,10 @@ ARM = Link(name="arm", **SOLID)
             ],
         ),
         (Mechanism([ARM], springs=[Spring("arm", 1.0, force=2.0)]), ["spring 'arm': its constant force"]),
+        (
+            Mechanism([Link(joint="ball", name="b", **SOLID)], springs=[BallSpring("b", 1.0, (1, 1, 0, 0))]),
+            ["spring 'b' (its rest is turned, which MuJoCo's of ball joints cannot be)"],
+        ),
         (
             Mechanism([ARM], springs=[EndStop("arm", 1e4, limits=(-1, 1))]),
             ["end stop of 'arm' (the stops of MuJoCo have another law)"],

@@ -234,7 +234,7 @@ class BodyTree:
             said.remark(f"its armature {motor.inertia!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
             motor = motor.replace(inertia=0.0)
         body.free_motor = motor if motor is not None and (motor.inertia or motor.viscous) else None
-        spring_left_out(said, "free")
+        spring_left_out(said)
 
 
 def repeated(log: Report, items: list[Attributes], noun: str) -> None:

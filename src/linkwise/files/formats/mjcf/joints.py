@@ -35,7 +35,7 @@ class MjcfJoint:
     fields : dict
         limits, tau_max and motor of a `Link`.
     spring : tuple of float or None
-        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring.
+        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring; of a ball joint it rests where nothing is turned.
     springref : float
         The coordinate (rad or m) from which springs of tendons count.
     """
@@ -75,7 +75,8 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
         _left_of_ball(said, settings)
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": joint_motor(said, settings)})
+        fields = {"motor": joint_motor(said, settings)}
+        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, fields, _spring(said, settings))
     motor = joint_motor(said, settings)
     fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
@@ -92,18 +93,17 @@ def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
 
 
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
-    """Remarks on what a ball joint says and is left out."""
-    spring_left_out(said, "ball")
+    """A remark on the range of a ball joint, which is left out."""
     least, most = said.row("range", (0.0, 0.0))
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
-def spring_left_out(said: Attributes, kind: str) -> None:
-    """A remark on a spring that a joint of this kind does not have here."""
+def spring_left_out(said: Attributes) -> None:
+    """A remark on the spring of a free joint."""
     if any(said.numbers("stiffness", 1, 3) or ()) and not _by_time_constant(said):
-        said.remark(f"its spring is left out, for a {kind} joint has none")
+        said.remark("its spring is left out, for a free joint has none")
 
 
 def _by_time_constant(said: Attributes) -> bool:
@@ -131,7 +131,7 @@ def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
         return None
     if said.number("springyield"):
         said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")
-    zero = _springref(said, settings)
+    zero = 0.0 if said.word("type", TYPES, "hinge") == "ball" else _springref(said, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
         stretch = f"q - {zero!r}" if zero else "q"

@@ -19,7 +19,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import BASE
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
-from linkwise.model.spring import ForceElement, Spring
+from linkwise.model.spring import BallSpring, ForceElement, Spring
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import translation
 
@@ -108,7 +108,9 @@ class Links:
             values["joint_name"] = self.names.joint(joint.name, name)
             if joint.spring is not None:
                 stiffness, rest_length = joint.spring
-                self.springs.append(Spring(values["joint_name"] or name, stiffness, rest_length))
+                at_joint = values["joint_name"] or name
+                is_ball = joint.kind == "ball"
+                self.springs.append(BallSpring(at_joint, stiffness) if is_ball else Spring(at_joint, stiffness, rest_length))
             if joint.kind == "ball":
                 self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said

@@ -24,7 +24,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import BASE
 from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
-from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.spring import BallSpring, EndStop, LinearSpringDamper, Spring
 from linkwise.spatial.quaternion import rotation_quaternion
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
@@ -46,6 +46,9 @@ ROUNDING = 1e-12
 MOST_FREEDOMS = 6
 
 _IDENTITY = np.eye(4)
+
+#: Where MuJoCo's springs of ball joints rest.
+UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
 class _Plan:
@@ -96,6 +99,10 @@ class _Plan:
                 self.stacks[k] = stack
         on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
         self.springs = {spring.joints[0][0]: spring for spring in on_joints}
+        self.ball_springs: dict[str, float] = {}
+        for element in mechanism.springs:
+            if isinstance(element, BallSpring) and element.rest == UNTURNED:
+                self.ball_springs[element.joint] = self.ball_springs.get(element.joint, 0.0) + element.stiffness
 
     def place(self, link: str) -> int:
         """The index of a link, -1 for the base."""
@@ -310,7 +317,8 @@ class _Writer:
         if frame[:3, 3].any():
             said["pos"] = numbers(frame[:3, 3])
         if kind == "ball":
-            return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
+            stiffness = _written({"stiffness": self.plan.ball_springs.get(name, 0.0)})
+            return element_lines("joint", said | stiffness | self._of_velocities(name, ROTATION_COLUMNS))
         said["axis"] = numbers(frame[:3, :3] @ link.axis)
         said |= {"ref": real(-link.offset)} if link.offset else {}
         said |= {"range": numbers(link.limits or ())} if _has_range(link) else {}
@@ -614,6 +622,11 @@ def _spring_losses(element: object) -> Iterator[str]:
         if element.force:
             where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
             yield f"spring {element.name or where!r}: its constant force"
+    elif isinstance(element, BallSpring):
+        if element.rest != UNTURNED:
+            yield f"spring {element.name or element.joint!r} (its rest is turned, which MuJoCo's of ball joints cannot be)"
+        elif element.name:
+            yield f"spring {element.name!r}: its name"
     elif isinstance(element, EndStop):
         yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
     else:
