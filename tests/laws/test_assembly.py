@@ -183,6 +183,22 @@ def test_loops_stay_closed() -> None:
     assert gap < 1e-12, "the tolerance of the linkage"
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_linkage_whose_joints_are_held_is_a_structure(count: int) -> None:
+    """Nothing moves, nothing vibrates, it rests where it is, and all of it is asked as before."""
+    bar = robots.four_bar()
+    q = bar.linkage(["crank"]).trace([0.7]).q[0]
+    stiff = bar.lock(dict(zip(bar.names[:count], q, strict=False)))
+    left, still = q[count:], np.zeros(3 - count)
+    assert np.abs(stiff.forward_dynamics(left, still, still + 1.0)).max(initial=0.0) < 1e-12
+    assert stiff.modes(left).frequencies.shape == (0,)
+    assert stiff.modes(left).shapes.shape == (3 - count, 0)
+    assert stiff.static_equilibrium(left).success
+    if count == 1:
+        with pytest.raises(ArgumentError, match="nothing is left to drive"):
+            bar.lock(dict(zip(bar.names[:2], q, strict=False))).equations(driven=["rocker"])
+
+
 def test_symbols_stay_symbols() -> None:
     a = symbols("a")
     arm = Mechanism([Link(after=transform(None, (a, 0.0, 0.0))), Link(after=transform(None, (a, 0.0, 0.0)))])

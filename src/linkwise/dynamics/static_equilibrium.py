@@ -228,7 +228,7 @@ class _ClosedRest(_OpenRest):
         except ArgumentError:
             return np.array([np.inf]), np.array(0.0)
         needed, size = super().missing(q)
-        return (free.units * needed) @ free.basis, size * free.units.max()
+        return (free.units * needed) @ free.basis, size * free.units.max(initial=0.0)
 
     def stiffness(self, q: FloatArray) -> FloatArray:
         """How what is missing changes with these motions (m, m): the forces of the loops turn with the links."""
