@@ -14,9 +14,10 @@ from linkwise.algorithm import LazyMethod, compiled, kernel_of
 from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
 from linkwise.dynamics.base_parameters.model import BaseBodies
 from linkwise.dynamics.base_parameters.symbolic import BaseForms
+from linkwise.dynamics.closed_loops.nullspace import allowed_motions
 from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.linearization import Linearization, Modes
-from linkwise.dynamics.operational_space import OperationalSpace
+from linkwise.dynamics.operational_space import OperationalSpace, closed_inverse_inertia
 from linkwise.dynamics.spatial_operators import SpatialOperators
 from linkwise.dynamics.static_equilibrium import StaticEquilibrium
 from linkwise.kernel import Kernel
@@ -364,8 +365,14 @@ class Mechanism(Tree):
     def manipulability(
         self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
     ) -> FloatArray:
-        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
-        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), mask, measure)
+        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`.
+
+        With loops that of the motions which they allow, per rad/s and m/s of all coordinates together.
+        """
+        jac = self.jacobian(q, link=link)
+        if self.loops:
+            jac = jac @ allowed_motions(self, q, "manipulability")
+        return linkwise.kinematics.manipulability(jac, mask, measure)
 
     @compiled
     def frame_velocity(
@@ -694,7 +701,10 @@ class Mechanism(Tree):
         [[0.333, 0.0], [0.0, 1.333]]
         """
         rows_of(mask)
-        inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
+        if self.loops:
+            inverse = closed_inverse_inertia(self, q, link, frame)
+        else:
+            inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
         return linkwise.dynamics.operational_space_inertia(inverse, mask)
 
     def operational_space_dynamics(
