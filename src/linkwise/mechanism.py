@@ -532,9 +532,14 @@ class Mechanism(Tree):
         return loaded_kernel(self, "forward_dynamics", external)(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
-    def constraint_forces(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
-        """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m."""
-        return self.kernel("constraint_forces")(q, qd, tau)  # type: ignore[no-any-return]
+    def constraint_forces(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: External | None = None
+    ) -> FloatArray:
+        """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m.
+
+        ``external`` as for `inverse_dynamics`.
+        """
+        return loaded_kernel(self, "constraint_forces", external)(q, qd, tau)  # type: ignore[no-any-return]
 
     def actuator_efforts(
         self,

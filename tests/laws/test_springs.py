@@ -132,7 +132,9 @@ def test_springs_of_ball_joints() -> None:
     """The moment k r, r the rotation vector from the rest; gone with its joint, and kept by its name."""
     body = {"mass": 1.0, "com": (0.1, 0.2, -0.3), "inertia": (0.1, 0.2, 0.15)}
     hip = Link(name="thigh", joint="ball", joint_name="hip", **body)
-    leg = Mechanism([hip, Link(name="shank", axis=(0, 1, 0), **body)], springs=[BallSpring("hip", 5.0, (2.0, 0.0, 2.0, 0.0))])
+    leg = Mechanism(
+        [hip, Link(name="shank", axis=(0, 1, 0), **body)], springs=[BallSpring("hip", 5.0, (2.0, 0.0, 2.0, 0.0))]
+    )
     assert np.abs(leg.spring_torque([*np.sqrt([0.5, 0, 0.5, 0]), 0.3], np.zeros(4))).max() < 1e-15
     turned = np.array([np.cos(0.6), 0.0, np.sin(0.6), 0.0, 0.3])  # 1.2 rad about y
     expected = [0.0, 5.0 * (1.2 - np.pi / 2), 0.0, 0.0]

@@ -1,8 +1,8 @@
 """Springs, dampers and end stops: forces of the model that depend on joint coordinates and their velocities.
 
-Each acts along one length s, a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
-runs over several joints), that of a line between points of links, or the angle of a ball joint. A tension f on it is an effort -f ds/dq on the joints
-(the principle of virtual work).
+Each acts along one length s: a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
+runs over several joints), that of a line between points of links, or the angle of a ball joint. A tension f on it is an
+effort -f ds/dq on the joints (the principle of virtual work).
 """
 
 from __future__ import annotations

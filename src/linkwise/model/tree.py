@@ -224,9 +224,7 @@ class Tree(LinkTree):
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
-            "springs": given_springs(
-                check, springs, [str(link.name) for link in named], *_coordinate_limits(named), balls
-            ),
+            "springs": given_springs(check, springs, [str(link.name) for link in named], *_coordinate_limits(named), balls),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),

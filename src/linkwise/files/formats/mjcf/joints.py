@@ -75,8 +75,8 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
         _left_of_ball(said, settings)
-        fields = {"motor": joint_motor(said, settings)}
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, fields, _spring(said, settings))
+        whole: dict[str, Any] = {"motor": joint_motor(said, settings)}
+        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, whole, _spring(said, settings))
     motor = joint_motor(said, settings)
     fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
