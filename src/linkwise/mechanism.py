@@ -225,7 +225,7 @@ class Mechanism(Tree):
         Parameters
         ----------
         other : Mechanism
-            With a fixed base.
+            On a fixed base; of a floating one the base becomes a link, on a floating joint with its coordinates.
         to : int or str
             The frame that carries its base: a link, ``"tool"`` or ``"base"``.
         at : (4, 4) array_like, optional
@@ -238,7 +238,7 @@ class Mechanism(Tree):
         Raises
         ------
         ArgumentError
-            Where names stand in both, or the base of the other floats.
+            Where names stand in both.
 
         Examples
         --------
