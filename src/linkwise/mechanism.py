@@ -409,6 +409,13 @@ class Mechanism(Tree):
         return self.kernel("kinematic_hessian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
 
     @compiled
+    def kinematic_hessian_product(
+        self, q: npt.ArrayLike, weights: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> FloatArray:
+        """Derivative (..., nv, nv) of J' w by q, w the weights (..., 6) of the rows: force and moment on the frame, held."""
+        return self.kernel("kinematic_hessian_product", link=link, frame=frame)(q, weights)  # type: ignore[no-any-return]
+
+    @compiled
     def analytic_jacobian(self, q: npt.ArrayLike, link: int | str = "tool", orientation: str = "rpy") -> FloatArray:
         """Rates of position and orientation per joint velocity (..., 6, nv), or 7 rows for a quaternion, world axes.
 
