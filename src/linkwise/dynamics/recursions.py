@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,8 +117,12 @@ def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
         tension = term.element.tension(length, rate)
         for k, ratio in term.ratios:
             taken[first + k] = taken[first + k] + ratio * tension
-    for element, at, turn in _turned(tree, q):
-        taken[at.v] = taken[at.v] + element.stiffness * turn
+    for element, at in tree.ball_terms:
+        if isinstance(element, BallSpring):
+            taken[at.v] = taken[at.v] + element.stiffness * _turn(element, at, q)
+        else:
+            angle, slope = at.joint.lean(q[at.q])
+            taken[at.v] = taken[at.v] + element.tension(angle, slope @ qd[at.v]) * slope
     return taken
 
 
@@ -134,17 +138,18 @@ def spring_energy(tree: Tree, q: Array) -> Any:
             total = total + 0.5 * element.stiffness * (gaps[0] @ gaps[0])
         else:
             total = total + element.energy(sum((root(gap @ gap) for gap in gaps), element.fixed_length))
-    for element, _, turn in _turned(tree, q):
-        total = total + 0.5 * element.stiffness * (turn @ turn)
+    for element, at in tree.ball_terms:
+        if isinstance(element, BallSpring):
+            turn = _turn(element, at, q)
+            total = total + 0.5 * element.stiffness * (turn @ turn)
+        else:
+            total = total + element.energy(at.joint.lean(q[at.q])[0])
     return total
 
 
-def _turned(tree: Tree, q: Array) -> Iterator[tuple[BallSpring, ManifoldJoint, Array]]:
-    """The springs of ball joints, each with its joint and the rotation vector (3,) of this from the rest."""
-    joints = {at.name: at for at in tree.manifold_joints}
-    for element in (element for element in tree.springs if isinstance(element, BallSpring)):
-        at = joints[element.joint]
-        yield element, at, at.joint.difference(np.array(element.rest), q[at.q])
+def _turn(element: BallSpring, at: ManifoldJoint, q: Array) -> Array:
+    """The rotation vector (3,) of a ball joint from the rest of its spring."""
+    return at.joint.difference(np.array(element.rest), q[at.q])
 
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:

@@ -344,7 +344,7 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
 def _unknown_spring(tree: Tree, name: str) -> str:
     if name.startswith((*SPRUNG, "joint_wrenches")) and any(element.segments for element in tree.springs):
         return "it has springs between links"
-    if name.startswith(SPRUNG) and any(element.ball_joint for element in tree.springs):
+    if name.startswith(SPRUNG) and tree.ball_terms:
         return "it has springs on ball joints"
     if name.startswith(SPRUNG) and any(type(term.element) not in {Spring, EndStop} for term in tree.force_terms):
         return "it has springs of a type from outside"

@@ -122,9 +122,7 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     springs = [
         element.moved(places)
         for element in held_tree.springs
-        if element.terms
-        or element.ball_joint
-        or any(line.first in names or line.second in names for line in element.segments)
+        if element.terms or any(line.first in names or line.second in names for line in element.segments)
     ]
     shapes = [shape.moved(places) for shape in held_tree.shapes]
     ends["shapes"] = [shape for shape in shapes if shape.link == BASE or shape.link in names]

@@ -87,7 +87,7 @@ class ForceElement(CheckedRecord, ABC):
     @property
     @abstractmethod
     def terms(self) -> tuple[tuple[str, float], ...]:
-        """The names of the coordinates that make the length, each with its constant; none of a line between points."""
+        """The names of what makes the length, each with its constant: coordinates, or a ball joint; none of a line."""
 
     @property
     def segments(self) -> tuple[Loop, ...]:
@@ -98,11 +98,6 @@ class ForceElement(CheckedRecord, ABC):
     def fixed_length(self) -> float:
         """The length of lines between points of the same link."""
         return 0.0
-
-    @property
-    def ball_joint(self) -> str | None:
-        """The name of the ball joint whose angle from a rest is the length."""
-        return None
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -285,13 +280,8 @@ class BallSpring(ForceElement):
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
-        """None."""
-        return ()
-
-    @property
-    def ball_joint(self) -> str:
-        """The joint that it turns back."""
-        return self.joint
+        """The joint itself."""
+        return ((self.joint, 1.0),)
 
     def tension(self, length: Any, rate: Any) -> Any:
         """The moment, N m, at an angle from the rest."""
@@ -423,7 +413,7 @@ class EndStop(ForceElement):
     Parameters
     ----------
     joint : str
-        Name of the coordinate.
+        Name of the coordinate, or of a ball joint: x is then how far its axis leans beyond the cone. That has no impulse.
     stiffness : float
         k, N m/rad or N/m.
     damping : float
@@ -431,7 +421,7 @@ class EndStop(ForceElement):
     restitution : float, optional
         e, 0 to 1, without stiffness and damping.
     limits : (2,) array_like, optional
-        Where it begins; the limits of the joint where they are left out.
+        Where it begins; the limits of the joint where they are left out; of a ball joint 0 and the angle of the cone.
     name : str, optional
         How messages call it.
 
@@ -533,16 +523,19 @@ def given_springs(
 ) -> tuple[ForceElement, ...]:
     """The elements as a tuple, whose links, coordinates, limits and ball joints must be there; nothing after a report."""
     result = check.several("springs", springs, ForceElement, "Spring, BallSpring, LinearSpringDamper and EndStop")
+    known: dict[type, Sequence[str]] = {BallSpring: balls, EndStop: [*places, *balls]}
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
+            check.known(item, "joint" if type(element) in known else "joints", name, known.get(type(element), places))
         for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
             check.known(item, "points", name, [BASE, *links])
-        if element.ball_joint is not None:
-            check.known(item, "joint", element.ball_joint, balls)
+        if isinstance(element, EndStop) and element.joint in balls and element.impulsive:
+            check.problems.append(
+                Problem(item, "restitution", element.restitution, "None, and a stiffness: of a ball joint")
+            )
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in known[EndStop] and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result

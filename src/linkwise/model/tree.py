@@ -219,12 +219,14 @@ class Tree(LinkTree):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
         named, others = with_names(link_list), check.several("motors", motors, Motor, "Motor")
         balls = [link.coordinate_name for link in named if link.has_quaternion and link.joint_model.is_rotation]
+        coordinates, limits = _coordinate_limits(named)
+        limits |= _cones(named)
         parents, joints = parents_of(check, named), followers_of(check, named)
         values: dict[str, object] = {
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
-            "springs": given_springs(check, springs, [str(link.name) for link in named], *_coordinate_limits(named), balls),
+            "springs": given_springs(check, springs, [str(link.name) for link in named], coordinates, limits, balls),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),
@@ -262,12 +264,25 @@ class Tree(LinkTree):
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
         results, limits = [], _coordinate_limits(self.links)[1]
-        for spring in (element for element in self.springs if element.terms):
+        for spring in (element for element in self.springs if element.terms and element.terms[0][0] in places):
             element = spring.beginning_at(limits) if isinstance(spring, EndStop) else spring
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
             results.append(ForceTerm(element, ratios, shift))
         return tuple(results)
+
+    @property
+    def ball_terms(self) -> tuple[tuple[ForceElement, ManifoldJoint], ...]:
+        """The springs and end stops of ball joints, each with its joint."""
+        return self.memo("model", "ball_terms", self._find_ball_terms)
+
+    def _find_ball_terms(self) -> tuple[tuple[ForceElement, ManifoldJoint], ...]:
+        balls, cones = {at.name: at for at in self.manifold_joints if at.joint.is_rotation}, _cones(self.links)
+        elements = [element for element in self.springs if element.terms and element.terms[0][0] in balls]
+        return tuple(
+            (element.beginning_at(cones) if isinstance(element, EndStop) else element, balls[element.terms[0][0]])
+            for element in elements
+        )
 
     @property
     def has_length_inertias(self) -> bool:
@@ -596,6 +611,11 @@ def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tupl
     """Names of all coordinates of joints, of those that follow others too, and the limits of those that have some."""
     pairs = [pair for link in links for pair in zip(link.coordinate_names, link.coordinate_limits, strict=True)]
     return [name for name, _ in pairs], {name: limits for name, limits in pairs if limits is not None}
+
+
+def _cones(links: Sequence[Link]) -> dict[str, tuple[float, float]]:
+    """The limits of ball joints that have some."""
+    return {link.coordinate_name: (0.0, link.cone) for link in links if link.has_quaternion and np.isfinite(link.cone)}
 
 
 def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | None:

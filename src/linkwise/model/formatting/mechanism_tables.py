@@ -89,7 +89,6 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
         yield _driven(tree)
     if tree.springs:
         pulled = dict.fromkeys(name for element in tree.springs for name, _ in element.terms)
-        pulled |= dict.fromkeys(element.ball_joint for element in tree.springs if element.ball_joint)
         lines = (dict.fromkeys(name for line in x.segments for name in (line.first, line.second)) for x in tree.springs)
         between = (" and ".join(map(plain, line)) for line in lines if line)
         yield f"springs on {', '.join([*map(plain, pulled), *(f'the line between {names}' for names in between)])}"
