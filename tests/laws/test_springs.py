@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import BallSpring, EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
+from linkwise import BallSpring, ConstantForce, EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
@@ -20,9 +20,9 @@ ROUNDING = 2e-12
 
 
 def sprung(name: str) -> Mechanism:
-    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
-    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia.
-    Ball joints have springs with a rest, and end stops that are touched."""
+    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, lines
+    between the base and the links: one with a rest, one through three points, one with a linear force, two with inertia; a
+    constant force, and springs and end stops on ball joints."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
@@ -40,12 +40,14 @@ def sprung(name: str) -> Mechanism:
                 inertia=0.6,
             ),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
+            *(Spring(names[-1], 20.0, rest, 0.3, slack=0.2) for rest in (-3.0, -0.1, 3.0)),
             LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
             LinearSpringDamper(
                 [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4
             ),
             LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
-            *(BallSpring(name, 6.0, (3.0, 1.0, -2.0, 0.5)) for name in balls),
+            ConstantForce(last, (3.0, -2.0, 5.0), (0.1, 0.2, 0.3)),
+            *(BallSpring(name, 6.0, (0.6, 0.0, 0.8, 0.0)) for name in balls),
             *(EndStop(name, 20.0, 3.0, limits=(0.0, 0.1)) for name in balls),
         ]
     )
@@ -131,34 +133,21 @@ def test_locked_attached_and_separated() -> None:
     assert mech.substitute({}) == mech
 
 
-def test_springs_of_ball_joints() -> None:
-    """The moment k r, r the rotation vector from the rest; gone with its joint, and kept by its name."""
-    body = {"mass": 1.0, "com": (0.1, 0.2, -0.3), "inertia": (0.1, 0.2, 0.15)}
-    hip = Link(name="thigh", joint="ball", joint_name="hip", **body)
-    leg = Mechanism(
-        [hip, Link(name="shank", axis=(0, 1, 0), **body)], springs=[BallSpring("hip", 5.0, (2.0, 0.0, 2.0, 0.0))]
-    )
-    assert np.abs(leg.spring_torque([*np.sqrt([0.5, 0, 0.5, 0]), 0.3], np.zeros(4))).max() < 1e-15
-    turned = np.array([np.cos(0.6), 0.0, np.sin(0.6), 0.0, 0.3])  # 1.2 rad about y
-    expected = [0.0, 5.0 * (1.2 - np.pi / 2), 0.0, 0.0]
-    assert np.abs(leg.spring_torque(turned, np.zeros(4)) - expected).max() < 1e-14
-    assert leg.lock({"hip": [1.0, 0, 0, 0]}).springs == leg.subtree("shank").springs == ()
-    pair = leg.attach(leg, to="base", prefix="left_")
-    assert [spring.joint for spring in pair.springs] == ["hip", "left_hip"]
-    rest = leg.static_equilibrium(turned)
-    assert rest.success
-    assert rest.stable
-    assert np.abs(leg.inverse_dynamics(rest.q, np.zeros(4), np.zeros(4))).max() < 1e-10
-    for spring, field in (
-        (("knee", 1.0), "joint"),
-        (("shank", 1.0), "joint"),
-        (("hip", -1.0), "stiffness"),
-        (("hip", 1.0, (0, 0, 0, 0)), "rest"),
-        (("hip", 1.0, (1, 0, 0)), "rest"),
-        (("hip", 1.0, (np.nan, 0, 0, 0)), "rest"),
-    ):
-        with pytest.raises(ModelError, match=f": {field} is "):
-            leg.replace(springs=[BallSpring(*spring)])
+def test_potentials_locked_attached_and_at_rest(tmp_path: Any) -> None:
+    """A weight that is borne on an arm, and a ball joint with a spring: what is left of them, and the slope at no turn."""
+    links = [Link(name="a"), Link(name="b", joint="ball", joint_name="wrist", mass=2.0, inertia=[1, 1, 1], com=(0, 0, 0.1))]
+    springs = [BallSpring("wrist", 5.0), ConstantForce("b", (0, 0, 2 * 9.81), (0, 0, 0.1))]
+    arm = Mechanism(links, springs=springs)
+    assert np.allclose(direct(arm, "inverse_dynamics", arm.neutral, np.zeros(4), np.zeros(4)), 0.0, atol=1e-14)
+    by_q = direct(arm, "inverse_dynamics_derivatives", arm.neutral, np.zeros(4), np.zeros(4))[0]
+    assert np.allclose(by_q, np.diag([5.0, 5.0, 5.0, 0.0]), atol=1e-14)
+    assert arm.lock({"wrist": [1, 0, 0, 0]}).springs == (springs[1],)
+    assert arm.lock({"a": 0.3}).springs == arm.subtree("b").springs == arm.springs
+    assert robots.planar_2r().attach(arm, prefix="g_").springs[1].links == ("g_b",)
+    assert arm.replace(links=links[:1], springs=()).attach(arm.subtree("b"), prefix="g_").springs[0].joint == "g_wrist"  # type: ignore[attr-defined]
+    lw.save(arm, tmp_path / "arm.toml")
+    assert lw.load(tmp_path / "arm.toml") == arm
+    assert "springs on wrist, link b (a constant force)" in str(arm)
 
 
 def test_end_stops_of_ball_joints(tmp_path: Path) -> None:
@@ -271,6 +260,14 @@ MALFORMED = [
     (lambda: LinearSpringDamper([("a", (0, 0, lw.symbols("h"))), ("base", (1, 0, 0))], 1.0), "points"),
     (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], 1.0, rest=-0.1), "rest"),
     (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], np.nan), "stiffness"),
+    (lambda: ConstantForce("a", (1, 2)), "force"),
+    (lambda: ConstantForce("a", (1, 2, lw.symbols("f"))), "force"),
+    (lambda: ConstantForce(None, (1, 2, 3)), "link"),
+    (lambda: Mechanism([Link(name="a")], springs=[ConstantForce("base", (1, 2, 3))]), "link"),
+    (lambda: BallSpring("a", -1.0), "stiffness"),
+    (lambda: BallSpring("a", 1.0, (1, 1, 0, 0)), "rest"),
+    (lambda: BallSpring("a", 1.0, (1, 0, 0)), "rest"),
+    (lambda: Mechanism([Link(name="a")], springs=[BallSpring("a", 1.0)]), "joint"),
     (lambda: Mechanism([Link(name="a")], springs=[LinearSpringDamper([("b", (0, 0, 0)), ("a", (1, 0, 0))])]), "points"),
 ]
 
@@ -316,6 +313,7 @@ def test_symbols_and_files(tmp_path: Any) -> None:
             [("base", (0, 0, 1)), ("link1", (0.5, 0, 0)), ("link2", (0, 0.1, 0))], 7.0, 0.1, 0.2, 0.3, "line"
         ),
         EndStop("link2", 9.0, 1.0, (-1, 2)),
+        ConstantForce("link2", (0, 0, 9.81), (0.1, 0, 0), "borne"),
     ]
     full = robots.planar_2r().replace(springs=springs)
     lw.save(full, tmp_path / "arm.toml")
@@ -373,7 +371,7 @@ def test_joints_hold_against_lines_between_links(name: str) -> None:
     """Efforts are joint wrenches along the axes: what pulls at links is held by the joints that carry them."""
     mech = sprung(name)
     links = [link.replace(motor=None) for link in mech.links]
-    mech = mech.replace(links=links, motors=(), springs=[element for element in mech.springs if element.segments])
+    mech = mech.replace(links=links, motors=(), springs=[element for element in mech.springs if element.links])
     q, qd, qdd = random_state(mech, 5)
     tau, actions = (direct(mech, algorithm, q, qd, qdd) for algorithm in ("inverse_dynamics", "joint_wrenches"))
     moving, first = {at.link: at.v for at in mech.manifold_joints}, mech.nv - mech.n

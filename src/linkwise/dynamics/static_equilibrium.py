@@ -163,7 +163,7 @@ def static_equilibrium(
     tolerance = positive("static_equilibrium: tol", tol)
     held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
     free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
-    tied = not tree.floating and (tree.loops or any(element.segments for element in tree.springs))
+    tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
     if free and not (tied or external is not None or held.any()):
         lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: pose}})"
         raise ArgumentError(

@@ -1,8 +1,8 @@
 """Springs, dampers and end stops: forces of the model that depend on joint coordinates and their velocities.
 
-Each acts along one length s: a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
-runs over several joints), that of a line between points of links, or the angle of a ball joint. A tension f on it is an
-effort -f ds/dq on the joints (the principle of virtual work).
+Each acts along one length s, a sum of coordinates times constants (the coordinate of a joint, or that of a tendon which
+runs over several joints), or that of a line between points of links. A tension f on it is an effort -f ds/dq on the joints
+(the principle of virtual work).
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 
 from linkwise.errors import Problem
 from linkwise.expr.node import Expr
+from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
-from linkwise.model.symbolic import substituted
+from linkwise.model.symbolic import any_nonzero, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
 from linkwise.spatial.transform import translation
@@ -66,17 +67,6 @@ def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, f
     return low, high
 
 
-def _quaternion(check: Checker, field: str, value: Any) -> tuple[float, ...]:
-    """A unit quaternion, from one of any length but zero."""
-    expected, reported = "a quaternion qw, qx, qy, qz: four finite numbers, not all of them zero", len(check.problems)
-    quaternion = check.finite(field, value, (4,), expected)
-    if len(check.problems) == reported and (quaternion.dtype == object or not quaternion.any()):
-        check.report(field, value, expected)
-    if len(check.problems) > reported:
-        return (1.0, 0.0, 0.0, 0.0)
-    return tuple((quaternion / np.linalg.norm(quaternion)).tolist())
-
-
 _not_negative = partial(Checker.number, least=0.0)
 
 
@@ -87,7 +77,7 @@ class ForceElement(CheckedRecord, ABC):
     @property
     @abstractmethod
     def terms(self) -> tuple[tuple[str, float], ...]:
-        """The names of what makes the length, each with its constant: coordinates, or a ball joint; none of a line."""
+        """The names of the coordinates that make the length, each with its constant; none of a line between points."""
 
     @property
     def segments(self) -> tuple[Loop, ...]:
@@ -98,6 +88,11 @@ class ForceElement(CheckedRecord, ABC):
     def fixed_length(self) -> float:
         """The length of lines between points of the same link."""
         return 0.0
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that it pulls at, and ``"base"``, where it does not act on joints."""
+        return tuple(dict.fromkeys(name for line in self.segments for name in (line.first, line.second)))
 
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
@@ -137,7 +132,7 @@ class ForceElement(CheckedRecord, ABC):
     @property
     def symbolic_fields(self) -> frozenset[str]:
         """The fields that may hold symbols."""
-        return frozenset({"stiffness", "rest", "damping", "force", "inertia"})
+        return frozenset({"stiffness", "rest", "damping", "force", "inertia", "slack"})
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same element with numbers, or other expressions, put in for symbols; checked again."""
@@ -156,10 +151,18 @@ class _SpringDamper(ForceElement, ABC):
     damping: Any
     force: Any
     inertia: Any
+    slack: Any
+
+    def _stretch(self, length: Any) -> Any:
+        """How far the length is beyond the rest, or below it."""
+        beyond = length - self.rest
+        if not any_nonzero(self.slack):
+            return beyond
+        return greatest(0.0, beyond - self.slack) - greatest(0.0, -beyond)
 
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
-        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+        return self.stiffness * self._stretch(length) + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
@@ -168,7 +171,7 @@ class _SpringDamper(ForceElement, ABC):
 
     def energy(self, length: Any) -> Any:
         """What is stored in it, J."""
-        stretch = length - self.rest
+        stretch = self._stretch(length)
         return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
 
     @property
@@ -199,6 +202,8 @@ class Spring(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -220,6 +225,7 @@ class Spring(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -236,78 +242,6 @@ class Spring(_SpringDamper):
         """The same spring on coordinates with a prefix."""
         joints = [(prefix + name, ratio) for name, ratio in self.joints]
         return Spring(**{**self._values(), "joints": joints, "name": self.name and prefix + self.name})
-
-
-@dataclass(frozen=True, eq=False)
-class BallSpring(ForceElement):
-    """A spring that turns a ball joint back: it takes the moment k r, r the rotation vector of the joint from its rest.
-
-    Its energy is k r'r / 2, the same for all axes, and the moment is in the axes of the joint's velocities. At half a turn
-    from the rest the moment jumps, for beyond it the shorter way back is the other one. Dampers of a ball joint are motors
-    of its velocities: `Motor(viscous=)`.
-
-    Parameters
-    ----------
-    joint : str
-        Name of the ball joint.
-    stiffness : float
-        k, N m/rad.
-    rest : (4,) array_like
-        Where it takes no moment: the coordinates qw, qx, qy, qz of the joint; normalised.
-    name : str, optional
-        How messages call it.
-
-    Raises
-    ------
-    ModelError
-        Naming each field at fault.
-
-    Examples
-    --------
-    >>> from linkwise import Link, Mechanism
-    >>> hip = Link(name="thigh", joint="ball", mass=1.0)
-    >>> leg = Mechanism([hip], springs=[BallSpring("thigh", stiffness=10.0)])
-    >>> leg.spring_torque([np.cos(0.1), 0.0, np.sin(0.1), 0.0], [0.0, 0.0, 0.0]).round(9) + 0.0
-    array([0., 2., 0.])
-    """
-
-    _word = "spring"
-
-    joint: Annotated[str, partial(Checker.word, expected="the name of a ball joint", needed=True)]
-    stiffness: Annotated[Any, _not_negative]
-    rest: Annotated[Any, _quaternion] = (1.0, 0.0, 0.0, 0.0)
-    name: Annotated[str | None, Checker.word] = None
-
-    @property
-    def terms(self) -> tuple[tuple[str, float], ...]:
-        """The joint itself."""
-        return ((self.joint, 1.0),)
-
-    def tension(self, length: Any, rate: Any) -> Any:
-        """The moment, N m, at an angle from the rest."""
-        return self.stiffness * length
-
-    def energy(self, length: Any) -> Any:
-        """What is stored in it, J, at an angle from the rest."""
-        return 0.5 * self.stiffness * (length * length)
-
-    @property
-    def dissipates(self) -> bool:
-        """It does not."""
-        return False
-
-    @property
-    def symbolic_fields(self) -> frozenset[str]:
-        """The fields that may hold symbols."""
-        return frozenset({"stiffness"})
-
-    def held(self, values: Mapping[str, Any]) -> BallSpring | None:
-        """Nothing where its joint has a value."""
-        return None if self.joint in values else self
-
-    def renamed(self, prefix: str) -> BallSpring:
-        """The same spring on a joint with a prefix."""
-        return BallSpring(**{**self._values(), "joint": prefix + self.joint, "name": self.name and prefix + self.name})
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,6 +269,8 @@ class LinearSpringDamper(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg: it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -357,6 +293,7 @@ class LinearSpringDamper(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -380,7 +317,7 @@ class LinearSpringDamper(_SpringDamper):
     @property
     def is_linear(self) -> bool:
         """Whether the force is k times the vector between two points, also where these coincide."""
-        others = (self.rest, self.damping, self.force)
+        others = (self.rest, self.damping, self.force, self.slack)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
@@ -516,26 +453,35 @@ class ForceTerm:
 def given_springs(
     check: Checker,
     springs: Any,
-    links: Sequence[str],
+    links: Sequence[Link],
     places: Sequence[str],
     limits: Mapping[str, tuple[float, float]],
-    balls: Sequence[str],
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose links, coordinates, limits and ball joints must be there; nothing after a report."""
-    result = check.several("springs", springs, ForceElement, "Spring, BallSpring, LinearSpringDamper and EndStop")
-    known: dict[type, Sequence[str]] = {BallSpring: balls, EndStop: [*places, *balls]}
+    """The elements as a tuple, whose links, joints, coordinates and limits must be there; nothing after a report."""
+    kinds = "Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring"
+    result = check.several("springs", springs, ForceElement, kinds)
+    names = [str(link.name) for link in links]
+    balls = [link.coordinate_name for link in links if link.has_quaternion and link.joint_model.is_rotation]
+    limits = {**limits, **cones_of(links)}
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            check.known(item, "joint" if type(element) in known else "joints", name, known.get(type(element), places))
-        for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            check.known(item, "points", name, [BASE, *links])
+            stops = isinstance(element, EndStop)
+            check.known(item, "joint" if stops else "joints", name, [*places, *balls] if stops else places)
+        for name in element.links:
+            check.known(item, *("points", name, [BASE, *names]) if element.segments else ("link", name, names))
+        if not element.terms and not element.links:
+            check.known(item, "joint", getattr(element, "joint", None), balls)
         if isinstance(element, EndStop) and element.joint in balls and element.impulsive:
-            check.problems.append(
-                Problem(item, "restitution", element.restitution, "None, and a stiffness: of a ball joint")
-            )
+            expected = "None, and a stiffness: of a ball joint"
+            check.problems.append(Problem(item, "restitution", element.restitution, expected))
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in known[EndStop] and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in (*places, *balls) and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result
+
+
+def cones_of(links: Sequence[Link]) -> dict[str, tuple[float, float]]:
+    """The limits of ball joints that have some, by their names."""
+    return {link.coordinate_name: (0.0, link.cone) for link in links if link.has_quaternion and np.isfinite(link.cone)}

@@ -20,7 +20,7 @@ from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.shape import Shape, given_shapes
-from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
+from linkwise.model.spring import EndStop, ForceElement, ForceTerm, cones_of, given_springs
 from linkwise.model.symbolic import any_nonzero, parameters_in, substituted
 from linkwise.model.transmission import Drive, drives_of
 from linkwise.model.validation import Checker, frozen
@@ -136,7 +136,7 @@ class Tree(LinkTree):
     motors : sequence of Motor
         Motors beside those of the links: each names the joint that it drives, or one velocity of a joint with a quaternion
         (``"shoulder_wx"``). Several may drive one joint.
-    springs : sequence of Spring, BallSpring, LinearSpringDamper and EndStop
+    springs : sequence of Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring
         Springs, dampers and end stops on joint coordinates.
     base : (4, 4) array_like, optional
         T_world_base: where the base stands, or, floating, the frame in which its position is given; identity by default. All
@@ -218,15 +218,12 @@ class Tree(LinkTree):
         if payload is not None and not isinstance(payload, Inertia):
             check.report("payload", payload, "an Inertia or None; with_payload(mass, com, inertia) makes one")
         named, others = with_names(link_list), check.several("motors", motors, Motor, "Motor")
-        balls = [link.coordinate_name for link in named if link.has_quaternion and link.joint_model.is_rotation]
-        coordinates, limits = _coordinate_limits(named)
-        limits |= _cones(named)
         parents, joints = parents_of(check, named), followers_of(check, named)
         values: dict[str, object] = {
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
-            "springs": given_springs(check, springs, [str(link.name) for link in named], coordinates, limits, balls),
+            "springs": given_springs(check, springs, named, *_coordinate_limits(named)),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),
@@ -272,17 +269,14 @@ class Tree(LinkTree):
         return tuple(results)
 
     @property
-    def ball_terms(self) -> tuple[tuple[ForceElement, ManifoldJoint], ...]:
-        """The springs and end stops of ball joints, each with its joint."""
-        return self.memo("model", "ball_terms", self._find_ball_terms)
+    def ball_stops(self) -> tuple[tuple[EndStop, ManifoldJoint], ...]:
+        """The end stops of ball joints, each with its joint."""
+        return self.memo("model", "ball_stops", self._find_ball_stops)
 
-    def _find_ball_terms(self) -> tuple[tuple[ForceElement, ManifoldJoint], ...]:
-        balls, cones = {at.name: at for at in self.manifold_joints if at.joint.is_rotation}, _cones(self.links)
-        elements = [element for element in self.springs if element.terms and element.terms[0][0] in balls]
-        return tuple(
-            (element.beginning_at(cones) if isinstance(element, EndStop) else element, balls[element.terms[0][0]])
-            for element in elements
-        )
+    def _find_ball_stops(self) -> tuple[tuple[EndStop, ManifoldJoint], ...]:
+        balls, cones = {at.name: at for at in self.manifold_joints if at.joint.is_rotation}, cones_of(self.links)
+        stops = [element for element in self.springs if isinstance(element, EndStop) and element.joint in balls]
+        return tuple((stop.beginning_at(cones), balls[stop.joint]) for stop in stops)
 
     @property
     def has_length_inertias(self) -> bool:
@@ -611,11 +605,6 @@ def _coordinate_limits(links: Sequence[Link]) -> tuple[list[str], dict[str, tupl
     """Names of all coordinates of joints, of those that follow others too, and the limits of those that have some."""
     pairs = [pair for link in links for pair in zip(link.coordinate_names, link.coordinate_limits, strict=True)]
     return [name for name, _ in pairs], {name: limits for name, limits in pairs if limits is not None}
-
-
-def _cones(links: Sequence[Link]) -> dict[str, tuple[float, float]]:
-    """The limits of ball joints that have some."""
-    return {link.coordinate_name: (0.0, link.cone) for link in links if link.has_quaternion and np.isfinite(link.cone)}
 
 
 def _tool_link(check: Checker, tool_link: Any, names: Sequence[str]) -> str | None:

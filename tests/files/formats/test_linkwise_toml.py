@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwise import BallSpring, EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import EndStop, Inertia, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
 from linkwise.errors import FileError
 from linkwise.files import check, load, read, remarks, save
 from linkwise.files.formats.linkwise_toml import parse
@@ -161,9 +161,8 @@ def test_no_field_of_the_model_is_forgotten() -> None:
     loop = {"kind", "first", "second", "first_frame", "second_frame", "name"}
     assert {field.name for field in dataclasses.fields(Loop)} == loop
     assert {field.name for field in dataclasses.fields(Spring)} == {
-        *("joints", "stiffness", "rest", "damping", "force", "name", "inertia"),
+        *("joints", "stiffness", "rest", "damping", "force", "name", "inertia", "slack"),
     }
-    assert {field.name for field in dataclasses.fields(BallSpring)} == {"joint", "stiffness", "rest", "name"}
     assert {field.name for field in dataclasses.fields(EndStop)} == {
         *("joint", "stiffness", "damping", "limits", "name", "restitution"),
     }

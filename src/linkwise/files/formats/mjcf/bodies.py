@@ -175,8 +175,6 @@ class BodyTree:
         self.elements.append(body)
         if said.flag("mocap"):
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
-        if said.number("gravcomp"):
-            said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
 
         def end() -> None:
             body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))

@@ -35,7 +35,7 @@ class MjcfJoint:
     fields : dict
         limits, tau_max and motor of a `Link`.
     spring : tuple of float or None
-        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring; of a ball joint it rests where nothing is turned.
+        Stiffness (N m/rad or N/m) and rest (rad or m) of a linear spring.
     springref : float
         The coordinate (rad or m) from which springs of tendons count.
     """
@@ -48,6 +48,12 @@ class MjcfJoint:
     fields: dict[str, Any]
     spring: tuple[float, float] | None = None
     springref: float = 0.0
+
+    @property
+    def time_constant(self) -> tuple[float, float] | None:
+        """Time constant (s) and damping ratio that say its spring and its damper, whatever it says of these."""
+        constant, ratio = self.attributes.row("springdamper", (0.0, 0.0))
+        return (constant, ratio) if min(constant, ratio) > 0 else None
 
     @property
     def name(self) -> str | None:
@@ -75,8 +81,8 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
         _left_of_ball(said, settings)
-        whole: dict[str, Any] = {"motor": joint_motor(said, settings)}
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, whole, _spring(said, settings))
+        spring = _spring(said, settings)
+        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": joint_motor(said, settings)}, spring)
     motor = joint_motor(said, settings)
     fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
@@ -93,7 +99,7 @@ def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
 
 
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
-    """A remark on the range of a ball joint, which is left out."""
+    """Remarks on what a ball joint says and is left out."""
     least, most = said.row("range", (0.0, 0.0))
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
@@ -101,8 +107,8 @@ def _left_of_ball(said: Attributes, settings: Settings) -> None:
 
 
 def spring_left_out(said: Attributes) -> None:
-    """A remark on the spring of a free joint."""
-    if any(said.numbers("stiffness", 1, 3) or ()) and not _by_time_constant(said):
+    """A remark on a spring that a free joint does not have here."""
+    if any(said.numbers("stiffness", 1, 3) or ()) or _by_time_constant(said):
         said.remark("its spring is left out, for a free joint has none")
 
 
@@ -113,11 +119,7 @@ def _by_time_constant(said: Attributes) -> bool:
 
 def _passive(said: Attributes, settings: Settings) -> float:
     """The viscous friction; damping that is not proportional to the speed is remarked on."""
-    if _by_time_constant(said):
-        both = said.row("springdamper", (0.0, 0.0))
-        said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
-        return 0.0
-    damping = said.damping()
+    damping = 0.0 if _by_time_constant(said) else said.damping()
     if damping < 0:
         said.report(f"damping is {damping!r}; expected a number >= 0", "damping")
         damping = 0.0
@@ -131,7 +133,7 @@ def _spring(said: Attributes, settings: Settings) -> tuple[float, float] | None:
         return None
     if said.number("springyield"):
         said.remark(f"springyield = {said.text('springyield')} is left out, for a spring here does not yield")
-    zero = 0.0 if said.word("type", TYPES, "hinge") == "ball" else _springref(said, settings)
+    zero = _springref(said, settings)
     if stiffness[0] < 0 or any(stiffness[1:]):
         law = " + ".join(f"{k!r} x{'' if power == 1 else f'^{power}'}" for power, k in enumerate(stiffness, 1) if k)
         stretch = f"q - {zero!r}" if zero else "q"
