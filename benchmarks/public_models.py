@@ -50,7 +50,9 @@ REASONS = {
     "several trees in a URDF": r"there are \d+ roots",
     "added mass, or an inertia of shapes": r"fluid_added_mass|auto = 'true'",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
-    "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file|field of a plugin",
+    "what MuJoCo fits to a mesh, or makes of its points": (
+        r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file|field of a plugin"
+    ),
     "two elements where one may be, or a name that there is not": r"stands twice|there is no |has no attribute",
     "a mass without inertia": r"has no <inertia>",
     "a number that is none": r"is not a number",
