@@ -271,6 +271,8 @@ def test_wrenches_beside_the_contacts(name: str) -> None:
     for way, (count, function) in ways.items():
         slopes = [(function(x) - function(-x)) / (2.0 * step) for x in step * np.eye(count)]
         assert relative(getattr(by, f"df_{way}"), np.stack(slopes, axis=-1)) < 1e-6
+    many = contacts.forward_dynamics_derivatives(q, qd, np.stack([tau, 2.0 * tau]), external=push)
+    assert all(relative(table[0], vars(by)[field]) < ROUNDING for field, table in vars(many).items())
     shared = contacts.inverse_dynamics(q, qd, pushed[0], driven=[0] if mech.loops else [0, 1], external=push)
     assert relative(contacts.forward_dynamics(q, qd, shared[0], external=push)[0], pushed[0]) < ROUNDING
     if mech.loops:

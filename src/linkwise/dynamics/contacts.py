@@ -340,9 +340,10 @@ class Contacts:
         array([[ 0.088, -1.327]])
         """
         qdd, forces = self.forward_dynamics(q, qd, tau, active, damping, external)
-        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        state = (np.asarray(part, dtype=float) for part in (q, qd, tau))
+        q, qd, tau = (np.broadcast_to(part, (*qdd.shape[:-1], part.shape[-1])) for part in state)
         jac = self.jacobian(q, active)
-        pushed = np.asarray(tau, dtype=float) + _product(np.swapaxes(jac, -1, -2), forces)
+        pushed = tau + _product(np.swapaxes(jac, -1, -2), forces)
         by_q, by_qd, by_tau = loaded_kernel(self.tree, "forward_dynamics", external, "_derivatives")(q, qd, pushed)
         held, at_q, at_qd, turned = np.zeros(by_q.shape), *(np.zeros(jac.shape) for _ in range(3))
         response = self.response(q, jac)
