@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import LinearSpringDamper, Link, Loop, Mechanism, Spring, Wrench, robots
+from linkwise import LinearSpringDamper, Link, LinkWrenches, Loop, Mechanism, Spring, Wrench, robots
 from linkwise.errors import ArgumentError
 from linkwise.spatial.transform import translation
 from support.random_linkages import random_loop
@@ -113,6 +113,21 @@ def test_loops_in_space_with_springs_efforts_and_wrenches(seed: int) -> None:
     alone = mech.static_equilibrium(q + 0.01, tau, wrench)
     assert np.array_equal(alone.q, rest.q[1])
     assert alone.stable == rest.stable[1]
+
+
+def test_wrenches_of_a_batch_on_a_linkage() -> None:
+    """Each of a batch of wrenches, however they are said, at one configuration: as it is alone."""
+    bars = robots.five_bar()
+    q, tables = bars.linkage().position([0.3, 0.4]).q, np.random.default_rng(0).normal(size=(2, 4, 6)) * 0.01
+    first = bars.link_names[0]
+    for said in (
+        lambda w: w[..., 0, :],
+        lambda w: LinkWrenches(w, "world"),
+        lambda w: {"tool": Wrench(w[..., 0, :3], point=(0.1, 0, 0)), first: [0, 0.1, 0, 0, 0, 0]},
+    ):
+        both = bars.static_equilibrium(q, external=said(tables))
+        assert both.success.all()
+        assert all(np.array_equal(both.q[k], bars.static_equilibrium(q, external=said(tables[k])).q) for k in range(2))
 
 
 def test_bodies_that_float_are_held_by_springs_loops_and_wrenches() -> None:

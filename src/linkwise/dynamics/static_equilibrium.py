@@ -13,7 +13,7 @@ from linkwise.algorithm import algorithm_options, find, kernel_of
 from linkwise.arrays import DifferentiableFramework, Framework, Signature, by_library
 from linkwise.arrays.implicit import implicit_function
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
-from linkwise.dynamics.external import External, loaded_kernel, wrench_arguments
+from linkwise.dynamics.external import External, loaded_kernel, rows_of_external, wrench_arguments
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.loops.loop_solver import NEARLY, closed_near, closing
@@ -170,14 +170,17 @@ def static_equilibrium(
             f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
             f" {lock} does"
         )
-    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1])
+    shape, wrenches_at = rows_of_external(external)
+    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1], shape)
     q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
     if not tree.loops:
         return _search(_OpenRest(tree, held, external), q, tolerance)
     if not batch:
         return _search(_ClosedRest(tree, held, external), _closed(tree, q), tolerance)
-    rows = zip(q.reshape(-1, tree.nq), held.reshape(-1, tree.nv), strict=True)
-    alone = [_search(_ClosedRest(tree, efforts, external), _closed(tree, row), tolerance) for row, efforts in rows]
+    alone = [
+        _search(_ClosedRest(tree, held[index], wrenches_at(index)), _closed(tree, q[index]), tolerance)
+        for index in np.ndindex(batch)
+    ]
     fields = (np.array([getattr(equilibrium, name) for equilibrium in alone]) for name in StaticEquilibrium.__annotations__)
     return StaticEquilibrium(*(values.reshape(*batch, *values.shape[1:]) for values in fields))
 
