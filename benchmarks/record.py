@@ -36,7 +36,7 @@ RECORDED = {
 
 PACKAGES = (
     "numpy", "llvmlite", "pin", "mujoco", "scipy", "eaik", "roboticstoolbox-python", "torch", "jax", "dask", "casadi",
-    "pytorch_kinematics",
+    "pytorch_kinematics", "mujoco-mjx", "frax",
 )  # fmt: skip
 
 LONGEST = 900
