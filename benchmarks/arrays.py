@@ -96,8 +96,11 @@ def by_torch() -> Iterator[tuple[str, Way]]:
     yield "torch.compile", compiled
 
 
-def by_xla(function_of: Callable[[str], Any], work: str, arrays: list[Any]) -> Any:
-    """What XLA compiles of functions of arrays of JAX, one for each piece of work, and the gradient by the first."""
+def by_xla(function_of: Callable[[str], Any], work: str, arrays: list[Any], *, fused: bool = True) -> Any:
+    """What XLA compiles of functions of arrays of JAX, one for each piece of work, and the gradient by the first.
+
+    XLA for the processor fuses operations, and then computes some again for each element; ``fused`` says whether it may.
+    """
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -107,7 +110,7 @@ def by_xla(function_of: Callable[[str], Any], work: str, arrays: list[Any]) -> A
         function = jax.grad(lambda *x: error_of(torque(*x[:3]), x[3]), (0, 1, 2))
     else:
         function = function_of(work)
-    run = jax.jit(function)
+    run = jax.jit(function, compiler_options=None if fused else {"xla_disable_hlo_passes": "fusion"})
     return lambda: jax.block_until_ready(run(*x))
 
 
@@ -156,7 +159,7 @@ def by_mjx() -> Iterator[tuple[str, Way]]:
         "link_poses": poses,
         "jacobian": jacobian,
     }
-    yield "MJX", partial(by_xla, lambda name: mapped(calls[name]))
+    yield "MJX", partial(by_xla, lambda name: mapped(calls[name]), fused=False)
 
 
 def by_frax() -> Iterator[tuple[str, Way]]:
