@@ -159,7 +159,8 @@ def by_mjx() -> Iterator[tuple[str, Way]]:
         "link_poses": poses,
         "jacobian": jacobian,
     }
-    yield "MJX", partial(by_xla, lambda name: mapped(calls[name]), fused=False)
+    for name, fused in (("MJX", True), ("MJX, unfused", False)):
+        yield name, partial(by_xla, lambda work: mapped(calls[work]), fused=fused)
 
 
 def by_frax() -> Iterator[tuple[str, Way]]:
@@ -287,7 +288,9 @@ def by_pinocchio() -> Iterator[tuple[str, Way]]:
 GROUPS = (by_numpy, by_torch, by_jax, by_dask, by_casadi, by_pytorch_kinematics, by_mjx, by_frax, by_pinocchio)
 
 #: What other libraries give in another form, and how near the same numbers are: that of the URDF has fewer digits.
-OTHERWISE = {(name, "link_poses") for name in ("Pinocchio, loop of Python", "pytorch_kinematics", "MJX", "frax")}
+OTHERWISE = {
+    (name, "link_poses") for name in ("Pinocchio, loop of Python", "pytorch_kinematics", "MJX", "MJX, unfused", "frax")
+}
 NEAR = {"pytorch_kinematics": 1e-6}
 
 

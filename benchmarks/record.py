@@ -39,7 +39,7 @@ PACKAGES = (
     "pytorch_kinematics", "mujoco-mjx", "frax",
 )  # fmt: skip
 
-LONGEST = 900
+LONGEST = 1800
 """Seconds that one run may take."""
 
 
