@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, reduce
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
@@ -90,6 +91,10 @@ class Framework(ABC):
     def takes(self, dtype: Any) -> bool:
         """Whether kernels compute with such elements: by default those with which they do in NumPy."""
         return np.can_cast(dtype, np.float64)
+
+    def placed(self, array: Any) -> AbstractContextManager[Any]:
+        """Within this, the library makes arrays where another one is."""
+        return nullcontext()
 
     def batch(self, name: str, array: Any, core: Shape) -> Any:
         """An array of NumPy with a batch, as `map` takes it beside arrays of this library."""
@@ -317,7 +322,9 @@ def apply(
         return function(np, *arguments)
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
-    return function(library.functions, *_alike(subject, library, arguments))
+    alike = _alike(subject, library, arguments)
+    with library.placed(alike[0]):
+        return function(library.functions, *alike)
 
 
 def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -73,6 +74,10 @@ class TorchFramework(DifferentiableFramework):
         """See the protocol."""
         run = _opaque_function(function, signature).apply if _transformed() else function
         return tuple(run(*map(self.constant, arguments)))
+
+    def placed(self, array: Any) -> AbstractContextManager[Any]:
+        """The device of a tensor."""
+        return super().placed(array) if array.device.type == "cpu" else array.device
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""

@@ -53,7 +53,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.shape import Shape
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import flag, unmasked
+from linkwise.spatial.validation import flag, readable
 
 
 class Options(TypedDict, total=False):
@@ -688,7 +688,7 @@ def save(
 
 
 def _wrench(external: Any) -> FloatArray:
-    wrench = np.zeros(6) if external is None else np.array(unmasked("external", external), dtype=np.float64)
+    wrench = np.zeros(6) if external is None else np.array(readable("external", external), dtype=np.float64)
     if wrench.shape != (6,) or not np.all(np.isfinite(wrench)):
         raise ArgumentError(f"external is {external!r}; expected 6 finite numbers, force then moment")
     return frozen(wrench)

@@ -30,7 +30,7 @@ from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import link_given, positive, settle
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, common_batch, flag, mask_of, unmasked, whole
+from linkwise.spatial.validation import choice, common_batch, flag, mask_of, readable, whole
 
 if TYPE_CHECKING:
     from linkwise.model.link import Link
@@ -381,7 +381,7 @@ def _plain(
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
-        poses = np.asarray(unmasked("T", T))
+        poses = np.asarray(readable("T", T))
     except ValueError:
         return None
     if poses.shape[-2:] != (4, 4) or poses.dtype.kind not in "biuf":

@@ -309,7 +309,9 @@ def pointing_of(direction: npt.ArrayLike | None, within: float) -> Pointing | No
 def with_ranges(tree: Tree, limits: bool, ranges: Mapping[str, tuple[float, float]] | None) -> Tree:
     """The mechanism with ranges of some joints in the place of their limits; unless ``limits``, others turn without."""
     named = {}
-    for name, bounds in dict(ranges or {}).items():
+    if not isinstance(ranges, Mapping | None):
+        raise ArgumentError(f"ranges is {shown(ranges)}; expected a mapping of names to a least and a greatest number")
+    for name, bounds in (ranges or {}).items():
         if name not in tree.names:
             raise ArgumentError(f"ranges name {name!r}; the joints of {tree.name!r} are {members(tree.names)}")
         pair = numbers(f"ranges[{name!r}]", bounds, "a least and a greatest number")

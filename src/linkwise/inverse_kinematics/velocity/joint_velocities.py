@@ -266,7 +266,8 @@ def _jumps_at_ties(library: DifferentiableFramework, task: VelocityTask, q: Any)
     """Zeros (..., 1), see `linkwise.arrays.jumps`: where singular values of a task's matrix are equal and it changes."""
     jac = library.of_kernel(kernel_of(task.mechanism, "jacobian", None, {"link": task.link, "frame": task.frame}))(q)
     module = library.functions
-    unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))
+    with library.placed(jac):
+        unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))
     matrix = jac[..., list(task.rows), :] * unit * shares
     other = module.swapaxes(matrix, -1, -2)
     gram = matrix @ other if len(task.rows) <= task.n else other @ matrix
