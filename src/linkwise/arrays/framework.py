@@ -329,7 +329,15 @@ def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
 
 
 def plain(array: Any) -> Any:
-    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
+    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with.
+
+    Raises
+    ------
+    ArgumentError
+        Where `torch.compile` traces.
+    """
+    if is_traced():
+        refuse(no_graph("what is computed from values by NumPy, texts for instance,"))
     if type(array) is np.ndarray:
         return array
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)

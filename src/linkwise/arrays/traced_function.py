@@ -9,7 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from linkwise.arrays.framework import Shape
 
@@ -17,6 +19,15 @@ from linkwise.arrays.framework import Shape
 with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this file is first imported within a transformation)
     _sets = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
     _OUTSIDE = tuple(_pool.map(lambda state: state(), _sets))
+
+
+def row(value: Any, output: Any, batch: Shape, near: Any) -> Any:
+    """A result of a function as a tensor (*batch, *shape) of the type of another one, texts by their places."""
+    if isinstance(output.kind, tuple):
+        words, places = np.unique("" if value is None else value, return_inverse=True)  # (none within `torch.func`)
+        codes = [output.kind.index(word) if word else 0 for word in words.tolist()]
+        value = np.array(codes)[places].reshape(np.shape(value))
+    return torch.as_tensor(value).to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()
 
 
 class TracedFunction:
@@ -70,9 +81,18 @@ class TracedFunction:
                 return function(*whole)
 
             def vjp(*tensors: Any) -> tuple[Any, ...]:
-                fixed, bars = tensors[:count], tensors[count:]
-                _, pull = torch.func.vjp(partial(of, fixed), *[fixed[k] for k in moved])
-                return tuple(pull(bars))
+                fixed, bars = tensors[:count], dict(enumerate(tensors[count:]))
+                # (the derivatives of an output that is not used may be infinite: they are not multiplied by zero)
+                used = {k: bar for k, bar in bars.items() if is_functorch_wrapped_tensor(bar) or bar.any()}
+
+                def outputs_used(*chosen: Any) -> tuple[Any, ...]:
+                    results = of(fixed, *chosen)
+                    return tuple(results[k] for k in used)
+
+                chosen = [fixed[k] for k in moved]
+                if not used:
+                    return tuple(map(torch.zeros_like, chosen))
+                return tuple(torch.func.vjp(outputs_used, *chosen)[1](tuple(used.values())))
 
             def jvp(*tensors: Any) -> tuple[Any, ...]:
                 fixed, dots = tensors[:count], tensors[count:]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.arrays import DifferentiableFramework, Framework, Signature, plain
+from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, constant_in_graphs, plain
 from linkwise.arrays.implicit import implicit_function
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintOfArrays, squared
 from linkwise.solve.problem import ConstraintProblem
-from linkwise.solve.solution import DTYPES, ROWS, Solution
+from linkwise.solve.solution import DTYPES, REASONS, ROWS, GraphSolution, Solution
 from linkwise.spatial.scalar import Array, root
 
 
@@ -91,6 +91,26 @@ def solve_by(
             library, kernel, results["q"], parameters, results["success"], determined=determined
         )
     return Solution.of(**results, names=mechanism.names, tol=options["tol"])
+
+
+def solution_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
+    """What a solution has in graphs of `torch.compile`."""
+    kinds = dict(zip(ROWS, DTYPES, strict=True)) | {"reason": tuple(REASONS)}
+    return {name: Output((mechanism.nq,) if name == "q" else (), kind) for name, kind in kinds.items()}
+
+
+def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any) -> GraphSolution:
+    """A solution within a graph, of its `solution_rows`."""
+    solution = object.__new__(GraphSolution)
+    rows |= {"codes": rows.pop("reason"), "names": _names(mechanism), "tol": options.get("tol", 1e-9)}
+    for name, value in rows.items():
+        object.__setattr__(solution, name, value)
+    return solution
+
+
+@constant_in_graphs
+def _names(mechanism: Tree) -> tuple[str, ...]:
+    return mechanism.names
 
 
 def _residual(mechanism: Tree, problem: ConstraintProblem, specs: Sequence[Any]) -> Kernel:

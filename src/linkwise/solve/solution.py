@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -43,7 +44,7 @@ PROVEN: dict[str, str] = {
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
 #: What each of `ROWS` holds.
-DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
+DTYPES = ("float64", "bool", "<U13", "float64", "float64", "int64")
 
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
@@ -222,6 +223,23 @@ class Solution:
         """Take rows of another solution, in place."""
         for name in ROWS:
             getattr(self, name)[place] = getattr(other, name)
+
+
+class GraphSolution(Solution):
+    """A solution that a graph of `torch.compile` returns, with the places of its reasons in `REASONS`.
+
+    Attributes
+    ----------
+    codes : tensor (...) of int64
+        These places. Outside of the graph `reason` has the words.
+    """
+
+    codes: Any
+
+    @cached_property
+    def reason(self) -> Any:
+        """See `Solution`."""
+        return np.array(list(REASONS))[plain(self.codes)]
 
 
 class PrioritySolution(Solution):
