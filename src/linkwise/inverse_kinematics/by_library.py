@@ -24,6 +24,7 @@ from linkwise.inverse_kinematics.branches.turns import ROUNDING
 from linkwise.inverse_kinematics.closed_form import Solutions, closed_form
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
+from linkwise.solve.by_library import shared_fields
 from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.solve.solution import DTYPES, ROWS, Solution
 from linkwise.solve.validation import joint_index
@@ -58,7 +59,8 @@ def solve_by(
         rows["q"] = differentiable(
             cast("DifferentiableFramework", library), mechanism, rows["q"], T, rows["success"], **options
         )
-    return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
+    shared = dict(shared_fields(mechanism, options.get("limits", True)))
+    return Solution.of(**rows, **shared, tol=options.get("tol", 1e-9))
 
 
 def _device_rows(

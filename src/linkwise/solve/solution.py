@@ -116,7 +116,7 @@ class Solution:
         """Which joint coordinates (..., n) stand at or beyond their least (-1) or greatest (+1) value, else 0."""
         if self.limits is None:
             return np.zeros(self.q.shape, np.int8)
-        joints = self.q[..., self.q.shape[-1] - len(self.limits) :]
+        joints = plain(self.q)[..., self.q.shape[-1] - len(self.limits) :]
         low, high = joints <= self.limits[:, 0] + AT_LIMIT, joints >= self.limits[:, 1] - AT_LIMIT
         return np.where(low, -1, np.where(high, 1, 0)).astype(np.int8)
 
@@ -297,6 +297,10 @@ class PrioritySolution(Solution):
                 state = "holds" if self.holds[(*place, k)] else f"lacks {far:.3g} m and {turned:.3g} rad"
                 lines.append(f"  {self.constraints[k]}: {state}")
         return "\n".join(lines)
+
+
+class GraphPrioritySolution(GraphSolution, PrioritySolution):
+    """The same of constraints with weights or priorities."""
 
 
 def element(value: Any, place: tuple[int, ...]) -> Any:

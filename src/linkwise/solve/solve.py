@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
+from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction, call_in_graph
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
 from linkwise.model.tree import Tree
-from linkwise.solve.by_library import solve_by
+from linkwise.solve.by_library import in_parts, parts_inputs, parts_rows, solution_in_graph, solve_by, solve_parts
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint, ConstraintOfArrays
-from linkwise.solve.constraints.loop_closure import Closed
+from linkwise.solve.constraints.loop_closure import with_loops
 from linkwise.solve.levels import LevelDescent, LevelSystem, level_system
 from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
 from linkwise.solve.solution import ROWS, PrioritySolution, Solution
@@ -172,14 +174,15 @@ def solve(
     (True, [1.0, 1.5])
     """
     if arrays.is_traced():
-        arrays.refuse(arrays.no_graph("solve"))
+        parts = in_parts(constraints)
+        return call_in_graph("solve", mechanism, (), {**parts, "q0": q0, "tol": tol, "seed": seed, "limits": limits})  # type: ignore[no-any-return]
     mechanism.require_numbers("solve")
     listed = _listed(constraints)
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
     library = arrays.of("solve", [*tracked, q0])
     if library is not None:
-        return solve_by(library, solve, _constraints, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
-    all_constraints = _constraints(mechanism, listed)
+        return solve_by(library, solve, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
+    all_constraints = with_loops(mechanism, listed)
     size, number = positive("tol", tol), whole("seed", seed, 0)
     levelled = any(c.level or c.weight is not None for c in all_constraints)
     system_for = level_system if levelled else system_of
@@ -196,6 +199,9 @@ def solve(
     if isinstance(system, LevelSystem):
         return _solved_by_levels(mechanism, system, all_constraints, flat, start, size, number)
     return solved(mechanism, system, flat, start, size, number)
+
+
+GRAPH_FUNCTIONS["solve"] = GraphFunction(partial(solve_parts, solve), (), {}, parts_inputs, parts_rows, solution_in_graph)
 
 
 def _solved_by_levels(
@@ -335,16 +341,4 @@ def _listed(constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
     wrong = [item for item in listed if not isinstance(item, Constraint)]
     if wrong:
         raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
-    return listed
-
-
-def _constraints(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
-    """What must hold, the loops of the mechanism added."""
-    listed = list(constraints)
-    for constraint in listed:
-        constraint.check(mechanism)
-    named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}
-    listed += [Closed(loop) for loop in mechanism.loops if loop not in named]
-    if not listed:
-        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
     return listed

@@ -113,6 +113,24 @@ class Closed(Constraint):
         return f"Closed({self.loop!r})"
 
 
+def with_loops(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
+    """What must hold, the loops of the mechanism added.
+
+    Raises
+    ------
+    ArgumentError
+        Where one cannot be asked of the mechanism, or there is none.
+    """
+    listed = list(constraints)
+    for constraint in listed:
+        constraint.check(mechanism)
+    named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}
+    listed += [Closed(loop) for loop in mechanism.loops if loop not in named]
+    if not listed:
+        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
+    return listed
+
+
 def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> ConstraintEquations:
     """The equations of a loop, as `Closed.equations` gives them; with `sines` those of a hinge are the sines of angles."""
     gap, rotation, rates = loop_seen(tree, loop, q)
