@@ -21,6 +21,7 @@ import numpy as np
 
 from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph, of
 from linkwise.arrays.framework import PLAIN
+from linkwise.arrays.graph import GRAPH_FUNCTIONS, outside_graphs
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
@@ -365,6 +366,8 @@ class _LazyFunction:
             _imported(self.package)
             return lambda *args, **kwargs: method_in_graph(self.name, instance, args, kwargs)
         function = getattr(import_module(self.package), self.name)
+        if self.name not in GRAPH_FUNCTIONS:
+            function = outside_graphs(function)
         setattr(self.owner, self.name, function)
         return function if instance is None else MethodType(function, instance)
 

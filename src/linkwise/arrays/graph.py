@@ -6,6 +6,7 @@ runs. Its derivatives, of any order, are those that torch takes of the function 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import signature
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
-from linkwise.arrays.framework import PLAIN, Shape, constant_in_graphs, is_traced, no_graph, of, refuse, shape_of
+from linkwise.arrays.framework import PLAIN, Shape, of, shape_of
+from linkwise.torch_graphs import constant_in_graphs, is_traced, no_graph, refuse
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -104,11 +106,11 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
     ArgumentError
         Where something else than its arrays is a tensor, or a function.
     """
-    from linkwise.arrays.torch import in_graph, torch
+    from linkwise.arrays.torch import in_graph
 
-    declared = GRAPH_FUNCTIONS[name]
+    torch, declared = sys.modules["torch"], GRAPH_FUNCTIONS[name]
     values = {**declared.defaults, **dict(zip(declared.arguments, args, strict=False)), **kwargs}
-    inputs, tensors, trailing = declared.inputs(mechanism, **values), {}, []  # type: ignore[var-annotated]
+    inputs, tensors, trailing = declared.inputs(mechanism, **values), {}, []
     if all(map(_is_constant, values.values())):
         refuse(f"{name}: there is no tensor among its arguments; expected one within torch.compile")
     for key, value in values.items():
@@ -189,6 +191,18 @@ class _Constant:
         if isinstance(value, dict):
             return tuple((key, cls.of(part)) for key, part in value.items())
         return repr(value) if isinstance(value, (str, int, float, type(None))) else cls(value)
+
+
+def outside_graphs(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """A function that says so where `torch.compile` traces."""
+
+    @wraps(function)
+    def call(*args: Given.args, **options: Given.kwargs) -> Result:
+        if is_traced():
+            refuse(no_graph(function.__name__))
+        return function(*args, **options)
+
+    return call
 
 
 def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -17,9 +17,10 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives, refuse
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
 from linkwise.arrays.traced_function import TracedFunction
 from linkwise.errors import ArgumentError, KernelError
+from linkwise.torch_graphs import constant_in_graphs, refuse
 
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
@@ -429,12 +430,12 @@ def in_graph(key: str, args: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@constant_in_graphs
 def _inputs(key: str) -> tuple[tuple[str, Shape], ...]:
     return tuple(kernel_of(key).tape.inputs.items())
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@constant_in_graphs
 def _refuse_shapes(key: str, shapes: Sequence[Shape]) -> None:
     kernel_of(key)(*[np.broadcast_to(0.0, shape) for shape in shapes])
 

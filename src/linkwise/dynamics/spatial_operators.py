@@ -85,7 +85,12 @@ class SpatialOperators:
 def _graph_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
     """The operators that depend on q, in graphs of `torch.compile`."""
     count, size = _constant(mechanism, "H").shape
-    return {"phi": Output((size, size)), "D": Output((count, count)), "K": Output((size, count)), "psi": Output((size, size))}
+    return {
+        "phi": Output((size, size)),
+        "D": Output((count, count)),
+        "K": Output((size, count)),
+        "psi": Output((size, size)),
+    }
 
 
 @arrays.constant_in_graphs

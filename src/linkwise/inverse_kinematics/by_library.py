@@ -29,7 +29,6 @@ from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.solve.solution import DTYPES, ROWS, Solution
 from linkwise.solve.validation import joint_index
 
-
 #: The arrays of functions that solve poses.
 POSES: dict[str, tuple[Any, ...]] = {"T": (4, 4), "q0": ("nq",)}
 

@@ -158,14 +158,14 @@ class GraphPathBranches(PathBranches):
     count: Any
 
     @cached_property
-    def breaks(self) -> tuple[PathBreak, ...]:  # type: ignore[override]
+    def breaks(self) -> tuple[PathBreak, ...]:
         """See `PathBranches`."""
         words = list(REASONS)
         rows = [row for row in plain(self.table).tolist() if not np.isnan(row[0])]
         return tuple(PathBreak(start, end, words[int(place)], leap) for start, end, place, leap in rows)
 
     @property
-    def solutions(self) -> NoReturn:  # type: ignore[override]
+    def solutions(self) -> NoReturn:
         """Not there.
 
         Raises

@@ -36,9 +36,7 @@ from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import closed
 
 
-@arrays.in_graphs(
-    {"q0": ("nq",), "qd0": ("nv",), "torque": (..., "nv")}, graph_rows, trajectory_in_graph
-)
+@arrays.in_graphs({"q0": ("nq",), "qd0": ("nv",), "torque": (..., "nv")}, graph_rows, trajectory_in_graph)
 def simulate(
     mech: Tree,
     q0: npt.ArrayLike | None = None,

@@ -121,7 +121,7 @@ def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[st
 
 
 def in_parts(constraints: Any) -> dict[str, Any]:
-    """Constraints as arguments of an operator: each, or its class, the names of its tensors and all else; and the tensors."""
+    """Constraints as arguments of an operator: each, or its class, which of its arguments are tensors, and others."""
     parts: dict[str, Any] = {}
     for k, item in enumerate([constraints] if isinstance(constraints, Constraint) else constraints):
         place = f"constraints[{k}]"

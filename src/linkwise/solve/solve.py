@@ -174,8 +174,8 @@ def solve(
     (True, [1.0, 1.5])
     """
     if arrays.is_traced():
-        parts = in_parts(constraints)
-        return call_in_graph("solve", mechanism, (), {**parts, "q0": q0, "tol": tol, "seed": seed, "limits": limits})  # type: ignore[no-any-return]
+        traced = {**in_parts(constraints), "q0": q0, "tol": tol, "seed": seed, "limits": limits}
+        return call_in_graph("solve", mechanism, (), traced)  # type: ignore[no-any-return]
     mechanism.require_numbers("solve")
     listed = _listed(constraints)
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
+from linkwise.torch_graphs import constant_in_graphs, is_traced, no_graph, refuse
 
 Given = TypeVar("Given")
 
@@ -88,6 +89,8 @@ def numbers(
     Traceback (most recent call last):
     linkwise.errors.ArgumentError: q is nan at (1,); expected finite real numbers
     """
+    if is_traced():
+        refuse(no_graph(f"{field}, an argument of a function of NumPy's arrays,"))
     try:
         result = real(value)
     except TypeError as error:
@@ -364,6 +367,7 @@ def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
     return tuple(bool(value) for value in values)
 
 
+@constant_in_graphs
 def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     """The rows of a Jacobian that count.
 
@@ -373,9 +377,6 @@ def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     ((0, 1, 2), (0, 5))
     """
     return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
-
-
-rows_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (of a graph of `torch.compile`)
 
 
 def word_of(mask: str) -> str:

@@ -369,7 +369,9 @@ def velocities_in_graph(
     rows |= {"task": _task(mechanism, order, tuple(options), *options.values()), "limits": options["limits"]}
     rows |= {"q": tensors["q"], "states": tuple([tensors[name] for name in ("q", "qd")[:order]])}
     rows |= {"wanted": tensors["twist" if order == 1 else "acceleration"]}
-    rows |= {"secondary": tensors["secondary"] if "secondary" in tensors else rows["rates"].new_zeros(rows["rates"].shape[-1])}
+    rows |= {
+        "secondary": tensors["secondary"] if "secondary" in tensors else rows["rates"].new_zeros(rows["rates"].shape[-1])
+    }
     for name, value in rows.items():
         object.__setattr__(solution, name, value)
     return solution
@@ -382,9 +384,7 @@ def _task(mechanism: Tree, order: int, names: tuple[str, ...], *values: Any) -> 
     return rate_task(mechanism, order, *[chosen[part] for part in parts])
 
 
-@arrays.in_graphs(
-    {"q": ("nq",), "twist": (6,), "secondary": ("nv",)}, velocity_rows, partial(velocities_in_graph, 1)
-)
+@arrays.in_graphs({"q": ("nq",), "twist": (6,), "secondary": ("nv",)}, velocity_rows, partial(velocities_in_graph, 1))
 def joint_velocities(
     mechanism: Tree,
     q: npt.ArrayLike,

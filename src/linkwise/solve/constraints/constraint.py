@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.arrays.framework import PLAIN, constant_in_graphs, is_traced, library_name
+from linkwise.arrays.framework import PLAIN, library_name
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -19,6 +19,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import FARTHEST, numbers_between
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
+from linkwise.torch_graphs import constant_in_graphs, is_traced
 
 
 class Configuration:
