@@ -32,3 +32,14 @@ def refuse(message: str) -> NoReturn:
 def no_graph(subject: str) -> str:
     """The error message for a function that `torch.compile` cannot trace."""
     return f"{subject} is not part of a graph of torch.compile; expected torch.compiler.disable() around the call"
+
+
+def outside_graphs(subject: str) -> Callable[[Function], Function]:
+    """Mark a function that is no part of graphs: they break there; with ``fullgraph=True`` the error names the subject."""
+
+    def mark(function: Function) -> Function:
+        function._torchdynamo_disable = True  # type: ignore[attr-defined]  # (as torch.compiler.disable)
+        function._torchdynamo_disable_msg = no_graph(subject)  # type: ignore[attr-defined]
+        return function
+
+    return mark

@@ -12,6 +12,7 @@ from linkwise.arrays.framework import numbers as numbers
 from linkwise.arrays.framework import of as of
 from linkwise.arrays.framework import plain as plain
 from linkwise.arrays.graph import Output as Output
+from linkwise.arrays.graph import array_in_graphs as array_in_graphs
 from linkwise.arrays.graph import by_library as by_library
 from linkwise.arrays.graph import in_graphs as in_graphs
 from linkwise.arrays.graph import method_in_graph as method_in_graph

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from linkwise.errors import ArgumentError
-from linkwise.torch_graphs import is_traced, no_graph, refuse
+from linkwise.torch_graphs import is_traced, no_graph, outside_graphs, refuse
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
 LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
@@ -304,16 +304,9 @@ def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
     return [x if x.dtype == kind else x.to(kind) if hasattr(x, "detach") else x.astype(kind) for x in own]
 
 
+@outside_graphs("what NumPy computes from values, texts for instance,")
 def plain(array: Any) -> Any:
-    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with.
-
-    Raises
-    ------
-    ArgumentError
-        Where `torch.compile` traces.
-    """
-    if is_traced():
-        refuse(no_graph("what is computed from values by NumPy, texts for instance,"))
+    """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
     if type(array) is np.ndarray:
         return array
     return np.asarray(array.detach().cpu() if hasattr(array, "detach") else array)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from inspect import signature
+from types import SimpleNamespace
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -51,6 +52,8 @@ class GraphFunction(NamedTuple):
         ``build(mechanism, tensors, options, **results)`` returns what the function returns.
     narrow : bool
         Whether it computes in float32 where all tensors are.
+    in_parts : callable, optional
+        ``in_parts(arguments)`` returns arguments by name that tensors are taken out of, for the function.
     """
 
     function: Callable[..., Any]
@@ -60,6 +63,7 @@ class GraphFunction(NamedTuple):
     outputs: Callable[..., Mapping[str, Output]]
     build: Callable[..., Any]
     narrow: bool = False
+    in_parts: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
 
 #: By the names of the functions.
@@ -67,12 +71,13 @@ GRAPH_FUNCTIONS: dict[str, GraphFunction] = {}
 
 
 def in_graphs(
-    inputs: Mapping[str, tuple[Any, ...]],
+    inputs: Mapping[str, tuple[Any, ...]] | Callable[..., Mapping[str, tuple[Any, ...]]],
     outputs: Callable[..., Mapping[str, Output]],
     build: Callable[..., Any],
     *,
     operator: Callable[..., Any] | None = None,
     narrow: bool = False,
+    in_parts: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Declare that a function of a mechanism is an operator in graphs; see `GraphFunction`.
 
@@ -83,7 +88,8 @@ def in_graphs(
         name, parameters = function.__name__, list(signature(function).parameters.values())[1:]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         called, names = partial(operator, function) if operator else function, tuple(p.name for p in parameters)
-        GRAPH_FUNCTIONS[name] = GraphFunction(called, names, defaults, lambda *_, **__: inputs, outputs, build, narrow)
+        shapes = inputs if callable(inputs) else lambda *_, **__: inputs
+        GRAPH_FUNCTIONS[name] = GraphFunction(called, names, defaults, shapes, outputs, build, narrow, in_parts)
         if hasattr(function, "__wrapped__"):  # (by `by_library`, which hands over what is traced)
             return function
 
@@ -98,6 +104,23 @@ def in_graphs(
     return decorate
 
 
+def array_in_graphs(
+    shape: Shape | tuple[str, ...], **inputs: tuple[Any, ...]
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """The same of a function that returns one array, in float32 where all tensors are."""
+
+    def rows(mechanism: Any, **_: Any) -> dict[str, Output]:
+        return {"array": Output(shape_of(mechanism, shape, ()))}
+
+    def build(mechanism: Any, tensors: Any, options: Any, *, array: Any) -> Any:
+        return array
+
+    def operator(function: Callable[..., Any], mechanism: Any, **arguments: Any) -> Any:
+        return SimpleNamespace(array=function(mechanism, **arguments))
+
+    return in_graphs(inputs, rows, build, operator=operator, narrow=True)
+
+
 def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What `torch.compile` traces in the place of a function.
 
@@ -109,7 +132,10 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
     from linkwise.arrays.torch import in_graph
 
     torch, declared = sys.modules["torch"], GRAPH_FUNCTIONS[name]
-    values = {**declared.defaults, **dict(zip(declared.arguments, args, strict=False)), **kwargs}
+    values = {**dict(zip(declared.arguments, args, strict=False)), **kwargs}
+    values.update({key: value for key, value in declared.defaults.items() if key not in values})
+    if declared.in_parts is not None:
+        values = declared.in_parts(values)
     inputs, tensors, trailing = declared.inputs(mechanism, **values), {}, []
     if all(map(_is_constant, values.values())):
         refuse(f"{name}: there is no tensor among its arguments; expected one within torch.compile")
@@ -117,10 +143,11 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
         if key in inputs and isinstance(value, (torch.Tensor, np.ndarray, list, tuple)):
             tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
             tensors[key] = tensor.double() if tensor.dtype == torch.float32 and not declared.narrow else tensor
-            trailing.append(tuple(tensor.shape[max(tensor.dim() - len(inputs[key]), 0) :]))
+            rank = len(inputs[key]) if ... in inputs[key] else 0
+            trailing.append(tuple([_known(size) for size in tensor.shape[max(tensor.dim() - rank, 0) :]]))
         elif not _is_constant(value):
             refuse(f"{name}: {key} is a {type(value).__name__}; expected numbers and words within torch.compile")
-    options = {key: value for key, value in values.items() if key not in tensors}
+    options = {key: _known(value) for key, value in values.items() if key not in tensors}
     shapes = [(key, inputs[key]) for key in tensors]
     key, kinds = _prepared(name, mechanism, tuple(shapes), tuple(trailing), tuple(options), *options.values())
     results = in_graph(key, list(tensors.values()))
@@ -136,9 +163,14 @@ def _is_constant(value: Any) -> bool:
         return all(map(_is_constant, value))
     if isinstance(value, dict):
         return all(map(_is_constant, value.values()))
-    return not (hasattr(value, "detach") or isinstance(value, np.ndarray)) and (
+    return not isinstance(value, (sys.modules["torch"].Tensor, np.ndarray)) and (
         not callable(value) or isinstance(value, type)
     )
+
+
+def _known(value: Any) -> Any:
+    """The value; of a number that the compiler knows as a symbol what it is now, for keys are constants."""
+    return next(iter({value: None})) if isinstance(value, (int, float)) else value
 
 
 @constant_in_graphs
@@ -161,7 +193,7 @@ def _prepared(
     def run(*arrays: Any) -> tuple[Any, ...]:
         result = declared.function(mechanism, **dict(zip(inputs, arrays, strict=True)), **chosen)
         batch = arrays[0].shape[: arrays[0].dim() - len(next(iter(inputs.values())))]
-        return tuple(row(getattr(result, output), spec, batch, arrays[0]) for output, spec in outputs.items())
+        return tuple(row(result, output, spec, batch, arrays) for output, spec in outputs.items())
 
     def make() -> TracedFunction:
         return TracedFunction(name, inputs, {output: spec.shape for output, spec in outputs.items()}, run)
@@ -191,18 +223,6 @@ class _Constant:
         if isinstance(value, dict):
             return tuple((key, cls.of(part)) for key, part in value.items())
         return repr(value) if isinstance(value, (str, int, float, type(None))) else cls(value)
-
-
-def outside_graphs(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """A function that says so where `torch.compile` traces."""
-
-    @wraps(function)
-    def call(*args: Given.args, **options: Given.kwargs) -> Result:
-        if is_traced():
-            refuse(no_graph(function.__name__))
-        return function(*args, **options)
-
-    return call
 
 
 def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

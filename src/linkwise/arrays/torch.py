@@ -202,11 +202,11 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
     if all(batch == batches[0] for batch in batches):
         return tensors
-    try:
-        batch = torch.broadcast_shapes(*batches)
-    except RuntimeError:
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])
-        raise
+    longest = max(map(len, batches))
+    sizes = [{*column} - {1} for column in zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)]
+    if any(len(some) > 1 for some in sizes):
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what does not fit)
+    batch = [max(some, default=1) for some in sizes]
     return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 
 

@@ -14,6 +14,8 @@ import torch
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 from linkwise.arrays.framework import Shape
+from linkwise.errors import ArgumentError
+from linkwise.spatial.validation import common_batch
 
 #: The state of torch's dispatcher where no operator runs.
 with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this file is first imported within a transformation)
@@ -21,10 +23,15 @@ with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this fi
     _OUTSIDE = tuple(_pool.map(lambda state: state(), _sets))
 
 
-def row(value: Any, output: Any, batch: Shape, near: Any) -> Any:
-    """A result of a function as a tensor (*batch, *shape) of the type of another one, texts by their places."""
-    if isinstance(output.kind, tuple):
-        words, places = np.unique("" if value is None else value, return_inverse=True)  # (none within `torch.func`)
+def row(result: Any, name: str, output: Any, batch: Shape, arrays: Sequence[Any]) -> Any:
+    """A result of a function of arrays as a tensor (*batch, *shape) of their type.
+
+    Texts are their places among all; zero where derivatives are taken, for then there are none.
+    """
+    near, text = arrays[0], isinstance(output.kind, tuple)
+    value = "" if text and any(map(is_functorch_wrapped_tensor, arrays)) else getattr(result, name)
+    if text:
+        words, places = np.unique(value, return_inverse=True)
         codes = [output.kind.index(word) if word else 0 for word in words.tolist()]
         value = np.array(codes)[places].reshape(np.shape(value))
     return torch.as_tensor(value).to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()
@@ -63,7 +70,14 @@ class TracedFunction:
     def __call__(self, *tensors: Any) -> tuple[Any, ...]:
         """The results; torch may differentiate inside, whatever it does around the operator."""
         if not isinstance(tensors[0], torch.Tensor):  # (to say what does not fit)
-            return self.function(*map(torch.as_tensor, tensors))
+            batches = {}
+            for (name, core), array in zip(self.tape.inputs.items(), tensors, strict=True):
+                split = array.ndim - len(core)
+                if split < 0 or array.shape[split:] != core:
+                    expected = ", ".join(("...", *map(str, core)))
+                    raise ArgumentError(f"{self.name}: {name} has the shape {array.shape}; expected ({expected})")
+                batches[name] = array.shape[:split]
+            common_batch(self.name, **batches)
         with torch._C._ForceDispatchKeyGuard(*_OUTSIDE):
             return tuple(result.detach() for result in self.function(*tensors))
 
@@ -96,7 +110,8 @@ class TracedFunction:
 
             def jvp(*tensors: Any) -> tuple[Any, ...]:
                 fixed, dots = tensors[:count], tensors[count:]
-                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), tuple(fixed[k] for k in moved), dots)[1]
+                at, along = (tuple(x.contiguous() for x in some) for some in ([fixed[k] for k in moved], dots))
+                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), at, along)[1]
                 return rates
 
             chosen = {name: inputs[name] for name in by}

@@ -157,11 +157,11 @@ class GraphPathBranches(PathBranches):
     table: Any
     count: Any
 
-    @cached_property
+    @property
     def breaks(self) -> tuple[PathBreak, ...]:
         """See `PathBranches`."""
-        words = list(REASONS)
         rows = [row for row in plain(self.table).tolist() if not np.isnan(row[0])]
+        words = list(REASONS)
         return tuple(PathBreak(start, end, words[int(place)], leap) for start, end, place, leap in rows)
 
     @property

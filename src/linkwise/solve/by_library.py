@@ -120,9 +120,10 @@ def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[st
     return solution
 
 
-def in_parts(constraints: Any) -> dict[str, Any]:
-    """Constraints as arguments of an operator: each, or its class, which of its arguments are tensors, and others."""
-    parts: dict[str, Any] = {}
+def in_parts(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of an operator: of constraints each, or its class, which of its arguments are tensors, and the others."""
+    parts = dict(arguments)
+    constraints = parts.pop("constraints")
     for k, item in enumerate([constraints] if isinstance(constraints, Constraint) else constraints):
         place = f"constraints[{k}]"
         if isinstance(item, ConstraintOfArrays):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -236,10 +235,11 @@ class GraphSolution(Solution):
 
     codes: Any
 
-    @cached_property
+    @property
     def reason(self) -> Any:
         """See `Solution`."""
-        return np.array(list(REASONS))[plain(self.codes)]
+        codes = plain(self.codes)
+        return np.array(list(REASONS))[codes]
 
 
 class PrioritySolution(Solution):

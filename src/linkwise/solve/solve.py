@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction, call_in_graph
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
 from linkwise.model.tree import Tree
@@ -112,6 +110,7 @@ def _reasons(
 AT_ONCE = 10_000
 
 
+@arrays.in_graphs(parts_inputs, parts_rows, solution_in_graph, operator=solve_parts, in_parts=in_parts)
 def solve(
     mechanism: Tree,
     constraints: Constraint | Sequence[Constraint],
@@ -173,9 +172,6 @@ def solve(
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """
-    if arrays.is_traced():
-        traced = {**in_parts(constraints), "q0": q0, "tol": tol, "seed": seed, "limits": limits}
-        return call_in_graph("solve", mechanism, (), traced)  # type: ignore[no-any-return]
     mechanism.require_numbers("solve")
     listed = _listed(constraints)
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
@@ -199,9 +195,6 @@ def solve(
     if isinstance(system, LevelSystem):
         return _solved_by_levels(mechanism, system, all_constraints, flat, start, size, number)
     return solved(mechanism, system, flat, start, size, number)
-
-
-GRAPH_FUNCTIONS["solve"] = GraphFunction(partial(solve_parts, solve), (), {}, parts_inputs, parts_rows, solution_in_graph)
 
 
 def _solved_by_levels(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
-from linkwise.torch_graphs import constant_in_graphs, is_traced, no_graph, refuse
+from linkwise.torch_graphs import constant_in_graphs, outside_graphs
 
 Given = TypeVar("Given")
 
@@ -58,6 +58,7 @@ def real_or_empty(value: Any) -> FloatArray:
         return np.empty(0)
 
 
+@outside_graphs("a function of arrays of NumPy")
 def numbers(
     field: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
@@ -89,8 +90,6 @@ def numbers(
     Traceback (most recent call last):
     linkwise.errors.ArgumentError: q is nan at (1,); expected finite real numbers
     """
-    if is_traced():
-        refuse(no_graph(f"{field}, an argument of a function of NumPy's arrays,"))
     try:
         result = real(value)
     except TypeError as error:

@@ -113,9 +113,10 @@ class Solutions:
     @property
     def reason(self) -> npt.NDArray[np.str_]:
         """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
-        cause = np.zeros(self.complete.shape) if self.cause is None else self.cause
+        complete = plain(self.complete)
+        cause = np.zeros(complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
-        return np.asarray(np.where(plain(self.complete), "complete", words))
+        return np.asarray(np.where(complete, "complete", words))
 
     @property
     def configuration(self) -> dict[str, npt.NDArray[np.str_]]:

@@ -15,7 +15,7 @@ from linkwise.arrays import DifferentiableFramework, Framework, Output, Signatur
 from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.extras import quadratic_programs
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK, motion_kernel
-from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
+from linkwise.inverse_kinematics.velocity.solution import GraphVelocitySolution, VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
     REGION,
     ClosedVelocityTask,
@@ -26,9 +26,11 @@ from linkwise.inverse_kinematics.velocity.task import (
     speed_bounds,
 )
 from linkwise.model.tree import Tree
+from linkwise.solve.solution import REASONS
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
+from linkwise.torch_graphs import outside_graphs
 
 if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
@@ -358,14 +360,19 @@ def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str,
     """What a solution has in graphs of `torch.compile`."""
     n, six, flag = (mechanism.nv,), (6,), Output(kind="bool")
     rows = {"rates": n, "achieved": six, "diagnostics": (len(DIAGNOSTICS),), "low": n, "high": n}
-    return {name: Output(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": Output(n, "bool")}
+    return {name: Output(shape) for name, shape in rows.items()} | {
+        "exact": flag,
+        "saturated": Output(n, "bool"),
+        "reason": Output(kind=tuple(REASONS)),
+    }
 
 
 def velocities_in_graph(
     order: int, mechanism: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any
 ) -> VelocitySolution:
     """A solution within a graph."""
-    solution = object.__new__(VelocitySolution)
+    solution = object.__new__(GraphVelocitySolution)
+    rows["codes"] = rows.pop("reason")
     rows |= {"task": _task(mechanism, order, tuple(options), *options.values()), "limits": options["limits"]}
     rows |= {"q": tensors["q"], "states": tuple([tensors[name] for name in ("q", "qd")[:order]])}
     rows |= {"wanted": tensors["twist" if order == 1 else "acceleration"]}
@@ -489,6 +496,7 @@ def joint_velocities(
     return solved(task, (at,), wanted, beside, bounds, limits)
 
 
+@outside_graphs("velocity_step")
 def velocity_step(
     mechanism: Tree,
     *,
@@ -543,7 +551,7 @@ def velocity_step(
     def step(q: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return solve(q, twist, shares, nothing, low, high, settings)
 
-    return step
+    return outside_graphs("velocity_step")(step)
 
 
 @arrays.in_graphs(

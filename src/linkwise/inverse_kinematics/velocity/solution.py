@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.arrays import functions_of, plain
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK
-from linkwise.solve.solution import REASONS, Solution, element
+from linkwise.solve.solution import REASONS, GraphSolution, Solution, element
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -276,6 +276,10 @@ class VelocitySolution(Solution):
         if order != self.task.order:
             raise AttributeError(f"these are joint {'speeds' if order == 2 else 'accelerations'}; they have no {name}")
         return self.rates
+
+
+class GraphVelocitySolution(GraphSolution, VelocitySolution):
+    """A solution that a graph of `torch.compile` returns."""
 
 
 def _plain(value: Any) -> Any:
