@@ -361,7 +361,12 @@ class LazyMethod:
 class _LazyFunction:
     def __init__(self, owner: type, name: str, package: str) -> None:
         self.owner, self.name, self.package = owner, name, package
-        self.outside = outside_graphs(name)(lambda *args, **kwargs: self.function(*args, **kwargs))
+
+        @outside_graphs(name)
+        def outside(*args: Any, **kwargs: Any) -> Any:
+            return self.function(*args, **kwargs)
+
+        self.outside = outside
 
     @property
     def function(self) -> Any:
