@@ -23,13 +23,19 @@ Result = TypeVar("Result")
 
 
 class Output(NamedTuple):
-    """A result of a function in graphs: its shape without the batch, and its type.
+    """A result of a function in graphs: its shape without the batch, its type, and whether derivatives are taken of it.
 
     Of texts the type is the tuple of all that there are, and the result their places there.
     """
 
     shape: Shape = ()
     kind: str | tuple[str, ...] = "float64"
+    differentiable: bool = True
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the operator has derivatives of it."""
+        return self.differentiable and self.kind == "float64"
 
 
 class GraphFunction(NamedTuple):
@@ -153,7 +159,9 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
     results = in_graph(key, list(tensors.values()))
     rows = {}
     for (output, kind), result in zip(kinds, results if isinstance(results, tuple) else (results,), strict=True):
-        rows[output] = result if kind == "float64" else result != 0.0 if kind == "bool" else result.detach().long()
+        rows[output] = result if kind is True else result != 0.0 if kind == "bool" else result.detach()
+        if kind == "int64" or isinstance(kind, tuple):
+            rows[output] = rows[output].long()
     return declared.build(mechanism, tensors, options, **rows)
 
 
@@ -199,7 +207,7 @@ def _prepared(
         return TracedFunction(name, inputs, {output: spec.shape for output, spec in outputs.items()}, run)
 
     key = (name, *inputs.items(), *((option, _Constant.of(value)) for option, value in chosen.items()))
-    kinds = tuple((output, spec.kind) for output, spec in outputs.items())
+    kinds = tuple((output, spec.tracked or spec.kind) for output, spec in outputs.items())
     return key_of(mechanism.memo("graph", key, make)), kinds
 
 

@@ -203,10 +203,11 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     if all(batch == batches[0] for batch in batches):
         return tensors
     longest = max(map(len, batches))
-    sizes = [{*column} - {1} for column in zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)]
-    if any(len(some) > 1 for some in sizes):
+    columns = zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)
+    sizes = [[size for size in column if size != 1] or [1] for column in columns]
+    if any(size != some[0] for some in sizes for size in some):
         kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what does not fit)
-    batch = [max(some, default=1) for some in sizes]
+    batch = [some[0] for some in sizes]
     return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 
 

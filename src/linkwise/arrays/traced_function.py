@@ -26,15 +26,17 @@ with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this fi
 def row(result: Any, name: str, output: Any, batch: Shape, arrays: Sequence[Any]) -> Any:
     """A result of a function of arrays as a tensor (*batch, *shape) of their type.
 
-    Texts are their places among all; zero where derivatives are taken, for then there are none.
+    Texts are their places among all. Where derivatives are taken, what has none is zero.
     """
     near, text = arrays[0], isinstance(output.kind, tuple)
-    value = "" if text and any(map(is_functorch_wrapped_tensor, arrays)) else getattr(result, name)
-    if text:
+    hollow = not output.tracked and any(map(is_functorch_wrapped_tensor, arrays))
+    value = 0.0 if hollow else getattr(result, name)
+    if text and not hollow:
         words, places = np.unique(value, return_inverse=True)
-        codes = [output.kind.index(word) if word else 0 for word in words.tolist()]
+        codes = [output.kind.index(word) for word in words.tolist()]
         value = np.array(codes)[places].reshape(np.shape(value))
-    return torch.as_tensor(value).to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()
+    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+    return tensor.to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()
 
 
 class TracedFunction:

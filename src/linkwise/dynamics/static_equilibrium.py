@@ -128,7 +128,7 @@ def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str,
 def _graph_rows(tree: Tree, **_: Any) -> dict[str, Output]:
     """What an equilibrium has in graphs of `torch.compile`."""
     shapes = dict.fromkeys(KINDS, ()) | {"q": (tree.nq,)}
-    return {name: Output(shape, KINDS[name]) for name, shape in shapes.items()}
+    return {name: Output(shape, KINDS[name], name == "q") for name, shape in shapes.items()}
 
 
 def _in_graph(tree: Tree, tensors: Any, options: Any, **rows: Any) -> StaticEquilibrium:

@@ -129,7 +129,7 @@ def all_solutions_rows(
         ranges = JointRanges.of(mechanism, limits=limits)
         turns_within = ((ranges.high - ranges.low) / TURN)[ranges.turning & np.isfinite(ranges.high - ranges.low)]
         most *= int(np.prod(np.ceil(turns_within - ROUNDING).clip(1.0)))  # (one more of a joint that is at both limits)
-    return {name: Output((most, mechanism.nq) if name == "q" else (), kind) for name, kind in LISTED.items()}
+    return {name: Output((most, mechanism.nq) if name == "q" else (), kind, name == "q") for name, kind in LISTED.items()}
 
 
 def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, **options: Any) -> Any:

@@ -182,12 +182,12 @@ def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, O
     """What a way has in graphs."""
     along = T[:1]
     return {
-        "s": Output(along),
+        "s": Output(along, differentiable=False),
         "q": Output((*along, mechanism.n)),
         "success": Output(kind="bool"),
-        "travel": Output(),
+        "travel": Output(differentiable=False),
         "chosen": Output(along, "int64"),
-        "table": Output((*along, 4)),
+        "table": Output((*along, 4), differentiable=False),
         "count": Output(kind="int64"),
     }
 

@@ -105,7 +105,7 @@ def shared_fields(mechanism: Tree, limits: bool = True) -> tuple[tuple[str, Any]
 def solution_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
     """What a solution has in graphs of `torch.compile`."""
     kinds = dict(zip(ROWS, DTYPES, strict=True)) | {"reason": tuple(REASONS)}
-    return {name: Output((mechanism.nq,) if name == "q" else (), kind) for name, kind in kinds.items()}
+    return {name: Output((mechanism.nq,) if name == "q" else (), kind, name == "q") for name, kind in kinds.items()}
 
 
 def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any) -> GraphSolution:
@@ -171,7 +171,11 @@ def parts_rows(mechanism: Tree, **parts: Any) -> dict[str, Output]:
     if not len(levels):
         return solution_rows(mechanism)
     each = (len(np.unique(levels)),)
-    rows = {"constraint_errors": Output((len(levels), 2)), "levels": Output(each), "at_rest": Output(each, "bool")}
+    rows = {
+        "constraint_errors": Output((len(levels), 2), differentiable=False),
+        "levels": Output(each, differentiable=False),
+        "at_rest": Output(each, "bool"),
+    }
     return solution_rows(mechanism) | rows
 
 
