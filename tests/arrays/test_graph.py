@@ -198,6 +198,7 @@ def test_an_output_that_is_not_used_adds_nothing(torch: Any) -> None:
     assert row(SimpleNamespace(x=0.1), "x", Output(), (), [one]).item() == 0.1  # (no float32 in between)
     text = row(SimpleNamespace(word=np.array(["b", "a"])), "word", Output(kind=("a", "b")), (2,), [one])
     assert text.tolist() == [1.0, 0.0]
+    assert row(SimpleNamespace(word=None), "word", Output(kind=("a", "b")), (2,), [one]).tolist() == [-1.0, -1.0]
 
 
 def test_arguments_are_told_apart() -> None:

@@ -164,7 +164,10 @@ def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
     stacked = stack([arm, arm])
     for call, message in (
         (lambda q: simulate(arm, q, t=(0.1, 0.01), torque=lambda t, q, qd: -qd).q, "torque is a function; expected numbers"),
-        (lambda q: arm.inverse_kinematics(np.eye(4).tolist()).q + q, "inverse_kinematics: there is no tensor among its arguments"),
+        (
+            lambda q: arm.inverse_kinematics(np.eye(4).tolist()).q + q,
+            "inverse_kinematics: there is no tensor among its arguments",
+        ),
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
         (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
         (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),

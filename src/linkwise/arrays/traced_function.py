@@ -26,14 +26,14 @@ with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this fi
 def row(result: Any, name: str, output: Any, batch: Shape, arrays: Sequence[Any]) -> Any:
     """A result of a function of arrays as a tensor (*batch, *shape) of their type.
 
-    Texts are their places among all. Where derivatives are taken, what has none is zero.
+    Texts are their places among all, -1 where there is none. Where derivatives are taken, what has none is zero.
     """
     near, text = arrays[0], isinstance(output.kind, tuple)
     hollow = not output.tracked and any(map(is_functorch_wrapped_tensor, arrays))
     value = 0.0 if hollow else getattr(result, name)
     if text and not hollow:
-        words, places = np.unique(value, return_inverse=True)
-        codes = [output.kind.index(word) for word in words.tolist()]
+        words, places = np.unique("" if value is None else value, return_inverse=True)
+        codes = [output.kind.index(word) if word else -1 for word in words.tolist()]
         value = np.array(codes)[places].reshape(np.shape(value))
     tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
     return tensor.to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()

@@ -230,7 +230,7 @@ class GraphSolution(Solution):
     Attributes
     ----------
     codes : tensor (...) of int64
-        These places. Outside of the graph `reason` has the words.
+        These places, -1 where no reason is known, as on a GPU. Outside of the graph `reason` has the words.
     """
 
     codes: Any
@@ -239,7 +239,7 @@ class GraphSolution(Solution):
     def reason(self) -> Any:
         """See `Solution`."""
         codes = plain(self.codes)
-        return np.array(list(REASONS))[codes]
+        return np.array([*REASONS, ""])[codes]
 
 
 class PrioritySolution(Solution):
