@@ -109,6 +109,7 @@ def test_reasons_are_whole_words_and_limits_are_known(module: str) -> None:
         asked = ARM.inverse_kinematics(library.array(pose), configuration={"shoulder": "left", "elbow": "up"})
         assert asked.reason == "configuration"
         assert "has the configuration asked for" in asked.explain()
-        for solution in (ARM.inverse_kinematics(library.array(edge), q0=at), ARM.solve(Pose("tool", library.array(edge)), q0=at)):
+        goal = library.array(edge)
+        for solution in (ARM.inverse_kinematics(goal, q0=at), ARM.solve(Pose("tool", goal), q0=at)):
             assert np.array_equal(solution.active_limits, known.active_limits)
         assert known.active_limits.tolist() == [1, 0, 0, 0, 0, 0]
