@@ -122,6 +122,20 @@ def test_words_of_lists_are_there_outside_of_the_graph() -> None:
     assert (way.chosen.tolist(), way.s.tolist(), float(way.travel)) == (known.chosen.tolist(), [0, 1, 3], known.travel)
 
 
+def test_results_are_those_of_the_caller(torch: Any) -> None:
+    """What is written to them is not there at the next call, constants neither."""
+    graph = torch.compile(
+        lambda q: (TWO.spatial_operators(q[:, :2]).H, PLANAR.solve(TARGET, q0=q, limits=True).limits),
+        fullgraph=True,
+        backend="eager",
+    )
+    first = graph(torch.tensor(Q))
+    kept = [x.tolist() for x in first]
+    for array in first:
+        array[:] = 7.0
+    assert [x.tolist() for x in graph(torch.tensor(Q))] == kept
+
+
 def test_constraints_with_priorities(torch: Any) -> None:
     """They have no derivatives, which the gradient says, not the call."""
 

@@ -101,7 +101,7 @@ def _constant(mechanism: Tree, name: str) -> FloatArray:
 
 def _in_graph(mechanism: Tree, tensors: Any, options: Any, **rows: Any) -> SpatialOperators:
     module = arrays.functions_of("spatial_operators", [])
-    fixed = {name: module.asarray(_constant(mechanism, name), dtype=rows["phi"].dtype) for name in "HMRB"}
+    fixed = {name: module.asarray(_constant(mechanism, name), dtype=rows["phi"].dtype).clone() for name in "HMRB"}
     return SpatialOperators(**rows, **fixed)
 
 

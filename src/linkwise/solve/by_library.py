@@ -116,7 +116,7 @@ def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[st
         shapes = tuple([(name, tuple(tensor.shape)) for name, tensor in tensors.items()])
         fields["priorities"], fields["constraints"] = _described(mechanism, shapes, tuple(options), *options.values())
     for name, value in (*fields.items(), *rows.items()):
-        object.__setattr__(solution, name, value)
+        object.__setattr__(solution, name, value.copy() if isinstance(value, np.ndarray) else value)
     return solution
 
 
