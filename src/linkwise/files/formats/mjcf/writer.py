@@ -23,6 +23,7 @@ from linkwise.model.joints.joint import Columns
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE
 from linkwise.model.motor import Motor
+from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.shape import Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.spatial.quaternion import rotation_quaternion
@@ -97,6 +98,17 @@ class _Plan:
         on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
         self.springs = {spring.joints[0][0]: spring for spring in on_joints}
 
+    def turned_back(self, joint: str) -> float:
+        """The stiffness of the springs on a ball joint that rest where it does not turn."""
+        springs = (element for element in self.mechanism.springs if isinstance(element, BallSpring))
+        return float(sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED))
+
+    def borne(self, k: int) -> float:
+        """What part of the weight of a link forces bear."""
+        loads = (element for element in self.mechanism.springs if isinstance(element, ConstantForce))
+        shares = (_borne_share(self.mechanism, load) for load in loads if load.link == self.mechanism.link_names[k])
+        return float(sum(share or 0.0 for share in shares))
+
     def place(self, link: str) -> int:
         """The index of a link, -1 for the base."""
         return -1 if link == "base" else self.mechanism.link_index(link)
@@ -166,8 +178,17 @@ class _Plan:
 
 def _is_of_joint(spring: Spring) -> bool:
     """Whether a spring is what MJCF says in the joint itself: one without damper on one coordinate."""
-    other = spring.name or spring.damping or spring.force or spring.inertia or not spring.stiffness
+    other = spring.name or spring.damping or spring.force or spring.inertia or spring.slack or not spring.stiffness
     return not other and [ratio for _, ratio in spring.joints] == [1.0]
+
+
+def _borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
+    """What part of the weight of its link a force bears, at the centre of mass; None of another force."""
+    body = mechanism.links[mechanism.link_index(load.link)].body
+    weight, force = body.mass * mechanism.gravity, np.array(load.force)
+    share = -float(force @ weight) / (float(weight @ weight) or 1.0)
+    is_borne = np.abs(force + share * weight).max() <= ROUNDING * np.abs(force).max()
+    return share if is_borne and np.array_equal(load.point, body.com) else None
 
 
 # ── text ──────────────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +279,12 @@ class _Writer:
         inner = [*self._inertial(root), *self._free(BASE, {}), *self._on(-1, _IDENTITY)]
         inner += self._on(root, _IDENTITY) if root >= 0 else []
         inner += self._bodies(-1, _IDENTITY) + (self._bodies(root, _IDENTITY) if root >= 0 else [])
-        return element_lines("body", {"name": name, **_pose(mechanism.base)}, inner)
+        return element_lines("body", {"name": name, **_pose(mechanism.base), **self._borne(root)}, inner)
+
+    def _borne(self, k: int) -> dict[str, str]:
+        """What part of the weight of a body is borne."""
+        share = self.plan.borne(k) if k >= 0 else 0.0
+        return {"gravcomp": real(share)} if share else {}
 
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
         """The bodies on the k-th link, whose own frame is `outer` in the body where they are written."""
@@ -287,17 +313,17 @@ class _Writer:
             link = links[j]
             frames.append(frame @ link.before)
             frame = frames[-1] @ link.after
-        link, name = links[k], self.mechanism.link_names[k]
+        link, name, borne = links[k], self.mechanism.link_names[k], self._borne(k)
         inertial = self._inertial(k)
         inner = _at_margin(self._on(k, _IDENTITY)) + self._on_body(k, _IDENTITY)
         if _needs_frame(link):
             between = unused_name(f"{name}_joint", plan.names)
-            body = _body_parts({"name": name, **_pose(link.after)}, _at_margin(inertial) + inner)
+            body = _body_parts({"name": name, **_pose(link.after), **borne}, _at_margin(inertial) + inner)
             joint = _at_margin(self._joint(link, _IDENTITY)) + body
             return _body_parts({"name": between, **_pose(frames[-1])}, joint)
         back = inverse(frame)
         joints = [line for j, at in zip(stack, frames, strict=True) for line in self._joint(links[j], back @ at)]
-        return _body_parts({"name": name, **_pose(frame)}, _at_margin(inertial + joints) + inner)
+        return _body_parts({"name": name, **_pose(frame), **borne}, _at_margin(inertial + joints) + inner)
 
     def _joint(self, link: Link, frame: Array) -> list[str]:
         """The joint of a link, whose own frame is given in the body's."""
@@ -310,6 +336,7 @@ class _Writer:
         if frame[:3, 3].any():
             said["pos"] = numbers(frame[:3, 3])
         if kind == "ball":
+            said |= {"stiffness": real(stiffness)} if (stiffness := self.plan.turned_back(name)) else {}
             return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
         said["axis"] = numbers(frame[:3, :3] @ link.axis)
         said |= {"ref": real(-link.offset)} if link.offset else {}
@@ -368,14 +395,14 @@ class _Writer:
             said = {"name": element.name} if element.name else {}
             said |= _laws(element)
             sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
-            return element_lines("spatial", {**said, "springlength": real(element.rest)}, sites)
+            return element_lines("spatial", {**said, **_rest(element)}, sites)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
         if not _laws(element):
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
         said = {"name": element.name} if element.name else {}
-        said |= {"springlength": real(sign * element.rest)} if element.stiffness else {}
+        said |= _rest(element, sign) if element.stiffness else {}
         said |= _laws(element)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
         return element_lines("fixed", said, [line for joint in joints for line in element_lines("joint", joint)])
@@ -393,6 +420,13 @@ class _Writer:
         for loop, (first, second) in zip(self.mechanism.loops, self.plan.ends, strict=True):
             name = {"name": loop.name} if loop.name else {}
             yield from element_lines(EQUALITIES[loop.kind], {**name, "site1": first, "site2": second})
+
+
+def _rest(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
+    """The lengths between which a tendon of a spring takes nothing."""
+    ends = sorted({sign * element.rest, sign * (element.rest + element.slack)})
+    ends[0] = np.nextafter(-1.0, -2.0) if ends[0] == -1.0 else ends[0]  # (-1 means the length of springref)
+    return {"springlength": numbers(ends)}
 
 
 def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:
@@ -497,7 +531,7 @@ def losses(description: Description) -> Losses:
     lost += [f"link {link.name!r}: {_UNNAMED}" for k, link in enumerate(apart.links) if _loses_name(plan, k, mechanism)]
     lost += [f"motor of {drive.joint!r}: {part}" for drive in apart.drives for part in _motor_losses(drive.motor)]
     lost += _turning_losses(apart)
-    lost += [part for element in apart.springs for part in _spring_losses(element)]
+    lost += [part for element in apart.springs for part in _spring_losses(apart, element)]
     lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
     if mechanism.floating and not np.array_equal(mechanism.base, _IDENTITY):
         lost.append(f"its base ({_FROM_WORLD})")
@@ -609,11 +643,17 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
     yield from motor_losses(motor, "its")
 
 
-def _spring_losses(element: object) -> Iterator[str]:
+def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
     if isinstance(element, (Spring, LinearSpringDamper)):
         if element.force:
             where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
             yield f"spring {element.name or where!r}: its constant force"
+    elif isinstance(element, BallSpring):
+        if element.name or element.rest != UNTURNED:
+            yield f"spring of {element.joint!r}: its rest or its name"
+    elif isinstance(element, ConstantForce):
+        if element.name or _borne_share(mechanism, element) is None:
+            yield f"the constant force on link {element.link!r}"
     elif isinstance(element, EndStop):
         yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
     else:
