@@ -160,12 +160,12 @@ def test_methods_within_a_compiled_function(torch: Any) -> None:
 
 
 def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
-    arm, (q, _, _) = robots.planar_2r(), states(torch)
+    arm, (q, _, _), unit = robots.planar_2r(), states(torch), np.eye(4).tolist()
     stacked = stack([arm, arm])
     for call, message in (
         (lambda q: simulate(arm, q, t=(0.1, 0.01), torque=lambda t, q, qd: -qd).q, "torque is a function; expected numbers"),
         (
-            lambda q: arm.inverse_kinematics(np.eye(4).tolist()).q + q,
+            lambda q: arm.inverse_kinematics(unit).q + q,
             "inverse_kinematics: there is no tensor among its arguments",
         ),
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
