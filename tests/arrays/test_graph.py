@@ -188,6 +188,7 @@ def test_solutions_beyond_the_rows_are_left_out(torch: Any) -> None:
     solutions = all_solutions_in_rows(solver, ARM, torch.tensor(REACHED), **options)
     assert torch.equal(solutions.q, q[:, :8])
     assert (solutions.count.tolist(), solutions.complete.tolist()) == ([8, 8], [False, True])
+    assert solutions.reason.tolist() == ["rows", "complete"]
     some = all_solutions_in_rows(
         partial(numeric_solutions, tol=1e-9), ARM, torch.tensor(REACHED[0]), link="tool", limits=True, starts=6
     )

@@ -22,6 +22,7 @@ from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.turns import ROUNDING
 from linkwise.inverse_kinematics.closed_form import Solutions, closed_form
+from linkwise.inverse_kinematics.closed_form.solutions import MORE
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
 from linkwise.solve.by_library import shared_fields
@@ -137,10 +138,9 @@ def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, *
     solutions, (most, n) = solver(mechanism, T, **options), all_solutions_rows(mechanism, **options)["q"].shape
     q, count, module = solutions.q[..., :most, :], solutions.count, functions_of("all_inverse_kinematics", [T])
     absent = module.full((*q.shape[:-2], most - q.shape[-2], n), np.nan, dtype=q.dtype)
-    complete = solutions.complete & (count <= most)
-    return replace(
-        solutions, q=module.concatenate([q, absent], axis=-2), count=module.clip(count, max=most), complete=complete
-    )
+    left_out, q = count > most, module.concatenate([q, absent], axis=-2)
+    fields = {"complete": solutions.complete & ~left_out, "cause": module.where(left_out, MORE, solutions.cause)}
+    return replace(solutions, q=q, count=module.clip(count, max=most), **fields)
 
 
 def all_solutions_in_graph(mechanism: Tree, tensors: Any, options: dict[str, Any], **rows: Any) -> Solutions:

@@ -53,10 +53,14 @@ UNPROVEN: dict[str, str] = {
     "starts": "solutions come from random starts: the pose leaves a joint undetermined, or there is no other way",
     "roots": "roots of the elimination are too near to each other, or no solution is confirmed for one",
     "limits": "a solution beyond the joint limits is one of a continuum, or two in one: others may be within the limits",
+    "rows": "there are more, the nearest are here: a graph of `torch.compile` has rows for those of a regular pose",
 }
 
 #: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
 ROOTS = 32.0
+
+#: That of a pose with more solutions than rows.
+MORE = 64.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +120,7 @@ class Solutions:
         complete = plain(self.complete)
         cause = np.zeros(complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
+        words = np.where(cause >= MORE, "rows", words)
         return np.asarray(np.where(complete, "complete", words))
 
     @property
