@@ -26,7 +26,6 @@ from linkwise.inverse_kinematics.velocity.task import (
     speed_bounds,
 )
 from linkwise.model.tree import Tree
-from linkwise.solve.solution import REASONS
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
@@ -360,11 +359,7 @@ def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str,
     """What a solution has in graphs of `torch.compile`."""
     n, six, flag = (mechanism.nv,), (6,), Output(kind="bool")
     rows = {"rates": n, "achieved": six, "diagnostics": (len(DIAGNOSTICS),), "low": n, "high": n}
-    return {name: Output(shape) for name, shape in rows.items()} | {
-        "exact": flag,
-        "saturated": Output(n, "bool"),
-        "reason": Output(kind=tuple(REASONS)),
-    }
+    return {name: Output(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": Output(n, "bool")}
 
 
 def velocities_in_graph(
@@ -372,7 +367,6 @@ def velocities_in_graph(
 ) -> VelocitySolution:
     """A solution within a graph."""
     solution = object.__new__(GraphVelocitySolution)
-    rows["codes"] = rows.pop("reason")
     rows |= {"task": _task(mechanism, order, tuple(options), *options.values()), "limits": options["limits"]}
     rows |= {"q": tensors["q"], "states": tuple([tensors[name] for name in ("q", "qd")[:order]])}
     rows |= {"wanted": tensors["twist" if order == 1 else "acceleration"]}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.arrays import functions_of, plain
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK
-from linkwise.solve.solution import REASONS, GraphSolution, Solution, element
+from linkwise.solve.solution import REASONS, Solution, element
 from linkwise.spatial.scalar import FloatArray
 
 if TYPE_CHECKING:
@@ -278,8 +278,10 @@ class VelocitySolution(Solution):
         return self.rates
 
 
-class GraphVelocitySolution(GraphSolution, VelocitySolution):
-    """A solution that a graph of `torch.compile` returns."""
+class GraphVelocitySolution(VelocitySolution):
+    """A solution that a graph of `torch.compile` returns; outside of it `reason` has the words."""
+
+    reason = property(vars(VelocitySolution)["reason"].func)  # (a cached one takes a lock, which the compiler cannot)
 
 
 def _array(module: Any, x: Any) -> Any:
