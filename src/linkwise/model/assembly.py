@@ -128,12 +128,12 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
 def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
     """`Mechanism.attach`: the links of another mechanism hang on a frame of this one."""
     if other.floating:
-        raise ArgumentError(f"attach: the base of {other.name!r} floats; expected a fixed one: lock({{}}, base=T)")
+        other = _on_a_floating_joint(other)
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)
     pose = np.eye(4) if at is None else rigid_poses("attach: at", at)
     places = {name: (prefix + name, np.eye(4)) for name in other.link_names}
     places[BASE] = (BASE if index < 0 else tree.link_names[index], np.asarray(frame @ pose @ other.base))
-    names_here = {*tree.link_names, *(link.coordinate_name for link in tree.links)}
+    names_here = {*tree.link_names, *(link.coordinate_name for link in tree.links), *([BASE] if tree.floating else [])}
     theirs = {prefix + name for link in other.links for name in (str(link.name), link.coordinate_name)}
     if both := names_here & theirs:
         raise ArgumentError(
@@ -157,6 +157,26 @@ def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_too
         springs=[*tree.springs, *(element.moved(places, prefix) for element in other.springs)],
         shapes=[*tree.shapes, *(shape.moved(places, prefix) for shape in other.shapes)],
         **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
+    )
+
+
+def _on_a_floating_joint(tree: T) -> T:
+    """The same mechanism on a fixed base: in the place of its floating base a link on a floating joint of the same name."""
+    taken = {*tree.link_names}
+    name = next(text for k in range(len(taken) + 1) if (text := f"{BASE}_link{k or ''}") not in taken)
+    places = {BASE: (name, np.eye(4))}
+    links = [Link(name=name, joint="floating", joint_name=BASE, parent=BASE)]
+    for link in _links(tree):
+        parent = name if link.parent == BASE else link.parent
+        links.append(link.replace(parent=parent, motor=link.motor and _moved(link.motor, places)))
+    return tree.replace(
+        links=links,
+        motors=[_moved(motor, places) for motor, _ in _motors(tree)],
+        loops=[_joined(loop, places) for loop in tree.loops],
+        springs=[element.moved(places) for element in tree.springs],
+        shapes=[shape.moved(places) for shape in tree.shapes],
+        tool_link=tree.link_names[tree.tool_index],
+        floating=False,
     )
 
 
