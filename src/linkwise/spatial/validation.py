@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
+from linkwise.torch_graphs import constant_in_graphs, outside_graphs
 
 Given = TypeVar("Given")
 
@@ -56,6 +57,7 @@ def real_or_empty(value: Any) -> FloatArray:
         return np.empty(0)
 
 
+@outside_graphs("a function of arrays of NumPy")
 def numbers(
     field: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
@@ -404,6 +406,7 @@ def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
     return tuple(bool(value) for value in values)
 
 
+@constant_in_graphs
 def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     """The rows of a Jacobian that count.
 
@@ -413,9 +416,6 @@ def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     ((0, 1, 2), (0, 5))
     """
     return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
-
-
-rows_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (of a graph of `torch.compile`)
 
 
 def word_of(mask: str) -> str:
