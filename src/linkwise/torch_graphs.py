@@ -29,6 +29,16 @@ def refuse(message: str) -> NoReturn:
     raise ArgumentError(message)
 
 
+def known(value: Any) -> Any:
+    """The value; of numbers that the compiler knows as symbols, also in lists and dicts, what they are as it traces."""
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        parts = [known(part) for part in value]
+        return tuple(parts) if isinstance(value, tuple) else parts
+    if isinstance(value, dict):
+        return {key: known(part) for key, part in value.items()}
+    return next(iter({value: None})) if isinstance(value, (int, float)) else value
+
+
 def no_graph(subject: str) -> str:
     """The error message for a function that `torch.compile` cannot trace."""
     return f"{subject} is not part of a graph of torch.compile; expected torch.compiler.disable() around the call"

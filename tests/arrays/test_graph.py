@@ -176,6 +176,17 @@ def test_sizes_and_transformations_within_a_graph(torch: Any) -> None:
             assert (value - wanted).abs().max() <= 1e-13 * wanted.abs().max()
 
 
+def test_numbers_and_sizes_that_change(torch: Any) -> None:
+    """The compiler takes them for symbols when it meets the second ones: numbers in a tuple too, and sizes that do not fit."""
+    torch.compiler.reset()
+    graph = torch.compile(lambda q, dt: simulate(PLANAR, q, q, t=(0.01, dt)).q, fullgraph=True, backend="eager")
+    for rows, step in ((1, 1e-3), (2, 2e-3), (2, 5e-3)):
+        q = torch.tensor(Q)[:rows]
+        assert torch.equal(graph(q, step), simulate(PLANAR, q, q, t=(0.01, step)).q)
+    with pytest.raises(Exception, match=r"q0 has the shape \(2, 2\); expected \(\.\.\., 3\)"):
+        graph(q[:, :2], 1e-3)
+
+
 def test_solutions_beyond_the_rows_are_left_out(torch: Any) -> None:
     """The nearest stay, and what is left out is not passed over in silence."""
     q = torch.arange(2.0 * 10 * 6, dtype=torch.float64).reshape(2, 10, 6)

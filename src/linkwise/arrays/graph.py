@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from linkwise.arrays.framework import PLAIN, Shape, of, shape_of
-from linkwise.torch_graphs import constant_in_graphs, is_traced, no_graph, refuse
+from linkwise.torch_graphs import constant_in_graphs, is_traced, known, no_graph, refuse
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -150,10 +150,10 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
             tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
             tensors[key] = tensor.double() if tensor.dtype == torch.float32 and not declared.narrow else tensor
             rank = len(inputs[key]) if ... in inputs[key] else 0
-            trailing.append(tuple([_known(size) for size in tensor.shape[max(tensor.dim() - rank, 0) :]]))
+            trailing.append(tuple([known(size) for size in tensor.shape[max(tensor.dim() - rank, 0) :]]))
         elif not _is_constant(value):
             refuse(f"{name}: {key} is a {type(value).__name__}; expected numbers and words within torch.compile")
-    options = {key: _known(value) for key, value in values.items() if key not in tensors}
+    options = {key: known(value) for key, value in values.items() if key not in tensors}
     shapes = [(key, inputs[key]) for key in tensors]
     key, kinds = _prepared(name, mechanism, tuple(shapes), tuple(trailing), tuple(options), *options.values())
     results = in_graph(key, list(tensors.values()))
@@ -174,11 +174,6 @@ def _is_constant(value: Any) -> bool:
     return not isinstance(value, (sys.modules["torch"].Tensor, np.ndarray)) and (
         not callable(value) or isinstance(value, type)
     )
-
-
-def _known(value: Any) -> Any:
-    """The value; of a number that the compiler knows as a symbol what it is now, for keys are constants."""
-    return next(iter({value: None})) if isinstance(value, (int, float)) else value
 
 
 @constant_in_graphs

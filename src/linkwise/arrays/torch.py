@@ -21,7 +21,7 @@ from torch.autograd import forward_ad
 from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
 from linkwise.arrays.traced_function import TracedFunction
 from linkwise.errors import ArgumentError, KernelError
-from linkwise.torch_graphs import constant_in_graphs, refuse
+from linkwise.torch_graphs import constant_in_graphs, known, refuse
 
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
@@ -426,7 +426,7 @@ class _InGraph:
 
     def __call__(self, *arrays: Any) -> None:
         """Raise what the kernel raises of arrays of these shapes."""
-        _refuse_shapes(self.key, tuple([tuple(array.shape) for array in arrays]))
+        _refuse_shapes(self.key, known(tuple([tuple(array.shape) for array in arrays])))
 
 
 def in_graph(key: str, args: Sequence[Any]) -> Any:
