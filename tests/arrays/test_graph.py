@@ -268,6 +268,10 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
         r"solve: constraints\[0\].lower is a Tensor",
     ),
     "an argument twice": (lambda q: PLANAR.solve(Position(q[0], link="tool")), "multiple values for argument 'link'"),
+    "an array twice": (lambda q: towards_middle(LOCKED, q, q=q), r"towards_middle\(\): multiple values for argument 'q'"),
+    "too many": (lambda q: simulate(PLANAR, q, q, None, (0.1, 0.01)), r"simulate\(\): too many positional arguments"),
+    "too few": (lambda q: PLANAR.joint_velocities(q), r"missing a required argument: 'twist'"),  # noqa: PLW0108
+    "another": (lambda q: PLANAR.joint_velocities(q, TWIST, start=q), "got an unexpected keyword argument 'start'"),
     "solutions beside": (
         lambda q: ARM.follow_path(q.new_zeros(3, 4, 4)).branch,
         "what follow_path lists beside the way is not",

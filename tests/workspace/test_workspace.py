@@ -255,6 +255,8 @@ def test_volume_is_the_product_of_the_singular_values(rows: int, columns: int, s
         ({"pointing": [0, 0, 0]}, "pointing is"),
         ({"pointing": "down"}, "pointing holds <U4; expected a direction"),
         ({"pointing": [0, 0, 1], "within": 0.0}, "within is 0.0"),
+        ({"within": -1.0}, "within is -1.0"),
+        ({"pointing": [0, 0, 1], "within": True}, "within is True"),
         ({"ranges": {"arm9": (0, 1)}}, "'arm9'.*'arm0' and 'arm1'"),
         ({"ranges": {"arm1": (1, 0)}}, "least and a greatest"),
     ],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from inspect import signature
+from inspect import Signature, signature
 from types import SimpleNamespace
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -45,6 +45,8 @@ class GraphFunction(NamedTuple):
     ----------
     function : callable
         ``function(mechanism, **arrays, **options)`` returns an object whose attributes are the outputs.
+    signature : Signature
+        How it is called, the mechanism first.
     arguments : tuple of str
         The names of its arguments, without the mechanism.
     defaults : mapping of str to object
@@ -63,6 +65,7 @@ class GraphFunction(NamedTuple):
     """
 
     function: Callable[..., Any]
+    signature: Signature
     arguments: tuple[str, ...]
     defaults: Mapping[str, Any]
     inputs: Callable[..., Mapping[str, tuple[Any, ...]]]
@@ -91,11 +94,12 @@ def in_graphs(
     """
 
     def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
-        name, parameters = function.__name__, list(signature(function).parameters.values())[1:]
+        name, bound = function.__name__, signature(function)
+        parameters = list(bound.parameters.values())[1:]
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
         called, names = partial(operator, function) if operator else function, tuple(p.name for p in parameters)
         shapes = inputs if callable(inputs) else lambda *_, **__: inputs
-        GRAPH_FUNCTIONS[name] = GraphFunction(called, names, defaults, shapes, outputs, build, narrow, in_parts)
+        GRAPH_FUNCTIONS[name] = GraphFunction(called, bound, names, defaults, shapes, outputs, build, narrow, in_parts)
         if hasattr(function, "__wrapped__"):  # (by `by_library`, which hands over what is traced)
             return function
 
@@ -134,9 +138,12 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
     ------
     ArgumentError
         Where something else than its arrays is a tensor, or a function.
+    TypeError
+        Where it has no such arguments, as outside.
     """
     from linkwise.arrays.torch import in_graph
 
+    _check_call(name, len(args), tuple(kwargs))
     torch, declared = sys.modules["torch"], GRAPH_FUNCTIONS[name]
     values = {**dict(zip(declared.arguments, args, strict=False)), **kwargs}
     values.update({key: value for key, value in declared.defaults.items() if key not in values})
@@ -163,6 +170,15 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
         if kind == "int64" or isinstance(kind, tuple):
             rows[output] = rows[output].long()
     return declared.build(mechanism, tensors, options, **rows)
+
+
+@constant_in_graphs
+def _check_call(name: str, count: int, keywords: tuple[str, ...]) -> None:
+    """Raise `TypeError` for arguments that the function does not have: so many without a keyword, and these."""
+    try:
+        GRAPH_FUNCTIONS[name].signature.bind(None, *[None] * count, **dict.fromkeys(keywords))
+    except TypeError as error:
+        raise TypeError(f"{name}(): {error}") from None
 
 
 def _is_constant(value: Any) -> bool:

@@ -239,7 +239,7 @@ def _rollout(task: Task) -> Rollout | PythonRollout:
         steps = program(plant, task.method, law, hold)
         return PythonRollout(traced_steps(steps, backend)) if in_python else Rollout(steps, backend)
 
-    return compiled(plant.tree, law, (task.method, hold, task.backend, in_python, *plant.choices), compile_steps)
+    return compiled(plant.tree, law, (task.method, hold, backend, in_python, looped, *plant.choices), compile_steps)
 
 
 def _warn_of_energy(task: Task, recorded: Recorded, motion: Trajectory, *, driven: bool) -> None:

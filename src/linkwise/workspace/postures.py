@@ -296,13 +296,13 @@ class Postures:
 
 def pointing_of(direction: npt.ArrayLike | None, within: float) -> Pointing | None:
     """Check the direction in which the frame must point."""
+    if not isinstance(within, (int, float, np.floating)) or isinstance(within, bool) or not 0 < within <= np.pi:
+        raise ArgumentError(f"within is {shown(within)}; expected an angle above 0 and up to pi, rad")
     if direction is None:
         return None
     result = numbers("pointing", direction, "a direction x, y, z")
     if result.shape != (3,) or not result.any():
         raise ArgumentError(f"pointing is {shown(direction)}; expected a direction x, y, z, not all zero")
-    if not isinstance(within, (int, float, np.floating)) or not 0 < within <= np.pi:
-        raise ArgumentError(f"within is {shown(within)}; expected an angle above 0 and up to pi, rad")
     return Pointing(result / np.linalg.norm(result), float(within))
 
 

@@ -84,7 +84,8 @@ class Workspace:
         What the positions fill: 3 a volume, 2 a surface or a piece of a plane, 1 a curve, 0 a point.
     size, size_error : float
         Volume, m3, or area of a plane workspace, m2, and how uncertain it is: three standard deviations of a share of random
-        places, and what the last aims at these and the last random postures still found. NaN for curved surfaces and curves.
+        places, and what the last aims at these and the last random postures still found. NaN for curved surfaces and curves,
+        and for planes aslant to x, y and z in which no first joint turns everything.
     bounds : ndarray (2, 3)
         Least and greatest x, y, z, m, world frame.
     distance, radius : tuple of (float, float)
