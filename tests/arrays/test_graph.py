@@ -177,7 +177,7 @@ def test_sizes_and_transformations_within_a_graph(torch: Any) -> None:
 
 
 def test_numbers_and_sizes_that_change(torch: Any) -> None:
-    """The compiler takes them for symbols when it meets the second ones: numbers in a tuple too, and sizes that do not fit."""
+    """The compiler takes them for symbols when it meets the second ones: in a tuple too, and of shapes that do not fit."""
     torch.compiler.reset()
     graph = torch.compile(lambda q, dt: simulate(PLANAR, q, q, t=(0.01, dt)).q, fullgraph=True, backend="eager")
     for rows, step in ((1, 1e-3), (2, 2e-3), (2, 5e-3)):

@@ -144,7 +144,7 @@ def _room(region: Workspace) -> str:
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
         return f"{measure} {region.size:.4g} {unit}, give or take {region.size_error:.1g} (by random places, aimed at)"
-    stays = ("in one point", "on a curve: there is no area and no volume", "on a surface, curved or aslant to x, y, z: no volume")
+    stays = ("in one point", "on a curve: there is no area and no volume", "on a surface, curved or aslant: no volume")
     return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
 
 
