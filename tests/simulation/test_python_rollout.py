@@ -95,3 +95,15 @@ def test_an_integrator_from_outside_goes_the_same_way() -> None:
         del INTEGRATORS["midpoint"]
     print(error)
     assert 0 < error < 1e-4  # of order 2: ten times the square of 1 ms times ten rad/s, at most
+
+
+def test_friction_that_sticks() -> None:
+    """Many blocks beside each other: each slides v^2 m / (2 c) far, and comes to rest when the friction c has stopped it."""
+    blocks = [
+        lw.Link(joint="prismatic", axis=(1, 0, 0), mass=2.0, motor=lw.Motor(coulomb=4.0), parent="base") for _ in range(BODIES)
+    ]
+    mechanism, speeds = lw.Mechanism(blocks), np.array([0.5, 1.0, 0.25] + [0.0] * (BODIES - 3))
+    assert Plant(mechanism).is_looped
+    motion = lw.simulate(mechanism, None, speeds, t=(1.0, 0.1), method="rk45", friction="stiction")
+    assert np.allclose(motion.q[-1], 0.25 * speeds**2, atol=1e-9)  # within the tolerances of the method
+    assert np.all(motion.qd[-1] == 0.0)

@@ -85,7 +85,8 @@ def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:
     """Derivatives in time of the state (nq + nv,), or of the nearest one that closes the loops."""
     if plant.projects:
         q, qd = project_to_loops(plant.tree, q, qd)
-    return np.concatenate([plant.configuration_rate(q, qd), plant.accelerations(q, qd, tau)], axis=-1)
+    rate, qdd = plant.configuration_rate(q, qd), plant.accelerations(q, qd, tau)
+    return np.concatenate([np.broadcast_to(rate, (*qdd.shape[:-1], rate.shape[-1])), qdd], axis=-1)
 
 
 def _laws(task: Task) -> Callable[[int, int], Law]:
