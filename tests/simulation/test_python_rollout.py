@@ -100,7 +100,8 @@ def test_an_integrator_from_outside_goes_the_same_way() -> None:
 def test_friction_that_sticks() -> None:
     """Many blocks beside each other: each slides v^2 m / (2 c) far, and comes to rest when the friction c has stopped it."""
     blocks = [
-        lw.Link(joint="prismatic", axis=(1, 0, 0), mass=2.0, motor=lw.Motor(coulomb=4.0), parent="base") for _ in range(BODIES)
+        lw.Link(joint="prismatic", axis=(1, 0, 0), mass=2.0, motor=lw.Motor(coulomb=4.0), parent="base")
+        for _ in range(BODIES)
     ]
     mechanism, speeds = lw.Mechanism(blocks), np.array([0.5, 1.0, 0.25] + [0.0] * (BODIES - 3))
     assert Plant(mechanism).is_looped

@@ -120,6 +120,17 @@ def test_a_box() -> None:
     assert (found.best, found.worst, found.near_singular) == pytest.approx((1.0, 1.0, 0.0))
 
 
+@pytest.mark.parametrize(("scale", "away"), [(1e6, 0.0), (1.0, 5e6)])
+def test_what_is_rounded_is_reached_all_the_same(scale: float, away: float) -> None:
+    """An arm of a thousand kilometres, and one so far from the origin: positions are rounded to more than 0.1 nm there."""
+    offset, base = np.eye(4), np.eye(4)
+    offset[0, 3], base[0, 3] = scale, away
+    links = [lw.Link(axis=(0, 0, 1), limits=limits, after=offset) for limits in ((0.0, 1.0), (0.2, 2.5))]
+    found = workspace(lw.Mechanism(links, base=base), **FEW)
+    assert found.size == pytest.approx((np.cos(0.2) - np.cos(2.5)) * scale**2, abs=found.size_error)
+    assert found.size_error < 0.01 * found.size
+
+
 def test_curves_and_curved_surfaces_have_no_size() -> None:
     curve = workspace(planar(1.0), **FEW)
     assert curve.dimension == 1

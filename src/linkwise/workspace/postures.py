@@ -19,6 +19,7 @@ from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints import Aligned, Closed, Position
 from linkwise.solve.joint_limits import turning
+from linkwise.solve.lengths import size_of
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import Array, FloatArray, blank
 from linkwise.spatial.validation import numbers, rows_of
@@ -35,8 +36,8 @@ PROBES = 64
 #: What is wrong with joints that slide without limits.
 ENDLESS = "the reach has no end"
 
-#: How exactly a frame is brought to a place, m and rad, and steps that may take.
-THERE, STEPS = 1e-10, 60.0
+#: How exactly a frame is brought to a place, m and rad, steps that may take, and what positions are rounded by, a share.
+THERE, STEPS, ROUNDING = 1e-10, 60.0, 4e-15
 
 #: Where the numbers of `Position` have x, y, z.
 XYZ = [3, 7, 11]
@@ -234,15 +235,16 @@ class Postures:
             result.append(Aligned(self.link, [0, 0, 1], self.pointing.direction, upper=upper))
         return result + [Closed(loop) for loop in self.tree.loops]
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The mechanism's, m."""
-        return self.system.problem.length
+        return size_of(self.tree)
 
     @property
     def tolerance(self) -> float:
         """How exactly constraints hold, m and rad."""
-        return THERE
+        away = float(np.linalg.norm(np.asarray(self.tree.base, dtype=float)[:3, 3]))
+        return max(THERE, ROUNDING * (self.size + away))
 
     def aimed(self, q: FloatArray, target: FloatArray, starts: FloatArray, *, inside: bool) -> tuple[FloatArray, Bools]:
         """Postures (k, nq) whose frames stand at positions (k, 3), from others (k, nq), then from starts (m, nq) for all.
