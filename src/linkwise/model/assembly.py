@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import Joint
+from linkwise.model.joints import RIGID, Joint
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
@@ -29,7 +29,7 @@ UNIT_LENGTH = 1e-6
 Places = Mapping[str, tuple[str, Array]]
 
 #: The fields of a link without a joint.
-NO_JOINT: dict[str, Any] = {"joint": "fixed", "pitch": 0.0, "offset": 0.0, "limits": None, "motor": None, "mimic": None}
+NO_JOINT: dict[str, Any] = {"joint": RIGID, "pitch": 0.0, "offset": 0.0, "limits": None, "motor": None, "mimic": None}
 NO_JOINT |= {"qd_max": None, "qdd_max": None, "tau_max": None}
 
 
@@ -80,9 +80,10 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     ]
     held_names = _values_by_name(tree, values)
     springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
-    fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
+    floating, ground = (tree.floating, tree.base) if base is None else (False, tree.base @ rigid_poses("lock: base", base))
     tool_link = tree.link_names[tree.tool_index]
-    return tree.replace(links=links, motors=motors, springs=springs, tool_link=tool_link, **fixed)
+    changes = {"links": links, "motors": motors, "springs": springs, "tool_link": tool_link, "base": ground}
+    return tree.replace(**changes, floating=floating)
 
 
 def subtree(tree: T, link: int | str, q: Any = None) -> T:
@@ -263,7 +264,7 @@ def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:
     else:
         taken = {link.name for link in links}
         name = next(text for i in range(len(links) + 1) if (text := f"locked_rotor{i or ''}") not in taken)
-        links.append(Link(joint="fixed", name=name, parent=BASE, body=inertia))
+        links.append(Link(joint=RIGID, name=name, parent=BASE, body=inertia))
 
 
 def _sum(first: Inertia, second: Inertia) -> Inertia:
