@@ -12,7 +12,8 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, members
 from linkwise.files import schema
-from linkwise.files.registry import NUMERIC, XML, Format, Losses, ReadOptions, register, stem
+from linkwise.files.losses import Losses
+from linkwise.files.registry import NUMERIC, XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading, all_shapes, attempt, some
 from linkwise.files.schema import Field, Kind, Schema, TableReader, lengths_of, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
