@@ -23,8 +23,27 @@ from linkwise.spatial.validation import flag, vectors
 NO_DIRECTION = 1e-12
 
 
+class Distances:
+    """What results with the distance of each pair have: the least of them, and of which pair it is."""
+
+    distance: FloatArray
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def least(self) -> FloatArray:
+        """The least distance (...,), m; infinite where there is no pair."""
+        return np.asarray(self.distance.min(axis=-1, initial=np.inf))
+
+    @property
+    def nearest(self) -> Any:
+        """Names of the two of the least distance: a pair, or for a batch an array (..., 2)."""
+        if not self.pairs:
+            raise ArgumentError("there is no pair of shapes or obstacles that is looked at")
+        return np.array(self.pairs)[self.distance.argmin(axis=-1)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Clearance:
+class Clearance(Distances):
     """Signed distances between pairs of shapes, at one configuration or at a batch.
 
     Attributes
@@ -58,18 +77,6 @@ class Clearance:
     shapes: CollisionShapes = field(repr=False)
     obstacles: CapsuleSet = field(repr=False)
     exact: tuple[FloatArray, FloatArray] | None = None
-
-    @property
-    def least(self) -> FloatArray:
-        """The least distance (...,), m; infinite where there is no pair."""
-        return np.asarray(self.distance.min(axis=-1, initial=np.inf))
-
-    @property
-    def nearest(self) -> Any:
-        """Names of the two shapes with the least distance: a pair, or for a batch an array (..., 2)."""
-        if not self.pairs:
-            raise ArgumentError("there is no pair of shapes that is looked at")
-        return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
     @cached_property
     def points(self) -> FloatArray:

@@ -15,7 +15,7 @@ from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
@@ -34,7 +34,31 @@ NO_JOINT |= {"qd_max": None, "qdd_max": None, "tau_max": None}
 
 
 def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
-    """`Mechanism.lock`: fixed links in the place of joints held at values, a fixed base in that of a floating one."""
+    """The mechanism with joints held at values: a reduced model, without their coordinates.
+
+    The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
+    their carriers as masses, and G^2 Jm and friction of these joints are gone.
+
+    Parameters
+    ----------
+    joints : mapping of str to float
+        Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits.
+    base : (4, 4) array_like, optional
+        Pose at which a floating base is held, in the frame `base`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the joints there are.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> positioning = arm.lock({"link4": 0.0, "link5": 0.5, "link6": 0.0})
+    >>> positioning.names
+    ('link1', 'link2', 'link3')
+    """
     if not isinstance(joints, Mapping):
         raise ArgumentError(f"lock: joints is {joints!r}; expected a mapping of joint names to values")
     if base is not None and not tree.floating:
@@ -87,7 +111,32 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
 
 
 def subtree(tree: T, link: int | str, q: Any = None) -> T:
-    """`Mechanism.subtree`: a link and all that it carries, on a base that stands where the rest of the tree is held."""
+    """The mechanism of a link and of all that it carries.
+
+    Its base stands in the frame of the link's parent, and all joints outside are held, those that drive joints inside
+    too: so poses, gravity torques and loops are those of the whole mechanism where its other joints are at `q`. The tool
+    stays where it is on one of these links, and is else the frame of the last.
+
+    Parameters
+    ----------
+    link : int or str
+        The first link, by name or index; its own joint is part of the subtree.
+    q : (nq,) array_like, optional
+        Configuration of the whole mechanism; neutral by default.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no such link, or a joint outside follows one of the subtree.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> forearm = arm.subtree("link2", [0.5, 0.0])
+    >>> forearm.names, bool(abs(forearm.forward_kinematics([0.3]) - arm.forward_kinematics([0.5, 0.3])).max() < 1e-15)
+    (('link2',), True)
+    """
     root = tree.link_index(link)
     inside = tree.carried(root)
     carried = {*inside}
@@ -130,8 +179,39 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
 
 
-def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
-    """`Mechanism.attach`: the links of another mechanism hang on a frame of this one."""
+def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: str = "", *, use_tool: bool = False) -> T:
+    """The mechanism with another one on it: a gripper on an arm, two arms on one base.
+
+    Gravity, name and base are those of this mechanism; coordinates of the other come after its own.
+
+    Parameters
+    ----------
+    other : Mechanism
+        With a fixed base.
+    to : int or str
+        The frame that carries its base: a link, ``"tool"`` or ``"base"``.
+    at : (4, 4) array_like, optional
+        T_frame_base of the other in that frame; the identity by default.
+    prefix : str
+        Put before the names of its links and joints.
+    use_tool : bool
+        Whether the tool is that of the other mechanism; otherwise it stays where it was.
+
+    Raises
+    ------
+    ArgumentError
+        Where names stand in both, or the base of the other floats.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> pair = arm.attach(arm, to="base", at=[[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], prefix="right_")
+    >>> pair.link_names
+    ('link1', 'link2', 'right_link1', 'right_link2')
+    >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
+    array([5., 0., 0.])
+    """
     if other.floating:
         raise ArgumentError(f"attach: the base of {other.name!r} floats; expected a fixed one: lock({{}}, base=T)")
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)

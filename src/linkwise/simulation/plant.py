@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.external import Wrenches
-from linkwise.dynamics.forward_dynamics import cheapest
+from linkwise.dynamics.forward_dynamics import forward_dynamics
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
@@ -54,7 +54,7 @@ class Plant:
         if self.tree.loops:
             options: dict[str, Any] = {"checked": False, "baumgarte": self.rate}
             return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, **options)[0]
-        return cheapest(self.tree, q, qd, tau, self.loads, self.wrenches)
+        return np.asarray(forward_dynamics(self.tree, q, qd, tau, self.loads, wrenches=self.wrenches))
 
     def without_coulomb(self) -> Plant:
         """The same without Coulomb friction."""
