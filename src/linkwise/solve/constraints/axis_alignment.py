@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from linkwise.solve.constraints.constraint import (
     outside,
     with_bound,
 )
-from linkwise.solve.validation import FARTHEST, directions, link_given, points, settle, words
+from linkwise.solve.validation import FARTHEST, directions, link_given, points, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import flag, shaped
@@ -163,6 +163,7 @@ class Aligned(AxisConstraint):
     (True, [0.0, 0.0, -1.0])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "axis", "either_way")
     link: int | str
     axis: FloatArray
     direction: FloatArray
@@ -189,11 +190,6 @@ class Aligned(AxisConstraint):
     def numbers(self) -> FloatArray:
         """The direction, as a unit vector (..., 3), and the bound where there is one (..., 4)."""
         return self.direction if self.upper is None else with_bound(self.direction, self.upper)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Aligned, self.link, words(self.axis), self.either_way, self.upper is None)
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
         rotation, u = self._seen(view, p)
@@ -255,6 +251,7 @@ class LookAt(AxisConstraint):
     (True, True)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "axis", "point")
     link: int | str
     target: FloatArray
     axis: FloatArray
@@ -280,11 +277,6 @@ class LookAt(AxisConstraint):
     def numbers(self) -> FloatArray:
         """The target (..., 3), and the bound where there is one (..., 4)."""
         return self.target if self.upper is None else with_bound(self.target, self.upper)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (LookAt, self.link, words(self.axis), words(self.point), self.upper is None)
 
     def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
         """With a length r of the line of sight u, -(w + u x v / r), where the link turns by w and its eye moves by v."""

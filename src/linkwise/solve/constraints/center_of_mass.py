@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,7 @@ class CenterOfMass(Constraint):
     """
 
     values: FloatArray
+    keyed: ClassVar[tuple[str, ...]] = ("form",)
     form: str
 
     def __init__(
@@ -85,11 +86,6 @@ class CenterOfMass(Constraint):
     def numbers(self) -> FloatArray:
         """The point (..., 3), the box (..., 6), or the half planes (3 k,)."""
         return self.values
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (CenterOfMass, self.form, self.values.shape[-1])
 
     def check(self, tree: Tree) -> None:
         """Raise `ModelError` unless something has a mass."""

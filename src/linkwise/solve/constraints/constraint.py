@@ -6,7 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import FARTHEST, numbers_between
+from linkwise.solve.validation import FARTHEST, numbers_between, words
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
 
@@ -118,6 +118,8 @@ class Constraint(ABC):
 
     Attributes
     ----------
+    keyed : tuple of str
+        The names of the attributes that `key` holds, beside the class and how many numbers there are.
     weight : ndarray (...) or None
         Of the square of what it lacks, beside the other constraints of its priority; 1 where there is none. Of priority 0
         too, what has the weight 0 need not hold.
@@ -126,6 +128,7 @@ class Constraint(ABC):
         has a weight.
     """
 
+    keyed: ClassVar[tuple[str, ...]]
     weight: FloatArray | None = None
     priority: int | None = None
 
@@ -144,9 +147,11 @@ class Constraint(ABC):
         """The numbers of the task (..., p)."""
 
     @property
-    @abstractmethod
     def key(self) -> tuple[Any, ...]:
         """Equal for constraints that differ in their numbers only; hashable."""
+        parts = (getattr(self, name) for name in self.keyed)
+        kind = (type(self), self.numbers.shape[-1])
+        return (*kind, *(words(part) if isinstance(part, np.ndarray) else part for part in parts))
 
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ class Closed(Constraint):
     (True, [1.0, 1.5])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("loop",)
     loop: Loop | str | int
 
     def __init__(self, loop: Loop | str | int, *, weight: npt.ArrayLike | None = None, priority: int | None = None) -> None:
@@ -62,11 +63,6 @@ class Closed(Constraint):
     def numbers(self) -> FloatArray:
         """None (0,): all tasks have the same frames."""
         return np.zeros(0)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """All of it."""
-        return (Closed, self.loop)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the loop, or its links, are there."""

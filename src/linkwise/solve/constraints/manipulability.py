@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,7 @@ class Manipulability(Constraint):
     (True, [0.94, -0.4, -0.69])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "rows")
     link: int | str
     lower: FloatArray
     rows: tuple[int, ...]
@@ -72,11 +73,6 @@ class Manipulability(Constraint):
     def numbers(self) -> FloatArray:
         """The least value (..., 1)."""
         return self.lower[..., None]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Manipulability, self.link, self.rows)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there, on a fixed base."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from linkwise.solve.constraints.constraint import (
     squared,
     with_bound,
 )
-from linkwise.solve.validation import FARTHEST, points, settle, words
+from linkwise.solve.validation import FARTHEST, points, settle
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
@@ -72,6 +72,7 @@ class Pose(Constraint):
     (True, True, False, False, False, True)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "mask", "frame", "at")
     link: int | str
     T: FloatArray
     mask: tuple[bool, ...]
@@ -97,11 +98,6 @@ class Pose(Constraint):
     def numbers(self) -> FloatArray:
         """The pose, row by row (..., 16)."""
         return self.T.reshape(*self.T.shape[:-2], 16)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Pose, self.link, self.mask, self.frame, None if self.at is None else words(self.at))
 
     def kind(self) -> Pose:
         """The same for one pose."""
@@ -243,11 +239,6 @@ class Position(Pose):
         """The pose (..., 16), or the box (..., 6)."""
         return super().numbers if self.box is None else self.box
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return super().key if self.box is None else (*super().key, "box")
-
     def kind(self) -> Position:
         """The same for one task."""
         constraint = copy(super().kind())
@@ -332,11 +323,6 @@ class Orientation(Pose):
     def numbers(self) -> FloatArray:
         """The pose, and the angle where there is one (..., 16) or (..., 17)."""
         return super().numbers if self.upper is None else with_bound(super().numbers, self.upper)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return super().key if self.upper is None else (*super().key, "cone")
 
     def kind(self) -> Orientation:
         """The same for one task."""
