@@ -65,8 +65,8 @@ class Clearance(Distances):
     >>> import linkwise as lw
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
-    >>> arm.clearance([0.0, 0.0], [lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="ball")])
-    <Clearance: least 0.35 m between link2 and ball, 2 pairs>
+    >>> arm.clearance([0.0, 0.0], [lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="obstacle")])
+    <Clearance: least 0.35 m between link2 and obstacle, 2 pairs>
     """
 
     q: FloatArray
@@ -234,9 +234,9 @@ def clearance(
     >>> import linkwise as lw
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
-    >>> result = clearance(arm, [[0.0, 0.0], [0.5, 0.0]], {"ball": lw.Shape("world", "sphere", 0.1, origin=(2, 0.5, 0))})
+    >>> result = clearance(arm, [[0.0, 0.0], [0.5, 0.0]], {"obstacle": lw.Shape("world", "sphere", 0.1, origin=(2, 0.5, 0))})
     >>> result.distance.round(3).tolist(), result.pairs
-    ([[0.968, 0.35], [0.973, 0.37]], (('link1', 'ball'), ('link2', 'ball')))
+    ([[0.968, 0.35], [0.973, 0.37]], (('link1', 'obstacle'), ('link2', 'obstacle')))
     >>> result.gradient[0].round(3).tolist()
     [[-0.447, 0.0], [-2.0, -1.0]]
     """

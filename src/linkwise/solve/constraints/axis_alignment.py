@@ -201,10 +201,6 @@ class Aligned(AxisConstraint):
         u = rotation.T @ np.asarray(p)
         return rotation, u * select(u[2], 1.0, -1.0) if self.either_way else u
 
-    def __repr__(self) -> str:
-        which = ", either_way=True" if self.either_way else ""
-        return f"Aligned(link={self.link!r}, axis={self.axis.tolist()}, {self.direction.shape[:-1]} tasks{which})"
-
 
 #: A target nearer to the eye than this, m, is not looked at, whatever the axis.
 NEAREST = 1e-9
@@ -294,9 +290,6 @@ class LookAt(AxisConstraint):
         apart = square - NEAREST * NEAREST
         r = root(select(apart, square, NEAREST * NEAREST))
         return rotation, chosen(apart, sight * (1.0 / r), BEHIND), eye, r
-
-    def __repr__(self) -> str:
-        return f"LookAt(link={self.link!r}, axis={self.axis.tolist()}, {self.target.shape[:-1]} tasks)"
 
 
 def _crossed(columns: Array, vector: Array) -> Array:

@@ -113,9 +113,6 @@ class CenterOfMass(Constraint):
         over = [a * here[0] + b * here[1] - most for a, b, most in np.reshape(p, (-1, 3))]
         return squared(np.array([select(value, value, 0.0) for value in over])), 0.0
 
-    def __repr__(self) -> str:
-        return f"CenterOfMass({self.form}, {self.values.shape[:-1]} tasks)"
-
 
 def _centre(tree: Tree, q: Array) -> Array:
     """The centre of mass (3,); looked up by name, because dynamics with loops stand on this package."""

@@ -153,6 +153,11 @@ class Constraint(ABC):
         kind = (type(self), self.numbers.shape[-1])
         return (*kind, *(words(part) if isinstance(part, np.ndarray) else part for part in parts))
 
+    def __repr__(self) -> str:
+        attributes = {name: getattr(self, name) for name in getattr(self, "keyed", ())}
+        said = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
+        return f"{type(self).__name__}({', '.join([*said, f'{self.numbers.shape[:-1]} tasks'])})"
+
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """The equations at a configuration, for the numbers p (p,)."""

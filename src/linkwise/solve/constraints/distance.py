@@ -134,6 +134,3 @@ class Distance(Constraint):
             return point, np.zeros((3, view.tree.nv))
         jac, arm = view.jacobian(link), view.pose(link)[:3, :3] @ point
         return self._place(view, link, point), jac[:3] + np.stack([cross(column, arm) for column in jac[3:].T], axis=1)
-
-    def __repr__(self) -> str:
-        return f"Distance(link={self.link!r}, other={self.other!r}, {self.bounds.shape[:-1]} tasks)"

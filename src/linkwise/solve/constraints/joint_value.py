@@ -133,9 +133,6 @@ class Coordinate(JointEquation):
     def _slopes(self, p: Array) -> tuple[Any, ...]:
         return (1.0,)
 
-    def __repr__(self) -> str:
-        return f"Coordinate({self.joint!r}, {self.value.shape} tasks)"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Follows(JointEquation):
@@ -213,6 +210,3 @@ class Follows(JointEquation):
 
     def _slopes(self, p: Array) -> tuple[Any, ...]:
         return 1.0, -p[0]
-
-    def __repr__(self) -> str:
-        return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"

@@ -105,9 +105,6 @@ class Closed(Constraint):
         angle = angle_to(rotation[:, 2]) if loop.kind == "hinge" else _angle(rotation)
         return squared(gap), angle * angle
 
-    def __repr__(self) -> str:
-        return f"Closed({self.loop!r})"
-
 
 def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> ConstraintEquations:
     """The equations of a loop, as `Closed.equations` gives them; with `sines` those of a hinge are the sines of angles."""

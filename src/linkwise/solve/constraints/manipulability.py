@@ -91,6 +91,3 @@ class Manipulability(Constraint):
         value = volume_and_slope(view.tree, self.link, self.rows, characteristic_length(view.tree, self.link), view.q)[0]
         lacking = outside(value, p[0], FARTHEST)
         return 0.0, lacking * lacking
-
-    def __repr__(self) -> str:
-        return f"Manipulability(link={self.link!r}, {self.lower.shape} tasks)"

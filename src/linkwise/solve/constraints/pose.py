@@ -41,7 +41,7 @@ HALF_TURN = 1e-6
 ANY_AXIS = 2.0 / np.sqrt(3.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pose(Constraint):
     """The frame of a link stands at the pose T, in the axes that count.
 
@@ -168,9 +168,6 @@ class Pose(Constraint):
         w = 0.5 * root(greatest(square, 1e-8))
         sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]) * (0.5 / w)
         return shift, np.array([select(square - HALF_TURN, sine, ANY_AXIS) for sine in sines]), w
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(link={self.link!r}, {np.shape(self.numbers)[:-1]} tasks, mask={self.mask})"
 
 
 class Position(Pose):

@@ -124,9 +124,6 @@ class Posture(JointRows):
         """The joints with quaternions that numbers of this size hold."""
         return [at for at in tree.manifold_joints if at.link >= 0] if size == tree.nq else []
 
-    def __repr__(self) -> str:
-        return f"Posture({self.q.shape[:-1]} tasks)"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitMargin(JointRows):
@@ -182,6 +179,3 @@ class LimitMargin(JointRows):
         low, high = tree.q_min[joints], tree.q_max[joints]
         keep = p[0] * (high - low)
         return ConstraintEquations.between(view.q[tree.nq - tree.n :][joints], rates, (low + keep, high - keep), angles)
-
-    def __repr__(self) -> str:
-        return f"LimitMargin({self.share.shape} tasks)"
