@@ -40,7 +40,7 @@ FORCES = ("friction and springs", "inverse dynamics")
 """What differs where a force is left out, which a remark has to say."""
 
 REASONS = {
-    "parameters of includes, or other files than SDF included": r":params> changes|there are \d+ models; expected an <sdf>",
+    "parameters of includes": r":params> changes|there are \d+ models; expected one <model>",
     "a package or another file is missing": r"was not found|there is no (such )?file|cannot be (read|opened)|No such file",
     "there is no mechanism in the file": r"there is no <body>|there is no <?link(?!,)|holds no <model>|root element is",
     "soft bodies": r"flexcomp|<flex|deformable|soft body|composite",
@@ -50,7 +50,9 @@ REASONS = {
     "several trees in a URDF": r"there are \d+ roots",
     "added mass, or an inertia of shapes": r"fluid_added_mass|auto = 'true'",
     "a tendon that couples more than two joints": r"it ties \d+ joints",
-    "what MuJoCo fits to a mesh, or makes of its points": r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file",
+    "what MuJoCo fits to a mesh, or makes of its points": (
+        r"fitted to a mesh|holds no triangle|what MuJoCo make|mesh file|field of a plugin"
+    ),
     "two elements where one may be, or a name that there is not": r"stands twice|there is no |has no attribute",
     "a mass without inertia": r"has no <inertia>",
     "a number that is none": r"is not a number",
@@ -65,7 +67,7 @@ SUFFIXES = (".urdf", ".xacro", ".sdf", ".xml", ".mjcf", ".srdf")
 ARGUMENTS = {"DEBUG": "false", "robot_model": "ur5e"}
 """Values of xacro arguments that have no default in files of Unitree and Universal Robots."""
 
-OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_equalities": True})
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"physical": False}, {"swap_limits": True}, {"drop_unknown": True})
 """What the errors recommend; each is added to those before."""
 
 

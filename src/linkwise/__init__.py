@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from linkwise.model.loop import Loop as Loop
     from linkwise.model.mimic import Mimic as Mimic
     from linkwise.model.motor import Motor as Motor
+    from linkwise.model.potential import BallSpring as BallSpring
+    from linkwise.model.potential import ConstantForce as ConstantForce
     from linkwise.model.shape import Shape as Shape
     from linkwise.model.spring import EndStop as EndStop
     from linkwise.model.spring import LinearSpringDamper as LinearSpringDamper
@@ -88,6 +90,7 @@ __all__, __getattr__, __dir__ = lazy(
         "linkwise.model.loop": "Loop",
         "linkwise.model.mimic": "Mimic",
         "linkwise.model.motor": "Motor",
+        "linkwise.model.potential": "BallSpring ConstantForce",
         "linkwise.model.shape": "Shape",
         "linkwise.model.spring": "EndStop LinearSpringDamper Spring",
         "linkwise.simulation": "Feedback Sampled simulate",

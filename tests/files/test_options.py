@@ -24,7 +24,7 @@ from linkwise.files import ReadOptions
         ("include_root", __file__, "test_options"),
         ("swap_limits", "no", "'no'"),
         ("drop_free_armature", "false", "'false'"),
-        ("drop_equalities", 1, "1"),
+        ("drop_unknown", 1, "1"),
         ("physical", "no", "'no'"),
     ],
 )

@@ -126,7 +126,7 @@ def test_names_that_are_not_there_can_be_left_out(tmp_path: Path) -> None:
 </robot>"""
     )
     arm = lw.robots.planar_2r()
-    with pytest.raises(FileError, match="drop_unknown=True leaves it out") as caught:
+    with pytest.raises(FileError, match="with drop_unknown=True it is left out") as caught:
         read_srdf(path, arm)
     read = read_srdf(path, arm, drop_unknown=True)
     assert (read.groups["g"].joints, read.groups["g"].subgroups, read.passive_joints) == (("link2",), (), ())

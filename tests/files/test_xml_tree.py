@@ -37,6 +37,7 @@ def test_tree_with_lines() -> None:
     [
         '<?xml version="1.0" encoding="utf-8"?>\n<!-- <b/> --><?do it?><a/>',
         "<a xmlns:s='somewhere'><!-- x --><?do it?></a>",
+        "<a><!-- b -- <!-- c -->\n<?do <!-- it?><![CDATA[<!--]]></a>",
         "<a><![CDATA[ ]]></a>",
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
+from linkwise import BallSpring, ConstantForce, EndStop, LinearSpringDamper, Link, Mechanism, Spring, robots
 from linkwise.errors import ArgumentError, ModelError
 from linkwise.spatial.transform import translation
 from support.random_mechanisms import COUPLED, FLOATING, SEVERAL, column_by_column, direct, random_state, relative, variant
@@ -19,8 +19,9 @@ ROUNDING = 2e-12
 
 
 def sprung(name: str) -> Mechanism:
-    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, and lines
-    between the base and the links: one with a rest, one through three points, one with a linear force. Two have inertia."""
+    """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, lines
+    between the base and the links: one with a rest, one through three points, one with a linear force, two with inertia; a
+    constant force, and springs on ball joints."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
@@ -37,11 +38,14 @@ def sprung(name: str) -> Mechanism:
                 inertia=0.6,
             ),
             EndStop(names[-1], 1000.0, 50.0, limits=(-0.1, 0.1)),
+            *(Spring(names[-1], 20.0, rest, 0.3, slack=0.2) for rest in (-3.0, -0.1, 3.0)),
             LinearSpringDamper([("base", (0.1, 0.2, 3.0)), (last, (0.1, 0.2, 0.3))], 20.0, 0.5, 1.0, 0.3),
             LinearSpringDamper(
                 [("base", (0, 2, 0)), (first, (0.4, 0, 0.1)), (first, (0, 0, 0.2)), (last, (0, 1, 0))], 9.0, inertia=0.4
             ),
             LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
+            ConstantForce(last, (3.0, -2.0, 5.0), (0.1, 0.2, 0.3)),
+            *(BallSpring(x.coordinate_name, 6.0, (0.6, 0.0, 0.8, 0.0)) for x in mech.links if x.joint == "ball"),
         ]
     )
 
@@ -124,6 +128,23 @@ def test_locked_attached_and_separated() -> None:
     assert relative(above.spring_torque(q[2:], qd[2:]), arm.spring_torque(q, np.append([0, 0], qd[2:]))[2:]) < 1e-13
     assert not one.replace(springs=[LinearSpringDamper(line[:2], 1.0)]).subtree("link3").springs
     assert mech.substitute({}) == mech
+
+
+def test_potentials_locked_attached_and_at_rest(tmp_path: Any) -> None:
+    """A weight that is borne on an arm, and a ball joint with a spring: what is left of them, and the slope at no turn."""
+    links = [Link(name="a"), Link(name="b", joint="ball", joint_name="wrist", mass=2.0, inertia=[1, 1, 1], com=(0, 0, 0.1))]
+    springs = [BallSpring("wrist", 5.0), ConstantForce("b", (0, 0, 2 * 9.81), (0, 0, 0.1))]
+    arm = Mechanism(links, springs=springs)
+    assert np.allclose(direct(arm, "inverse_dynamics", arm.neutral, np.zeros(4), np.zeros(4)), 0.0, atol=1e-14)
+    by_q = direct(arm, "inverse_dynamics_derivatives", arm.neutral, np.zeros(4), np.zeros(4))[0]
+    assert np.allclose(by_q, np.diag([5.0, 5.0, 5.0, 0.0]), atol=1e-14)
+    assert arm.lock({"wrist": [1, 0, 0, 0]}).springs == (springs[1],)
+    assert arm.lock({"a": 0.3}).springs == arm.subtree("b").springs == arm.springs
+    assert robots.planar_2r().attach(arm, prefix="g_").springs[1].links == ("g_b",)
+    assert arm.replace(links=links[:1], springs=()).attach(arm.subtree("b"), prefix="g_").springs[0].joint == "g_wrist"  # type: ignore[attr-defined]
+    lw.save(arm, tmp_path / "arm.toml")
+    assert lw.load(tmp_path / "arm.toml") == arm
+    assert "springs on wrist, link b (a constant force)" in str(arm)
 
 
 def test_where_the_points_of_a_line_coincide() -> None:
@@ -211,6 +232,14 @@ MALFORMED = [
     (lambda: LinearSpringDamper([("a", (0, 0, lw.symbols("h"))), ("base", (1, 0, 0))], 1.0), "points"),
     (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], 1.0, rest=-0.1), "rest"),
     (lambda: LinearSpringDamper([("a", (0, 0, 0)), ("base", (1, 0, 0))], np.nan), "stiffness"),
+    (lambda: ConstantForce("a", (1, 2)), "force"),
+    (lambda: ConstantForce("a", (1, 2, lw.symbols("f"))), "force"),
+    (lambda: ConstantForce(None, (1, 2, 3)), "link"),
+    (lambda: Mechanism([Link(name="a")], springs=[ConstantForce("base", (1, 2, 3))]), "link"),
+    (lambda: BallSpring("a", -1.0), "stiffness"),
+    (lambda: BallSpring("a", 1.0, (1, 1, 0, 0)), "rest"),
+    (lambda: BallSpring("a", 1.0, (1, 0, 0)), "rest"),
+    (lambda: Mechanism([Link(name="a")], springs=[BallSpring("a", 1.0)]), "joint"),
     (lambda: Mechanism([Link(name="a")], springs=[LinearSpringDamper([("b", (0, 0, 0)), ("a", (1, 0, 0))])]), "points"),
 ]
 
@@ -256,6 +285,7 @@ def test_symbols_and_files(tmp_path: Any) -> None:
             [("base", (0, 0, 1)), ("link1", (0.5, 0, 0)), ("link2", (0, 0.1, 0))], 7.0, 0.1, 0.2, 0.3, "line"
         ),
         EndStop("link2", 9.0, 1.0, (-1, 2)),
+        ConstantForce("link2", (0, 0, 9.81), (0.1, 0, 0), "borne"),
     ]
     full = robots.planar_2r().replace(springs=springs)
     lw.save(full, tmp_path / "arm.toml")
@@ -313,7 +343,7 @@ def test_joints_hold_against_lines_between_links(name: str) -> None:
     """Efforts are joint wrenches along the axes: what pulls at links is held by the joints that carry them."""
     mech = sprung(name)
     links = [link.replace(motor=None) for link in mech.links]
-    mech = mech.replace(links=links, motors=(), springs=[element for element in mech.springs if element.segments])
+    mech = mech.replace(links=links, motors=(), springs=[element for element in mech.springs if element.links])
     q, qd, qdd = random_state(mech, 5)
     tau, actions = (direct(mech, algorithm, q, qd, qdd) for algorithm in ("inverse_dynamics", "joint_wrenches"))
     moving, first = {at.link: at.v for at in mech.manifold_joints}, mech.nv - mech.n

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 
-from linkwise import LinearSpringDamper, Mechanism, Spring
+from linkwise import Mechanism
 from linkwise.spatial.quaternion import quaternion_rotation
 from support.random_mechanisms import direct
 
@@ -101,12 +102,7 @@ class MujocoTwin:
     def _of_state(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Iterator[Residual]:
         mech, model, data = self.mech, self.model, self.data
 
-        springs: list[Spring | LinearSpringDamper] = []
-        for each in mech.springs:
-            if isinstance(each, Spring):
-                springs.append(Spring(each.joints, each.stiffness, each.rest, inertia=each.inertia))
-            elif isinstance(each, LinearSpringDamper):
-                springs.append(LinearSpringDamper(each.points, each.stiffness, each.rest, inertia=each.inertia))
+        springs = [replace(each, damping=0.0) if hasattr(each, "damping") else each for each in mech.springs]
         undamped = mech.without_friction().replace(springs=springs)
 
         def ours(name: str, *args: np.ndarray) -> np.ndarray:

@@ -47,7 +47,7 @@ _WORDS = {
     r"\binclude_root names": "--include-root names",
     r"\bswap_limits=True": "--swap-limits",
     r"\bdrop_free_armature=True": "--drop-free-armature",
-    r"\bdrop_equalities=True": "--drop-equalities",
+    r"\bdrop_unknown=True": "--drop-unknown",
 }
 
 
@@ -61,7 +61,7 @@ class ReadingOptions:
         What a Denavit-Hartenberg table (.csv) means.
     any_inertia : bool
         Whether inertias are taken that no body can have.
-    root, xacro, package_dir, include_root, swap_limits, drop_free_armature, drop_equalities
+    root, xacro, package_dir, include_root, swap_limits, drop_free_armature, drop_unknown
         As in `linkwise.files.ReadOptions`.
     """
 
@@ -82,17 +82,17 @@ class ReadingOptions:
     include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
     drop_free_armature: bool = _option("Leave out the armature of a free joint of an MJCF file.", False, is_flag=True)
-    drop_equalities: bool = _option("Leave out equalities of an MJCF file without a counterpart here.", False, is_flag=True)
+    drop_unknown: bool = _option("Leave out what has no counterpart here, as some equalities of MJCF.", False, is_flag=True)
 
     @classmethod
     def options(cls) -> list[click.Option]:
-        """The options, from --dialect to --drop-equalities."""
+        """The options, from --dialect to --drop-unknown."""
         return [click.Option([f"--{setting.name.replace('_', '-')}"], **setting.metadata) for setting in fields(cls)]
 
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword options of `linkwise.files.read`."""
-        same = ("root", "xacro", "include_root", "swap_limits", "drop_free_armature", "drop_equalities")
+        same = ("root", "xacro", "include_root", "swap_limits", "drop_free_armature", "drop_unknown")
         named = {name: getattr(self, name) for name in same}
         return {"physical": not self.any_inertia, "package_dirs": self.package_dir, **named}
 

@@ -8,11 +8,12 @@ from linkwise.algorithm import algorithm, with_external
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.length_inertias import line_pull
 from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
-from linkwise.kinematics.forward_kinematics import body_poses
+from linkwise.kinematics.forward_kinematics import body_poses, forward_kinematics
 from linkwise.kinematics.loop_constraints import loop_frames
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.loop import BASE
+from linkwise.model.potential import ConstantForce
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
@@ -30,8 +31,8 @@ def joint_wrenches(
 
     What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
     base. A carried rotor loads its carrier; what a motor without a carrier, friction and springs on joints do acts between
-    link and parent and does not show. Springs on lines between links pull at these, which the joints between hold. Wrenches
-    are as for `inverse_dynamics`.
+    link and parent and does not show. Springs on lines between links pull at these, as constant forces do, which the joints
+    between hold. Wrenches are as for `inverse_dynamics`.
 
     Examples
     --------
@@ -53,7 +54,11 @@ def joint_wrenches(
 
 
 def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """The same with the pull of springs on lines between links, at both ends of each line."""
+    """The same with the pull of springs on lines between links, at both ends of each line, and with constant forces."""
+    for load in (element for element in tree.springs if isinstance(element, ConstantForce)):
+        point, force = forward_kinematics(tree, q, link=load.link) @ [*load.point, 1.0], np.array(load.force)
+        for carrying in tree.path(load.link):
+            actions[carrying] = actions[carrying] - np.concatenate([force, cross(point[:3], force)])
     lines = [element for element in tree.springs if element.segments]
     bodies = moving_bodies(tree)
     poses = body_poses(bodies, q) if lines else {}

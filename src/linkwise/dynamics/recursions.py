@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.kinematics.forward_kinematics import forward_kinematics
+from linkwise.kinematics.jacobian import jacobian
 from linkwise.kinematics.loop_constraints import loop_seen
 from linkwise.model.body import Bodies
 from linkwise.model.body_transform import JointTransform
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.spring import ForceElement, LinearSpringDamper
 from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import ManifoldJoint, Tree
+from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, blank, root, sign
 
 
@@ -109,7 +113,7 @@ def friction(tree: Tree, qd: Array) -> Array:
 def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
     """What springs, dampers and end stops take (nv,): what a motor must supply to hold against them."""
     taken, first = blank(tree.nv), tree.nv - tree.n
-    for element in (element for element in tree.springs if element.segments):
+    for element in (element for element in tree.springs if not element.terms):
         taken = taken + line_effort(tree, element, q, qd)
     for term in tree.force_terms:
         length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
@@ -126,17 +130,17 @@ def spring_energy(tree: Tree, q: Array) -> Any:
     for term in tree.force_terms:
         length = sum((ratio * q[tree.nq - tree.n + k] for k, ratio in term.ratios), term.shift)
         total = total + term.element.energy(length)
-    for element in (element for element in tree.springs if element.segments):
-        gaps = [loop_seen(tree, line, q)[0] for line in element.segments]
+    for element in (element for element in tree.springs if not element.terms):
         if isinstance(element, LinearSpringDamper) and element.is_linear:
-            total = total + 0.5 * element.stiffness * (gaps[0] @ gaps[0])
+            gap = loop_seen(tree, element.segments[0], q)[0]
+            total = total + 0.5 * element.stiffness * (gap @ gap)
         else:
-            total = total + element.energy(sum((root(gap @ gap) for gap in gaps), element.fixed_length))
+            total = total + element.energy(line_slope(tree, element, q)[0])
     return total
 
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:
-    """What an element along lines between points takes (nv,): its tension times the derivative of its length."""
+    """What an element on no coordinates takes (nv,): its tension times the derivative of its length, or of its energy."""
     if isinstance(element, LinearSpringDamper) and element.is_linear:
         gap, _, rates = loop_seen(tree, element.segments[0], q)
         return np.asarray(element.stiffness * (gap @ rates[:3]))
@@ -145,7 +149,16 @@ def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array
 
 
 def line_slope(tree: Tree, element: ForceElement, q: Array) -> tuple[Any, Array]:
-    """The length of an element along lines between points, and its derivative (nv,)."""
+    """The length of an element along lines between points, or the energy of another, and its derivative (nv,)."""
+    if isinstance(element, ConstantForce):
+        pose, force = forward_kinematics(tree, q, link=element.link), np.array(element.force)
+        rates, point = jacobian(tree, q, link=element.link, frame="world"), pose @ [*element.point, 1.0]
+        return -(force @ point[:3]), -(force @ rates[:3] + cross(point[:3] - pose[:3, 3], force) @ rates[3:])
+    if isinstance(element, BallSpring):
+        at, slope = next(at for at in tree.manifold_joints if at.name == element.joint), blank(tree.nv)
+        turn = at.joint.difference(np.array(element.rest), q[at.q])
+        slope[at.v] = element.stiffness * turn
+        return 0.5 * element.stiffness * (turn @ turn), slope
     seen = [loop_seen(tree, line, q) for line in element.segments]
     lengths = [root(gap @ gap) for gap, _, _ in seen]
     slope = sum((gap @ rates[:3] / length for (gap, _, rates), length in zip(seen, lengths, strict=True)), blank(tree.nv))

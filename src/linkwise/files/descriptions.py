@@ -42,7 +42,7 @@ def read(path: str | Path, *, physical: bool = True, **options: Unpack[Options])
         False accepts a .DAT in which only the moments that matter were filled in, and the wrong tensors of many a URDF.
     **options
         ``root``, ``xacro``, ``package_dirs``, ``include_root``, ``swap_limits``, ``drop_free_armature``,
-        ``drop_equalities``: see
+        ``drop_unknown``: see
         `linkwise.files.ReadOptions`.
 
     Raises

@@ -53,7 +53,7 @@ class Options(TypedDict, total=False):
     include_root: str | Path | None
     swap_limits: bool
     drop_free_armature: bool
-    drop_equalities: bool
+    drop_unknown: bool
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,11 @@ class ReadOptions:
         Whether reversed limits of a URDF or SDF (lower above upper) are exchanged, with a remark.
     drop_free_armature : bool
         Whether the armature of a free joint of an MJCF file is left out, with a remark.
-    drop_equalities : bool
-        Whether equalities of an MJCF file without a counterpart here are left out, each with a remark: what they tie moves
-        freely.
+    drop_unknown : bool
+        Whether what has no counterpart here, or is not there, is left out with a remark, as other programs do in silence:
+        equalities of MJCF (what they tie moves freely), a ``<mimic>`` of URDF that names no joint with a coordinate (so it
+        moves freely), an ``<inertia>`` that a URDF lacks (the mass is that of a point), added masses and limits that are no
+        numbers of SDF.
 
     Raises
     ------
@@ -102,7 +104,7 @@ class ReadOptions:
     include_root: str | Path | None = None
     swap_limits: bool = False
     drop_free_armature: bool = False
-    drop_equalities: bool = False
+    drop_unknown: bool = False
 
     def __post_init__(self) -> None:
         if self.root is not None and not isinstance(self.root, str):
@@ -113,7 +115,7 @@ class ReadOptions:
             _require_folder("package_dirs", folder)
         if self.include_root is not None:
             _require_folder("include_root", self.include_root)
-        for name in ("physical", "swap_limits", "drop_free_armature", "drop_equalities"):
+        for name in ("physical", "swap_limits", "drop_free_armature", "drop_unknown"):
             flag(name, getattr(self, name))
         self.arguments()
 

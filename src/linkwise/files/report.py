@@ -96,6 +96,11 @@ IDENTIFIED = "physical=False accepts an identified set of parameters"
 class Report:
     """Gathers problems, remarks, and the kinds of elements that are not used, each at an element or a line.
 
+    Parameters
+    ----------
+    drops : bool
+        Whether what has no counterpart here, or is not there, is left out with a remark.
+
     Examples
     --------
     >>> report = Report()
@@ -105,9 +110,11 @@ class Report:
     ['line 3: <light> is not used (2 of them, the first here): it is for pictures']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, drops: bool = False) -> None:
+        self.drops = drops
         self.problems: list[FileProblem] = []
         self.remarks: list[FileProblem] = []
+        self.lacking: list[FileProblem] = []
         self._unused: dict[str, tuple[int, int, str]] = {}
         self._reported: set[FileProblem] = set()
 
@@ -121,6 +128,23 @@ class Report:
     def remark(self, at: Element | int, message: str) -> None:
         """Note something odd."""
         self.remarks.append(_problem(at, message))
+
+    def lack(self, at: Element | int, message: str) -> None:
+        """Note what the mechanism lacks of what the file describes: a remark that loading it warns of."""
+        self.remark(at, message)
+        self.lacking.append(self.remarks[-1])
+
+    def ground_alone(self, at: Element | int, why: str) -> list[Link]:
+        """The links of a file without any: one that stands on the base, without mass."""
+        self.lack(at, f"{why}: the mechanism is the ground alone, as a fixed link 'ground' without mass")
+        return [Link(joint="fixed", name="ground")]
+
+    def drop(self, at: Element | int, message: str, instead: str = "it is left out") -> None:
+        """Note what has no counterpart here, or is not there: a problem, or a remark where such things are dropped."""
+        if self.drops:
+            self.remark(at, f"{message}; {instead}")
+        else:
+            self.report(at, f"{message}; with drop_unknown=True {instead}")
 
     def tell(self, at: Element | int, problem: Problem) -> None:
         """Note a problem of the model."""

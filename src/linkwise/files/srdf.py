@@ -195,7 +195,7 @@ class _Reader:
     """Reads the elements of an SRDF, gathering their problems."""
 
     def __init__(self, robot: Element, mechanism: Mechanism, drop_unknown: bool) -> None:
-        self.robot, self.mechanism, self.notes, self.drop_unknown = robot, mechanism, Notes(), drop_unknown
+        self.robot, self.mechanism, self.notes = robot, mechanism, Notes(drops=drop_unknown)
         self.joints = {link.coordinate_name: k for k, link in enumerate(mechanism.links)}
         self.links = {name: k for k, name in enumerate(mechanism.link_names)} | {"base": -1}
         self.virtual = {element.get("name"): element.get("type") for element in robot.all("virtual_joint")}
@@ -238,11 +238,8 @@ class _Reader:
         return dict(element.attributes)
 
     def _unknown(self, element: Element, item: str, name: str, known: Mapping[str, Any]) -> None:
-        if self.drop_unknown:
-            self.notes.remark(element, f"{item} is {name!r}, which is not there, and left out")
-            return
         hint = self.notes.suggestion(name[:60], known, MEANT) or f"; there are {some(list(known), MOST, members)}"
-        self.notes.report(element, f"{item} is {name!r}, which is not there{hint}; drop_unknown=True leaves it out")
+        self.notes.drop(element, f"{item} is {name!r}, which is not there{hint}")
 
     def _known(self, element: Element, key: str, item: str, known: Mapping[str, int]) -> str | None:
         """A name of a joint or link of the mechanism; None after a report, or for a virtual joint."""

@@ -175,7 +175,7 @@ def read_xml(text: str, tag: str = "") -> Element:
 
     Comments, processing instructions and namespaces are harmless: the first two are skipped, and a prefix stays part of the
     tag. The declaration's encoding is not used, for the text is decoded already. Blank lines may stand before a declaration,
-    which XML does not allow.
+    and a comment may have ``--`` in it, which XML does not allow.
 
     Parameters
     ----------
@@ -206,18 +206,27 @@ def read_xml(text: str, tag: str = "") -> Element:
     return root
 
 
-_LATE_DECLARATION = re.compile(r"\A\s+<\?xml\s[^<>]*\?>")
+#: A declaration that is not at the start, and comments; also, so that none is seen in it, text that is no markup, and
+#: instructions. What is not closed goes on to the end, so that nothing is looked at twice.
+_HARMLESS = re.compile(r"\A\s+<\?xml\s[^<>]*\?>|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 
 
-def without_late_declaration(text: str) -> str:
-    r"""The text; a declaration that is not at its start, for which XML has no place, is made blank.
+def without_comments(text: str) -> str:
+    r"""The text; comments, and a declaration that is not at its start, for which XML has no place, are made blank.
 
     Examples
     --------
-    >>> without_late_declaration("\n<?xml version='1.0'?><a/>")
+    >>> without_comments("\n<?xml version='1.0'?><a/>")
     '\n                     <a/>'
+    >>> without_comments("<a><!-- b -- --></a>")
+    '<a>             </a>'
     """
-    return _LATE_DECLARATION.sub(lambda match: re.sub(r"\S", " ", match[0]), text, count=1)
+
+    def blank(match: re.Match[str]) -> str:
+        is_harmless = match[0][0] != "<" or match[0].endswith("-->")
+        return re.sub(r"\S", " ", match[0]) if is_harmless else match[0]
+
+    return _HARMLESS.sub(blank, text)
 
 
 class _Builder:
@@ -238,7 +247,7 @@ class _Builder:
 
     def read(self, text: str) -> Element:
         try:
-            self.parser.Parse(without_late_declaration(text), True)
+            self.parser.Parse(without_comments(text), True)
         except expat.ExpatError as error:
             raise XmlError(self._problem(error)) from None
         except UnicodeEncodeError as error:

@@ -27,6 +27,7 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest, digest_of
 from linkwise.model.spring import EndStop, Spring
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree, unshared
 from linkwise.spatial.scalar import FloatArray
 from linkwise.sweeps.drivers import LOOPED, LoopedAlgorithm, RowKind
@@ -342,10 +343,12 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
 
 
 def _unknown_spring(tree: Tree, name: str) -> str:
-    if name.startswith((*SPRUNG, "joint_wrenches")) and any(element.segments for element in tree.springs):
-        return "it has springs between links"
+    if name.startswith((*SPRUNG, "joint_wrenches")) and any(not element.terms for element in tree.springs):
+        return "it has springs between links, or forces on them"
     if name.startswith(SPRUNG) and any(type(term.element) not in {Spring, EndStop} for term in tree.force_terms):
         return "it has springs of a type from outside"
+    if name.startswith(SPRUNG) and any(any_nonzero(getattr(element, "slack", 0.0)) for element in tree.springs):
+        return "it has springs with slack"
     if name.endswith("_derivatives") and any(len(term.ratios) > 1 for term in tree.force_terms):
         return "it has springs over several joints"
     inertial = tree.has_length_inertias and name.startswith(("inverse_dynamics", "forward_dynamics", *INERTIAL))

@@ -102,7 +102,7 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
         for motor, drive in _motors(tree)
         if (drive.coordinate not in values if drive.coordinate >= 0 else drive.joint in turning)
     ]
-    held_names = _values_by_name(tree, values)
+    held_names = dict.fromkeys(joints, 0.0) | _values_by_name(tree, values)
     springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
     floating, ground = (tree.floating, tree.base) if base is None else (False, tree.base @ rigid_poses("lock: base", base))
     tool_link = tree.link_names[tree.tool_index]
@@ -169,11 +169,7 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     loops = [_joined(loop, places) for loop in held_tree.loops if loop.first in names or loop.second in names]
     tool = held_tree.link_names[held_tree.tool_index]
     ends: dict[str, Any] = {"tool_link": tool} if tool in names else dict.fromkeys(("tool_link", "tool", "payload"))
-    springs = [
-        element.moved(places)
-        for element in held_tree.springs
-        if element.terms or any(line.first in names or line.second in names for line in element.segments)
-    ]
+    springs = [element.moved(places) for element in held_tree.springs if not element.links or names & {*element.links}]
     shapes = [shape.moved(places) for shape in held_tree.shapes]
     ends["shapes"] = [shape for shape in shapes if shape.link == BASE or shape.link in names]
     return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)

@@ -18,8 +18,9 @@ import numpy as np
 
 from linkwise.errors import Problem
 from linkwise.expr.node import Expr
+from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
-from linkwise.model.symbolic import substituted
+from linkwise.model.symbolic import any_nonzero, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
 from linkwise.spatial.transform import translation
@@ -88,6 +89,11 @@ class ForceElement(CheckedRecord, ABC):
         """The length of lines between points of the same link."""
         return 0.0
 
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that it pulls at, and ``"base"``, where it does not act on joints."""
+        return tuple(dict.fromkeys(name for line in self.segments for name in (line.first, line.second)))
+
     @abstractmethod
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
@@ -126,7 +132,7 @@ class ForceElement(CheckedRecord, ABC):
     @property
     def symbolic_fields(self) -> frozenset[str]:
         """The fields that may hold symbols."""
-        return frozenset({"stiffness", "rest", "damping", "force", "inertia"})
+        return frozenset({"stiffness", "rest", "damping", "force", "inertia", "slack"})
 
     def substituted(self, numbers: Mapping[Expr, Any]) -> Self:
         """The same element with numbers, or other expressions, put in for symbols; checked again."""
@@ -145,10 +151,18 @@ class _SpringDamper(ForceElement, ABC):
     damping: Any
     force: Any
     inertia: Any
+    slack: Any
+
+    def _stretch(self, length: Any) -> Any:
+        """How far the length is beyond the rest, or below it."""
+        beyond = length - self.rest
+        if not any_nonzero(self.slack):
+            return beyond
+        return greatest(0.0, beyond - self.slack) - greatest(0.0, -beyond)
 
     def tension(self, length: Any, rate: Any) -> Any:
         """What pulls the length shorter, N or N m."""
-        return self.stiffness * (length - self.rest) + self.damping * rate + self.force
+        return self.stiffness * self._stretch(length) + self.damping * rate + self.force
 
     @property
     def length_inertia(self) -> Any:
@@ -157,7 +171,7 @@ class _SpringDamper(ForceElement, ABC):
 
     def energy(self, length: Any) -> Any:
         """What is stored in it, J."""
-        stretch = length - self.rest
+        stretch = self._stretch(length)
         return 0.5 * self.stiffness * (stretch * stretch) + self.force * length
 
     @property
@@ -188,6 +202,8 @@ class Spring(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg m2 or kg (armature of a tendon): it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, rad or m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -209,6 +225,7 @@ class Spring(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -252,6 +269,8 @@ class LinearSpringDamper(_SpringDamper):
         How messages call it.
     inertia : float
         Of what moves along the length, kg: it takes inertia d2s/dt2 more.
+    slack : float
+        How far beyond the rest the stiffness takes nothing, m: a rope with rest 0 pulls from this length on.
 
     Raises
     ------
@@ -274,6 +293,7 @@ class LinearSpringDamper(_SpringDamper):
     force: Annotated[Any, Checker.number] = 0.0
     name: Annotated[str | None, Checker.word] = None
     inertia: Annotated[Any, _not_negative] = 0.0
+    slack: Annotated[Any, _not_negative] = 0.0
 
     @property
     def terms(self) -> tuple[tuple[str, float], ...]:
@@ -297,7 +317,7 @@ class LinearSpringDamper(_SpringDamper):
     @property
     def is_linear(self) -> bool:
         """Whether the force is k times the vector between two points, also where these coincide."""
-        others = (self.rest, self.damping, self.force)
+        others = (self.rest, self.damping, self.force, self.slack)
         return len(self.points) == 2 and not any(isinstance(value, Expr) or value != 0.0 for value in others)
 
     def held(self, values: Mapping[str, float]) -> LinearSpringDamper:
@@ -431,16 +451,25 @@ class ForceTerm:
 
 
 def given_springs(
-    check: Checker, springs: Any, links: Sequence[str], places: Sequence[str], limits: Mapping[str, tuple[float, float]]
+    check: Checker,
+    springs: Any,
+    links: Sequence[Link],
+    places: Sequence[str],
+    limits: Mapping[str, tuple[float, float]],
 ) -> tuple[ForceElement, ...]:
-    """The elements as a tuple, whose links, coordinates and limits must be there; nothing after a report."""
-    result = check.several("springs", springs, ForceElement, "Spring, LinearSpringDamper and EndStop")
+    """The elements as a tuple, whose links, joints, coordinates and limits must be there; nothing after a report."""
+    kinds = "Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring"
+    result = check.several("springs", springs, ForceElement, kinds)
+    names = [str(link.name) for link in links]
+    balls = [link.coordinate_name for link in links if link.joint == "ball"]
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
             check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
-        for name in dict.fromkeys(name for line in element.segments for name in (line.first, line.second)):
-            check.known(item, "points", name, [BASE, *links])
+        for name in element.links:
+            check.known(item, *("points", name, [BASE, *names]) if element.segments else ("link", name, names))
+        if not element.terms and not element.links:
+            check.known(item, "joint", getattr(element, "joint", None), balls)
         beginning = isinstance(element, EndStop) and element.limits is None
         if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"

@@ -136,7 +136,7 @@ class Tree(LinkTree):
     motors : sequence of Motor
         Motors beside those of the links: each names the joint that it drives, or one velocity of a joint with a quaternion
         (``"shoulder_wx"``). Several may drive one joint.
-    springs : sequence of Spring and EndStop
+    springs : sequence of Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring
         Springs, dampers and end stops on joint coordinates.
     base : (4, 4) array_like, optional
         T_world_base: where the base stands, or, floating, the frame in which its position is given; identity by default. All
@@ -223,7 +223,7 @@ class Tree(LinkTree):
             "links": named,
             "loops": given_loops(check, loops, [link.name for link in named]),
             "motors": others,
-            "springs": given_springs(check, springs, [str(link.name) for link in named], *_coordinate_limits(named)),
+            "springs": given_springs(check, springs, named, *_coordinate_limits(named)),
             "base": check.rigid("base", base),
             "tool": check.rigid("tool", tool),
             "tool_link": _tool_link(check, tool_link, [str(link.name) for link in named]),

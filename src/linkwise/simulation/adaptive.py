@@ -14,10 +14,10 @@ from linkwise.extras import optional
 from linkwise.kernel import Kernel
 from linkwise.kernel.rollout import Recorded
 from linkwise.kernel.tape import trace
-from linkwise.kinematics.configuration import configuration_rate, with_unit_quaternions
+from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.simulation.events import Watch, member
 from linkwise.simulation.loop_closure import projected
-from linkwise.simulation.plant import Plant
+from linkwise.simulation.plant import BatchPlant, Plant
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.simulation.torque import compiled
 from linkwise.spatial.scalar import Array, FloatArray
@@ -38,6 +38,9 @@ Law = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
 R = TypeVar("R", bound="AdaptiveRollout")
+
+#: The derivatives in time (..., nq + nv) of states under efforts: q, qd, tau.
+Rates = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
@@ -68,9 +71,11 @@ def integrate(task: Task, kind: type[R]) -> tuple[Recorded, list[R]]:
     return recorded, rollouts
 
 
-def _rates_kernel(plant: Plant, backend: str | None) -> Kernel:
-    """The derivative in time of the state, compiled once for a plant."""
+def _rates_kernel(plant: Plant, backend: str | None) -> Rates:
+    """The derivative in time of the state, compiled once for a plant; with many bodies made of kernels that there are."""
     tree = plant.tree
+    if backend is None and plant.is_looped:
+        return partial(_rates, BatchPlant(**vars(plant)))
     inputs = {"q": (tree.nq,), "qd": (tree.nv,), "tau": (tree.nv,)}
     tape = partial(trace, partial(_rates, plant), "rates", inputs, {"rate": (tree.nq + tree.nv,)})
     return compiled(tree, None, ("rates", backend, *plant.choices), lambda: Kernel(tape(), backend))
@@ -80,7 +85,7 @@ def _rates(plant: Plant, q: Array, qd: Array, tau: Array) -> Array:
     """Derivatives in time of the state (nq + nv,), or of the nearest one that closes the loops."""
     if plant.projects:
         q, qd = project_to_loops(plant.tree, q, qd)
-    return np.concatenate([configuration_rate(plant.tree, q, qd), plant.accelerations(q, qd, tau)])
+    return np.concatenate([plant.configuration_rate(q, qd), plant.accelerations(q, qd, tau)], axis=-1)
 
 
 def _laws(task: Task) -> Callable[[int, int], Law]:
@@ -112,7 +117,7 @@ class _StuckError(Exception):
 class AdaptiveRollout:
     """One initial state carried through all instants."""
 
-    def __init__(self, task: Task, rates: Kernel, law: Callable[[int], Law], row: int) -> None:
+    def __init__(self, task: Task, rates: Rates, law: Callable[[int], Law], row: int) -> None:
         self.task, self.rates, self.law = task, rates, law
         self.member = member(row, task.batch)
         tree, instants = task.plant.tree, len(task.every)

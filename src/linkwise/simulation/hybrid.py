@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
 from linkwise.extras import optional
-from linkwise.kernel import Kernel
 from linkwise.model.spring import EndStop
-from linkwise.simulation.adaptive import Law
+from linkwise.simulation.adaptive import Law, Rates
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.modal import ModalRollout
 from linkwise.simulation.plant import Plant
@@ -120,7 +119,7 @@ class HybridRollout(ModalRollout):
     the least acceleration, measured by the mass matrix. Impacts follow Newton's law of restitution (ibid., chapter 8).
     """
 
-    def __init__(self, task: Task, rates: Kernel, law: Any, row: int) -> None:
+    def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
         tree = task.plant.tree
         self.laws, self.nv, self.shift = UnilateralLaws.of(task.plant), tree.nv, tree.nq - tree.nv

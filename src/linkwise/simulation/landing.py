@@ -11,8 +11,7 @@ import numpy as np
 
 from linkwise.dynamics.closed_loops.nullspace import free_motions
 from linkwise.errors import ArgumentError
-from linkwise.kernel import Kernel
-from linkwise.simulation.adaptive import Law
+from linkwise.simulation.adaptive import Law, Rates
 from linkwise.simulation.coulomb import NONE, Cone, coulomb, on_cones, refined, still_rows
 from linkwise.simulation.loop_closure import projected
 from linkwise.simulation.modal import ModalRollout, UnsolvedError
@@ -81,7 +80,7 @@ class GroundRollout(ModalRollout):
     finite freedom dynamics", 1988), which never does.
     """
 
-    def __init__(self, task: Task, rates: Kernel, law: Any, row: int) -> None:
+    def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
         assert task.ground is not None
         self.ground, self.contacts = task.ground, task.ground.contacts

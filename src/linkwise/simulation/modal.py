@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.kernel import Kernel
-from linkwise.simulation.adaptive import AdaptiveRollout, Law, ode_solver
+from linkwise.simulation.adaptive import AdaptiveRollout, Law, Rates, ode_solver
 from linkwise.simulation.energy_balance import power
 from linkwise.simulation.task import ADAPTIVE, Task
 from linkwise.spatial.scalar import FloatArray
@@ -39,7 +38,7 @@ class Piece:
 class ModalRollout(AdaptiveRollout):
     """One initial state carried through all instants, from event to event; a subclass says what modes there are."""
 
-    def __init__(self, task: Task, rates: Kernel, law: Any, row: int) -> None:
+    def __init__(self, task: Task, rates: Rates, law: Any, row: int) -> None:
         super().__init__(task, rates, law, row)
         self.plant = self.moving(task.plant)
         self.pieces: list[Piece] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.forward_dynamics import forward_dynamics
 from linkwise.kernel import Kernel, trace
+from linkwise.kinematics.configuration import configuration_rate, integrate, with_unit_quaternions
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import Array, FloatArray
 
@@ -56,6 +58,14 @@ class Plant:
             return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, **options)[0]
         return np.asarray(forward_dynamics(self.tree, q, qd, tau, self.loads, wrenches=self.wrenches))
 
+    def configuration_rate(self, q: Array, qd: Array) -> Array:
+        """Return dq/dt (nq,) over scalars."""
+        return np.asarray(configuration_rate(self.tree, q, qd))
+
+    def integrate(self, q: Array, qd: Array, dt: Any) -> Array:
+        """Return the configuration (nq,) after the time dt (s) over scalars."""
+        return np.asarray(integrate(self.tree, q, qd, dt))
+
     def without_coulomb(self) -> Plant:
         """The same without Coulomb friction."""
         return replace(self, tree=self.tree.without_friction(viscous=False))
@@ -69,6 +79,12 @@ class Plant:
         if self.loads is None:
             return np.asarray(self.kernel("forward_dynamics")(q, qd, tau))
         return np.asarray(self.kernel("forward_dynamics_external", **self.options)(q, qd, tau, self.loads))
+
+    @property
+    def is_looped(self) -> bool:
+        """Whether accelerations come from a kernel that loops over the bodies."""
+        name = "forward_dynamics" if self.external is None else "forward_dynamics_external"
+        return not self.tree.loops and self.kernel(name, **self.options).tier == "looped"
 
     def kernel(self, name: str, **options: Any) -> Kernel:
         """The compiled function of an algorithm."""
@@ -90,3 +106,50 @@ class Plant:
     def options(self) -> dict[str, Any]:
         """Those of an algorithm that takes wrenches."""
         return {} if self.wrenches is None else {"wrenches": self.wrenches}
+
+
+class BatchPlant(Plant):
+    """The same on numbers, for batches of states (..., nq) at once: its accelerations come from a kernel of the mechanism.
+
+    What is more than a sum for joints with quaternions is compiled for these alone.
+    """
+
+    def accelerations(self, q: FloatArray, qd: FloatArray, tau: FloatArray) -> FloatArray:
+        """Return qdd (..., nv)."""
+        return self.compiled_accelerations(q, qd, tau)
+
+    def configuration_rate(self, q: FloatArray, qd: FloatArray) -> FloatArray:
+        """Return dq/dt (..., nq)."""
+        return self._at_joints(configuration_rate, qd, q, qd)
+
+    def integrate(self, q: FloatArray, qd: FloatArray, dt: float) -> FloatArray:
+        """Return the configurations (..., nq) after the time dt, s."""
+        step = qd * dt
+        return self._at_joints(
+            _step, q[..., self.tree.nq - self.tree.n :] + step[..., self.tree.nv - self.tree.n :], q, step
+        )
+
+    def with_unit_quaternions(self, q: FloatArray) -> FloatArray:
+        """Return the configurations (..., nq) with quaternions of unit length."""
+        return self._at_joints(with_unit_quaternions, q, q)
+
+    def _at_joints(self, function: Callable[..., Array], others: FloatArray, *arrays: FloatArray) -> FloatArray:
+        """A function of the coordinates of joints with quaternions (and their velocities), before those of the others."""
+        tree = self.tree
+        sizes = {"q": tree.nq - tree.n, "qd": tree.nv - tree.n}
+        others = others[..., others.shape[-1] - tree.n :]
+        if not sizes["q"]:
+            return others
+        inputs = {name: (size,) for (name, size), _ in zip(sizes.items(), arrays, strict=False)}
+
+        def compile_function() -> Kernel:
+            return Kernel(trace(partial(function, tree), function.__name__, inputs, {"result": (sizes["q"],)}))
+
+        kernel = tree.memo("at joints with quaternions", function, compile_function)
+        parts = [array[..., :size] for array, size in zip(arrays, sizes.values(), strict=False)]
+        return np.concatenate([kernel(*parts), others], axis=-1)
+
+
+def _step(tree: Tree, q: Array, step: Array) -> Array:
+    """Where a step (nv,) leads."""
+    return np.asarray(integrate(tree, q, step, 1.0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +13,8 @@ from linkwise import arrays
 from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction
 from linkwise.dynamics.external import External
 from linkwise.errors import SimulationError
-from linkwise.kernel import Kernel
 from linkwise.kernel.backend import backend_of
-from linkwise.kernel.rollout import Recorded, Rollout, RolloutProgram
+from linkwise.kernel.rollout import Recorded, Rollout
 from linkwise.model.tree import Tree
 from linkwise.simulation import adaptive
 from linkwise.simulation.by_library import graph_rows, simulate_by, trajectory_in_graph
@@ -24,13 +22,14 @@ from linkwise.simulation.energy_balance import check_energy, energy_error, sampl
 from linkwise.simulation.events import find, member
 from linkwise.simulation.ground import Ground
 from linkwise.simulation.hybrid import HybridRollout
-from linkwise.simulation.integrators import program
+from linkwise.simulation.integrators import INTEGRATORS, program
 from linkwise.simulation.landing import GroundRollout
 from linkwise.simulation.loop_closure import closed_events
 from linkwise.simulation.modal import ModalRollout, modal_motion
 from linkwise.simulation.plant import Plant
+from linkwise.simulation.python_rollout import PythonRollout, looped_steps, traced_steps
 from linkwise.simulation.task import Task, checked_task
-from linkwise.simulation.torque import TorqueFunction, compiled
+from linkwise.simulation.torque import compiled
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory.motion import Evaluator, Event, State, interpolant
 from linkwise.trajectory.trajectory import Trajectory
@@ -119,7 +118,9 @@ def simulate(
     diverged : {"raise", "mark"}
         What happens where a state is not finite any more: an error that names time and rollout, or NaN from there on.
     backend : {"llvm", "numpy"}, optional
-        How it is computed; LLVM wherever llvmlite is installed.
+        How it is computed; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
+        on, explicit methods take their steps in Python by default, and nothing is compiled; "llvm" compiles them for the
+        mechanism, in seconds to minutes, and is 2 to 5 times as fast then.
     friction : {"sign", "stiction"}
         What Coulomb friction is at rest. "sign": none, as in `Mechanism.forward_dynamics`; a joint chatters where it would
         stick, or creeps if its motor has a `transition_speed`. "stiction": what holds the joint, up to the breakaway
@@ -237,13 +238,16 @@ def _rollout(task: Task) -> Rollout | PythonRollout:
     """The steps compiled for this mechanism, wrench, method and law: in machine code, or as a Python loop over kernels."""
     plant, law = task.plant, task.torque.law
     backend, hold = backend_of(task.backend).name, task.hold or not task.torque.is_law
-    in_python = task.torque.function is not None or not Rollout.runs_on(backend)
+    looped = task.backend is None and INTEGRATORS[task.method].explicit and plant.is_looped
+    in_python = looped or task.torque.function is not None or not Rollout.runs_on(backend)
 
     def compile_steps() -> Rollout | PythonRollout:
+        if looped:
+            return PythonRollout(looped_steps(plant, task.method, law, hold))
         steps = program(plant, task.method, law, hold)
-        return PythonRollout(steps, backend) if in_python else Rollout(steps, backend)
+        return PythonRollout(traced_steps(steps, backend)) if in_python else Rollout(steps, backend)
 
-    return compiled(plant.tree, law, (task.method, hold, backend, in_python, *plant.choices), compile_steps)
+    return compiled(plant.tree, law, (task.method, hold, task.backend, in_python, *plant.choices), compile_steps)
 
 
 def _warn_of_energy(task: Task, recorded: Recorded, motion: Trajectory, *, driven: bool) -> None:
@@ -346,65 +350,3 @@ class ZeroOrderHold:
     def _interpolant(self) -> Evaluator:
         before = self.plant.compiled_accelerations(self.q[..., 1:, :], self.qd[..., 1:, :], self.tau[..., :-1, :])
         return interpolant(self.t, self.q, self.qd, self.qdd, before, joints=self.plant.tree.manifold_joints)
-
-
-class PythonRollout:
-    """A program run by Python, one vectorised kernel call per stage; the numbers are those of `Rollout` to rounding.
-
-    Parameters
-    ----------
-    program : Program
-        What a step is made of.
-    backend : str, optional
-        Of the kernels.
-    """
-
-    def __init__(self, program: RolloutProgram, backend: str | None = None) -> None:
-        self.program = program
-        self._stage = Kernel(program.stage, backend)
-        self._law = Kernel(program.law, backend) if program.law else None
-        self._finish = Kernel(program.finish, backend) if program.finish else None
-
-    def __call__(
-        self,
-        q: FloatArray,
-        qd: FloatArray,
-        reads: Sequence[FloatArray],
-        *,
-        start: float,
-        step: float,
-        steps: int,
-        record: int,
-        function: TorqueFunction | None = None,
-    ) -> Recorded:
-        """Integrate; all as in `Rollout`. A function gives the torque in the place of the program's law."""
-        program, coefficients = self.program, self.program.scaled(step)
-        recorded = Recorded.empty(len(q), steps // record + 1, program.nq, program.nv)
-        with np.errstate(all="ignore"):
-            for k in range(steps + 1):
-                now = start + k * step
-                torque = function or self._torque(reads, k)
-                tau = torque(now, q, qd)
-                *point, qdd = self._stage(q, qd, q, qd, q, qd, tau, *coefficients[0][:2])
-                if k % record == 0:
-                    for array, value in zip(vars(recorded).values(), (q, qd, qdd, tau), strict=True):
-                        array[:, k // record] = value
-                if k == steps:
-                    break
-                for advance, weight, delay in coefficients[1:]:
-                    if not program.hold:
-                        tau = torque(now + delay, point[0], point[1])
-                    *point, _ = self._stage(*point, q, qd, tau, advance, weight)
-                q, qd = point[2], point[3]
-                if self._finish is not None:
-                    q, qd = self._finish(q, qd) if len(self._finish.tape.inputs) == 2 else (self._finish(q), qd)
-        return recorded
-
-    def _torque(self, reads: Sequence[FloatArray], k: int) -> TorqueFunction:
-        """What gives the torque from instant k on."""
-        rows = [array[:, min(k, array.shape[1] - 1)] for array in reads]
-        if self._law is None:
-            return lambda _t, _q, _qd: rows[0]
-        law, shapes = self._law, list(self._law.tape.inputs.values())[3:]
-        parameters = [row.reshape(len(row), *shape) for row, shape in zip(rows, shapes, strict=True)]
-        return lambda t, q, qd: np.asarray(law(t, q, qd, *parameters))

@@ -25,6 +25,7 @@ from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.shape import ROLES, SIZES, Shape
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.model.validation import Checker, frozen
@@ -233,6 +234,7 @@ SPRING = Schema(
     Field("damping", schema.NUMBER, "N m s/rad or N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N m or N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg m2 or kg", 0.0, "of what moves along the length"),
+    Field("slack", schema.NUMBER, "rad or m", 0.0, "how far beyond the rest there is no tension"),
     make=_spring,
     values=_spring_values,
 )
@@ -245,6 +247,7 @@ LINEAR_SPRING_DAMPER = Schema(
     Field("damping", schema.NUMBER, "N s/m", 0.0, "tension per rate of the length"),
     Field("force", schema.NUMBER, "N", 0.0, "constant tension"),
     Field("inertia", schema.NUMBER, "kg", 0.0, "of what moves along the length"),
+    Field("slack", schema.NUMBER, "m", 0.0, "how far beyond the rest there is no tension"),
     make=_linear_spring_damper,
     values=_linear_spring_damper_values,
 )
@@ -256,6 +259,20 @@ END_STOP = Schema(
     Field("limits", schema.PAIR, "rad or m", doc="where it begins; the limits of the joint if missing"),
     Field("restitution", schema.NUMBER, doc="of a rigid stop, 0 to 1, in the place of stiffness and damping"),
     make=EndStop,
+)
+BALL_SPRING = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("joint", schema.TEXT, doc="the ball joint that it turns back", required=True),
+    Field("stiffness", schema.NUMBER, "N m/rad", doc="moment per angle", required=True),
+    Field("rest", schema.NUMBERS, default=np.array([1.0, 0.0, 0.0, 0.0]), doc="the quaternion w x y z without a moment"),
+    make=BallSpring,
+)
+CONSTANT_FORCE = Schema(
+    Field("name", schema.TEXT, doc="may be missing"),
+    Field("link", schema.TEXT, doc="the link that it acts on", required=True),
+    Field("force", schema.VECTOR, "N", doc="in the axes of the world", required=True),
+    Field("point", schema.VECTOR, "m", _ZERO, "where, in the link's frame"),
+    make=ConstantForce,
 )
 SHAPE = Schema(
     Field("link", schema.TEXT, doc='the link that carries it, or "base"', required=True),
@@ -297,6 +314,8 @@ FORCE_ELEMENTS: dict[str, tuple[type, Schema]] = {
     "spring": (Spring, SPRING),
     "linear_spring_damper": (LinearSpringDamper, LINEAR_SPRING_DAMPER),
     "end_stop": (EndStop, END_STOP),
+    "ball_spring": (BallSpring, BALL_SPRING),
+    "constant_force": (ConstantForce, CONSTANT_FORCE),
 }
 DH_KEYS = ("theta", "d", "a", "alpha", "b")
 GENERAL_KEYS = ("before", "after", "axis", "pitch")
@@ -319,6 +338,8 @@ TOP = Schema(
     Field("spring", tables("spring"), doc="springs and dampers"),
     Field("linear_spring_damper", tables("linear_spring_damper"), doc="springs and dampers on lines between links"),
     Field("end_stop", tables("end_stop"), doc="end stops"),
+    Field("ball_spring", tables("ball_spring"), doc="springs of ball joints"),
+    Field("constant_force", tables("constant_force"), doc="constant forces on links"),
     Field("shape", tables("shape"), doc="what links look like and collide with"),
 )
 
@@ -332,6 +353,8 @@ TABLES = {
     "[[spring]]": SPRING,
     "[[linear_spring_damper]]": LINEAR_SPRING_DAMPER,
     "[[end_stop]]": END_STOP,
+    "[[ball_spring]]": BALL_SPRING,
+    "[[constant_force]]": CONSTANT_FORCE,
     "[[shape]]": SHAPE,
     "[payload]": BODY,
     "[external]": EXTERNAL,
@@ -420,9 +443,10 @@ class _Reader(TableReader):
             names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
             kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
             self.lengths = (kinds == {True},)
-            if self.degrees and isinstance(raw, dict) and raw.get("rest") and (len(kinds) > 1 or "ratios" in raw):
-                mixed = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
-                self.report((kind, k, "rest"), f"{kind} {k + 1}: rest {mixed}")
+            mixed = self.degrees and isinstance(raw, dict) and (len(kinds) > 1 or "ratios" in raw)
+            for key in (key for key in ("rest", "slack") if mixed and raw.get(key)):
+                why = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
+                self.report((kind, k, key), f"{kind} {k + 1}: {key} {why}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
         self.lengths = (False,)
         return {k: part for k, part in parts.items() if part is not None}

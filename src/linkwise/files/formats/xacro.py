@@ -20,7 +20,7 @@ from linkwise.files.packages import Folders, Manifests, package_folder
 from linkwise.files.registry import XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Reading
 from linkwise.files.text import LARGEST_DESCRIPTION, read_text, refused
-from linkwise.files.xml_tree import XmlError, read_xml, without_late_declaration
+from linkwise.files.xml_tree import XmlError, read_xml, without_comments
 
 _LOCK = threading.Lock()
 _UNDEFINED = re.compile(r"Undefined substitution argument (\w+)")
@@ -81,7 +81,7 @@ def expand_text(
     def parse(source: Any, filename: str | None = None) -> Any:
         if source is None and filename is not None and os.path.exists(filename):
             source = _noting(failures, lambda: read_text(str(filename), LARGEST_DESCRIPTION))
-        return parse_document(without_late_declaration(source) if isinstance(source, str) else source, filename)
+        return parse_document(without_comments(source) if isinstance(source, str) else source, filename)
 
     def open_text(name: str, *mode: Any) -> Any:
         """Open a file of YAML by our rules; the library expects its own error of one that is not there."""

@@ -13,6 +13,8 @@ from linkwise.model.formatting.link_text import angles, dh_cells, dh_order, fram
 from linkwise.model.formatting.table import Cells, Table, as_rows, degrees, laid_out, number, plain, vector
 from linkwise.model.inertia import TENSOR, Inertia
 from linkwise.model.link import Link
+from linkwise.model.potential import BallSpring, ConstantForce
+from linkwise.model.spring import ForceElement
 from linkwise.model.symbolic import any_nonzero, same
 from linkwise.model.tree import Tree
 
@@ -88,13 +90,20 @@ def _headline(tree: Tree, convention: str | None) -> Iterable[str]:
     if tree.drives:
         yield _driven(tree)
     if tree.springs:
-        pulled = dict.fromkeys(name for element in tree.springs for name, _ in element.terms)
-        lines = (dict.fromkeys(name for line in x.segments for name in (line.first, line.second)) for x in tree.springs)
-        between = (" and ".join(map(plain, line)) for line in lines if line)
-        yield f"springs on {', '.join([*map(plain, pulled), *(f'the line between {names}' for names in between)])}"
+        pulled = dict.fromkeys(part for element in tree.springs for part in _pulled(element))
+        yield f"springs on {', '.join(pulled)}"
     for loop in tree.loops:
         named = f" {plain(loop.name)}" if loop.name else ""
         yield f"loop{named}: {_CLOSURES[loop.kind]} on {plain(loop.first)} and on {plain(loop.second)} coincide"
+
+
+def _pulled(element: ForceElement) -> Iterable[str]:
+    """What a force element acts on."""
+    if element.segments:
+        return [f"the line between {' and '.join(map(plain, element.links))}"]
+    if isinstance(element, ConstantForce):
+        return [f"link {plain(element.link)} (a constant force)"]
+    return [plain(element.joint)] if isinstance(element, BallSpring) else [plain(name) for name, _ in element.terms]
 
 
 def _driven(tree: Tree) -> str:

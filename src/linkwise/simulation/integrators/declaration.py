@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from linkwise.algorithm import find
 from linkwise.kernel.rollout import RolloutProgram
 from linkwise.kernel.tape import Tape, trace
-from linkwise.kinematics.configuration import configuration_rate, with_unit_quaternions
+from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.simulation.plant import Plant
 from linkwise.simulation.torque import Feedback
 from linkwise.spatial.scalar import Array
@@ -42,18 +42,23 @@ class Integrator:
         so far (first the state), `begin` the state at the step's beginning. After the last stage the sum is the new state.
     coefficients : tuple of (advance, weight, delay)
         Of each stage, see `RolloutProgram`.
+    explicit : bool
+        See `integrator`.
     """
 
     name: str
     stage: StageFunction
     coefficients: tuple[tuple[float, float, float], ...]
+    explicit: bool = False
 
 
 #: Every fixed-step integrator, by name.
 INTEGRATORS: dict[str, Integrator] = {}
 
 
-def integrator(name: str, *coefficients: tuple[float, float, float]) -> Callable[[StageFunction], StageFunction]:
+def integrator(
+    name: str, *coefficients: tuple[float, float, float], explicit: bool = False
+) -> Callable[[StageFunction], StageFunction]:
     """Declare the decorated stage function as an integrator.
 
     Parameters
@@ -63,10 +68,13 @@ def integrator(name: str, *coefficients: tuple[float, float, float]) -> Callable
     *coefficients : (advance, weight, delay)
         Of each stage, in steps: what leads from the state to the point of the next stage, the stage's share in the sum, and
         the time of its own point.
+    explicit : bool
+        Whether the stage is arithmetic and methods of the plant alone, which may be a `BatchPlant` then, as in
+        `explicit_stage`.
     """
 
     def declare(stage: StageFunction) -> StageFunction:
-        INTEGRATORS[name] = Integrator(name, stage, coefficients)
+        INTEGRATORS[name] = Integrator(name, stage, coefficients, explicit or stage is explicit_stage)
         return stage
 
     return declare
@@ -74,7 +82,7 @@ def integrator(name: str, *coefficients: tuple[float, float, float]) -> Callable
 
 def explicit_stage(plant: Plant, now: Phase, total: Phase, begin: Phase, tau: Array, advance: Any, weight: Any) -> Stage:
     """One evaluation of an explicit Runge-Kutta method in which each stage needs only the one before it."""
-    rates = Phase(configuration_rate(plant.tree, now.q, now.qd), plant.accelerations(now.q, now.qd, tau))
+    rates = Phase(plant.configuration_rate(now.q, now.qd), plant.accelerations(now.q, now.qd, tau))
     following = Phase(begin.q + advance * rates.q, begin.qd + advance * rates.qd)
     return following, Phase(total.q + weight * rates.q, total.qd + weight * rates.qd), rates.qd
 

@@ -218,16 +218,16 @@ def test_equalities_that_cannot_be_said_are_dropped_on_request() -> None:
     equalities += '<joint joint1="j2" joint2="j3" polycoef="0 2 0 0 0"/>'
     text = f"<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name='sum'>{tendon}</fixed></tendon>"
     text += f"<equality>{equalities}</equality></mujoco>"
-    reading = parse(text, drop_equalities=True)
+    reading = parse(text, drop_unknown=True)
     assert reading.description is not None, reading.problems
     assert reading.description.mechanism.names == ("j0", "j1", "j3")
-    dropped = [str(remark) for remark in reading.remarks if "is left out: " in str(remark)]
+    dropped = [str(remark) for remark in reading.remarks if "it is left out" in str(remark)]
     assert [part in line for part, line in zip(("polynomial", "ties 3 joints", "only joints"), dropped, strict=True)] == [
         True
     ] * 3
     refused = [str(problem) for problem in parse(text).problems]
     assert len(refused) == 3
-    assert all("drop_equalities=True" in problem for problem in refused)
+    assert all("drop_unknown=True" in problem for problem in refused)
 
 
 def test_springs_of_tendons_around_geoms_are_named() -> None:
@@ -254,3 +254,15 @@ def test_an_empty_row_of_numbers_is_as_none(tmp_path: Path, monkeypatch: pytest.
     text = f"<mujoco><worldbody>{''.join(capsules)}</worldbody></mujoco>"
     first, second = (link.body.tensor for link in read(text).links)
     assert np.array_equal(first, second)
+
+
+def test_nothing_but_the_ground(tmp_path: Path) -> None:
+    """A scene without bodies has no joints, and all dynamics of no size; MuJoCo loads it when it is written."""
+    text = '<mujoco><worldbody><geom name="floor" type="box" size="1 1 1"/></worldbody></mujoco>'
+    with pytest.warns(LinkwiseWarning, match="there is no <body>.*the ground alone"):
+        mech = lw.loads(text)
+    assert (mech.link_names, mech.nq, [shape.link for shape in mech.shapes]) == (("ground",), 0, ["base"])
+    empty = np.zeros((5, 0))
+    assert (mech.inverse_dynamics(empty, empty, empty).shape, mech.mass_matrix(empty).shape) == ((5, 0), (5, 0, 0))
+    lw.save(mech, tmp_path / "ground.xml")
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "ground.xml")).nv == lw.load(tmp_path / "ground.xml").nv == 0

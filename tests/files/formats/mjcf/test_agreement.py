@@ -214,6 +214,26 @@ TEXTS = {
     "a spring that ties a free body to the ground": "<mujoco><worldbody><site name='w' pos='0 0 2'/><body><freejoint/>"
     "<geom size='1'/><site name='s' pos='0.3 0 0'/></body></worldbody><tendon><spatial stiffness='50' damping='2'>"
     "<site site='w'/><site site='s'/></spatial></tendon></mujoco>",
+    # ── springs and weights ──
+    "weights that are borne": arm('<option gravity="1 2 -9"/>', '<body gravcomp="1"><geom size="1"/></body>', upper=' gravcomp="0.7"'),
+    "a balloon": f'<mujoco><worldbody><body gravcomp="3"><freejoint/>{BOX}</body></worldbody></mujoco>',
+    "nothing is borne without springs and dampers": arm(
+        '<option><flag spring="disable" damper="disable"/></option>', upper=' gravcomp="1"', elbow=' springdamper="0.1 1"'
+    ),
+    "nothing is borne without gravity": arm('<option><flag gravity="disable"/></option>', upper=' gravcomp="1"'),
+    "time constants": arm(shoulder=' springdamper="0.2 0.7" springref="20" ref="30"', elbow=' springdamper="0.1 1" armature="0.3"'),
+    "time constants where one follows": arm(shoulder=' springdamper="0.2 0.7"', elbow=' ref="20"').replace(
+        "</mujoco>", '<equality><joint joint1="elbow" joint2="shoulder" polycoef="0.2 -1.5"/></equality></mujoco>'
+    ),
+    "springs of ball joints": arm(
+        world=f'<body><joint type="ball" springdamper="0.2 1"/>{BOX}</body>',
+        shoulder=' type="ball" stiffness="7" damping="0.3" armature="0.2"', elbow=' springdamper="0.1 1"',
+    ),
+    "springs with slack": arm(world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>').replace(
+        "</mujoco>", '<tendon><fixed stiffness="5" springlength="-0.1 0.2" damping="0.1"><joint joint="elbow" coef="2"/>'
+        '<joint joint="shoulder" coef="-1"/></fixed><spatial stiffness="9" springlength="0 0.8"><site site="w"/>'
+        '<site site="s"/></spatial></tendon></mujoco>',
+    ),
     # ── joints that follow ──
     "follows": arm().replace(
         "</mujoco>", '<equality><joint joint1="elbow" joint2="shoulder" polycoef="0.2 -1.5 0 0 0"/></equality></mujoco>'

@@ -107,13 +107,15 @@ REMARKS = {
         "line 1: joint 'j': its spring is left out, for it is not linear: "
         "it pulls with -(20.0 x + 3.0 x^3), x = q - 1.5707963267948966",
     ),
-    "spring and damper": (
-        world(f'<body><joint name="j" springdamper="0.1 1"/>{BALL}</body>'),
-        "line 1: joint 'j': springdamper is [0.1, 1.0]: its spring and damper are not known here, and left out",
+    "spring and damper of a free joint": (
+        world(f'<body><joint name="j" type="free" springdamper="0.1 1"/>{BALL}</body>'),
+        "line 1: joint 'j': its spring is left out, for a free joint has none",
     ),
-    "spring and damper of a ball": (
-        world(f'<body><joint name="j" type="ball" springdamper="0.1 1"/>{BALL}</body>'),
-        "line 1: joint 'j': springdamper is [0.1, 1.0]: its spring and damper are not known here, and left out",
+    "spring and damper beside a joint that is held": (
+        world(f'<body><joint name="i" springdamper="0.1 1"/><joint name="j"/>{BALL}</body>').replace(
+            "</mujoco>", '<equality><joint joint1="j"/></equality></mujoco>'
+        ),
+        "line 1: joint 'i': springdamper is left out, for MuJoCo counts with inertias in which no joint is held",
     ),
     "a spring that yields": (
         world(f'<body><joint name="j" stiffness="3" springyield="0.5"/>{BALL}</body>'),
@@ -128,8 +130,8 @@ REMARKS = {
         "line 1: joint 'j': actuatorfrcrange is [-1.0, 2.0]; an effort limit holds both ways here, so it is left out",
     ),
     "gravity compensation": (
-        world(f'<body name="a" gravcomp="1">{BALL}</body>'),
-        "line 1: body 'a': gravcomp = 1 is a force that is left out",
+        world(f'<body name="a" gravcomp="1"><joint name="j" actuatorgravcomp="true"/>{BALL}</body>'),
+        "line 1: joint 'j': actuatorgravcomp: what gravcomp says is left out, for it is an actuator's",
     ),
     "a fluid": (
         world(f"<body>{BALL}</body>", '<option viscosity="0.1"/>'),
@@ -378,5 +380,6 @@ def test_a_time_constant_overrules_the_stiffness() -> None:
     """As in MuJoCo, springdamper says the spring and the damper of a joint that says them as numbers too."""
     said = 'springdamper="0.1 1" stiffness="10" damping="3"'
     mech = parsed(world(f'<body><joint name="j" {said}/>{BALL}</body>')).mechanism
-    assert mech.springs == ()
+    inertia = float(mech.mass_matrix([0.0])[0, 0])
+    assert np.allclose([mech.springs[0].stiffness, mech.springs[0].damping], [100.0 * inertia, 20.0 * inertia], rtol=1e-14)
     assert mech.links[0].motor is None

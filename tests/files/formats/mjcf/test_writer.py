@@ -10,7 +10,20 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise import EndStop, Inertia, LinearSpringDamper, Link, Loop, Mechanism, Mimic, Motor, Spring, robots
+from linkwise import (
+    BallSpring,
+    ConstantForce,
+    EndStop,
+    Inertia,
+    LinearSpringDamper,
+    Link,
+    Loop,
+    Mechanism,
+    Mimic,
+    Motor,
+    Spring,
+    robots,
+)
 from linkwise.errors import FileError
 from linkwise.files import Description, read, remarks, save
 from linkwise.files.formats.mjcf import losses, reader, writer
@@ -58,7 +71,10 @@ def depth_first(seed: int, **rest: Any) -> Mechanism:
     springs = [Spring(joints[0], 3.0, 0.2), Spring({joints[0]: 0.5, joints[1]: -2.0}, 7.0, -1.0, 0.4, name="tendon")]
     motors = [Motor(inertia=0.02, viscous=0.3, joint=joints[2]), Motor(inertia=0.01, joint=joints[2])]
     line = LinearSpringDamper([("base", (0, 0, 2.0)), (mech.link_names[-2], (0.1, 0.2, 0.3))], 4.0, 0.3, 0.2)
-    return mech.replace(springs=[*springs, Spring(joints[3], damping=0.2), line], motors=motors)
+    springs += [Spring(joints[3], damping=0.2), Spring({joints[2]: 1.0, joints[3]: 0.3}, 5.0, -0.2, slack=0.3)]
+    balls = [BallSpring(link.coordinate_name, 2.0) for link in mech.links if link.joint == "ball"]
+    borne = [ConstantForce(x.name, -0.7 * x.body.mass * mech.gravity, x.body.com) for x in mech.links[1:4] if x.body.mass]
+    return mech.replace(springs=[*springs, line, *balls, *borne], motors=motors)
 
 
 def with_torso(mech: Mechanism, **body: Any) -> Mechanism:

@@ -11,14 +11,14 @@ import pytest
 
 import linkwise as lw
 from linkwise import Mechanism
-from linkwise.errors import FileError
+from linkwise.errors import FileError, LinkwiseWarning
 from linkwise.files import read, remarks
 from linkwise.files.formats.sdf import reader as sdf
 from linkwise.files.registry import ReadOptions
 from linkwise.files.report import Reading
 from linkwise.model.mimic import Mimic
 from linkwise.spatial.rotation import rotation_to_rpy, rpy_to_rotation
-from linkwise.spatial.transform import transform
+from linkwise.spatial.transform import transform, translation
 from support.random_mechanisms import random_mechanism
 
 URDFS = [
@@ -147,11 +147,19 @@ def sdf_of_urdf(path: Path) -> str:
     return f'<sdf version="1.11">{model("".join(parts))}</sdf>'
 
 
+@pytest.mark.parametrize("is_included", [False, True])
 @pytest.mark.parametrize("path", URDFS, ids=lambda path: path.stem)
-def test_a_urdf_in_sdf(path: Path) -> None:
+def test_a_urdf_in_sdf(path: Path, is_included: bool) -> None:
     """The same poses and inverse dynamics as the URDF, which the tests of URDF hold against Pinocchio."""
-    theirs, ours = lw.load(path), lw.loads(sdf_of_urdf(path))
+    theirs = lw.load(path)
+    root = theirs.link_names[0]
+    text = f"<include merge='true'><uri>{path.name}</uri></include>" + joint("world", root, "fixed")
+    text = f'<sdf version="1.9">{model(text)}</sdf>' if is_included else sdf_of_urdf(path)
+    ours = lw.loads(text, include_root=path.parent)
     assert ours.names == theirs.names
+    if is_included:
+        assert [shape.size for shape in ours.shapes] == [shape.size for shape in theirs.shapes]
+        assert [link.motor for link in ours.links] == [link.motor for link in theirs.links]
     assert ours.q_max.tolist() == theirs.q_max.tolist()
     q, qd, qdd = np.random.default_rng(1).uniform(-0.2, 0.2, (3, ours.n))
     apart = max(
@@ -519,7 +527,6 @@ MISTAKES = {
     "no version": ("", model(AB), "the version is missing; expected '1.2' to '1.12'"),
     "an old version": ("1.1", model(AB), "the version is '1.1'"),
     "no model": ("1.9", "", "<sdf> holds no <model>"),
-    "no link": ("1.9", model(""), "there is no link"),
     "a name twice": ("1.9", model(AB + link("a")), "the name 'a' stands twice, first as a link in line 1"),
     "no name": ("1.9", model('<link name=""/>'), "a link has no name"),
     "a reserved name": ("1.9", model(link("world")), "the name 'world'"),
@@ -620,6 +627,42 @@ def test_mistakes(name: str) -> None:
     reading = parsed(inner, version) if version else sdf.parse(f"<sdf>{inner}</sdf>", "", None, ReadOptions())
     assert reading.description is None
     assert message in " / ".join(problem.message for problem in reading.problems)
+
+
+def test_an_mjcf_in_sdf(tmp_path: Path) -> None:
+    """What stands on the ground there stands on it here; what a model of SDF cannot say is refused."""
+    limb = '<joint name="b" type="{}"{}/><geom size="0.1" pos="0 0 0.3"/>'
+    body = '<body name="post" pos="0 0 1"><body name="l" pos="0.1 0 0"><joint name="a" type="slide" range="-1 2"/>'
+    text = f'<mujoco><worldbody>{body}<geom size="0.1"/><body name="r">{limb}</body></body></body></worldbody></mujoco>'
+    crane = f'<sdf version="1.9">{model("<include><uri>m.xml</uri><pose>0 2 0 0 0 0</pose><name>n</name></include>")}</sdf>'
+    (tmp_path / "m.xml").write_text(text.format("ball", ""))
+    theirs, ours = lw.load(tmp_path / "m.xml"), lw.loads(crane, include_root=tmp_path)
+    assert ours.link_names == tuple(f"n::{name}" for name in theirs.link_names)
+    assert (ours.q_min.tolist(), ours.q_max.tolist()) == ([-1.0], [2.0])
+    q = theirs.random_configuration(0)
+    assert np.abs(ours.link_poses(q) - translation(0.0, 2.0, 0.0) @ theirs.link_poses(q)).max() < 1e-15
+    (tmp_path / "m.xml").write_text(text.format("hinge", " stiffness='2'"))
+    with pytest.raises(FileError, match=r"<include> of 'm.xml': would be lost in an SDF: its springs"):
+        lw.loads(crane, include_root=tmp_path)
+
+
+def test_nothing_but_the_ground() -> None:
+    with pytest.warns(LinkwiseWarning, match="there is no <link>: the mechanism is the ground alone"):
+        mech = lw.loads('<sdf version="1.9"><world name="w"/></sdf>')
+    assert (mech.link_names, mech.n, mech.mass_matrix([]).shape) == (("ground",), 0, (0, 0))
+
+
+def test_what_is_dropped() -> None:
+    """An added mass, and a limit that is no number: Drake leaves them out in silence."""
+    axis = '<axis><xyz>0 0 1</xyz><limit><velocity>2"</velocity><effort>5</effort></limit></axis>'
+    added = BODY.replace("<mass>", "<fluid_added_mass><xx>9</xx></fluid_added_mass><mass>")
+    text = model(link("a", body=added) + joint("world", "a", inner=axis))
+    assert [problem.message for problem in parsed(text).problems] == [
+        "link 'a': <fluid_added_mass> is an inertia that is not read; with drop_unknown=True it is left out",
+        "joint 'j': <velocity>: '2\"' is not a number; with drop_unknown=True there is no such limit",
+    ]
+    (part,) = built(text, drop_unknown=True).links
+    assert (part.body.mass, part.qd_max, part.tau_max) == (2.0, None, 5.0)
 
 
 ABOUT = "<axis><xyz>{}</xyz></axis>"

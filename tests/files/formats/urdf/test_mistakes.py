@@ -9,6 +9,7 @@ import pytest
 from linkwise.errors import FileError
 from linkwise.files import check, read
 from linkwise.files.formats.urdf import reader as urdf
+from linkwise.files.registry import ReadOptions
 
 A = '<link name="a"/>\n'
 LEFT = "of which the joints that are wrong can carry 1; expected one (a fixed joint can join two)"
@@ -21,6 +22,8 @@ TYPES = (
 )
 TRIANGLE = "principal moments in which none exceeds the sum of the other two (triangle inequality)"
 FLOATING = "a floating joint can only be the one joint of the root"
+FREELY = "; with drop_unknown=True it moves by itself"
+POINT = "; with drop_unknown=True the mass is that of a point"
 HINT = "; reading with physical=False accepts it"
 
 
@@ -143,11 +146,11 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     "mimic of nothing": (AB + joint("j", "a", "b", "<mimic/>"), ["line 6: joint 'j': <mimic> has no joint"]),
     "mimic of none": (
         ABC + joint("joint 1", "a", "b", '<mimic joint="joint 3"/>') + joint("joint 2", "b", "c"),
-        ["line 7: joint 'joint 1': it mimics 'joint 3', but there is no such joint; is 'joint 2' meant?"],
+        [f"line 7: joint 'joint 1': it mimics 'joint 3', but there is no such joint; is 'joint 2' meant?{FREELY}"],
     ),
     "mimic of a fixed joint": (
         ABC + fixed("k", "a", "c") + joint("j", "a", "b", '<mimic joint="k"/>'),
-        ["line 10: joint 'j': it mimics 'k', but that joint is fixed"],
+        [f"line 10: joint 'j': it mimics 'k', but that joint is fixed{FREELY}"],
     ),
     "mimic ring": (
         ABC + joint("j", "a", "b", '<mimic joint="k"/>') + joint("k", "b", "c", '<mimic joint="j"/>'),
@@ -156,7 +159,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "empty inertial": (
         inertial(""),
-        ["line 3: link 'a': <inertial> has no <mass>", "line 3: link 'a': <inertial> has no <inertia>"],
+        ["line 3: link 'a': <inertial> has no <mass>", f"line 3: link 'a': <inertial> has no <inertia>{POINT}"],
     ),
     "no value": (inertial(f"<mass/>\n{WHOLE}"), ["line 4: link 'a': <mass> has no value"]),
     "negative mass": (
@@ -190,7 +193,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "all at once": (
         inertial('<mass value="x"/>') + AB + joint("j", "a", "c", '<limit lower="2" upper="1"/>', "turn"),
-        ["line 3: link 'a': <inertial> has no <inertia>", "line 4: link 'a': value of <mass>: 'x' is not a number",
+        [f"line 3: link 'a': <inertial> has no <inertia>{POINT}", "line 4: link 'a': value of <mass>: 'x' is not a number",
          "line 7: link 'a' stands twice, first in line 2",
          f"line 9: joint 'j': type is 'turn'; expected {TYPES}",
          "line 10: joint 'j': its child is 'c', but there is no such link"],
@@ -214,6 +217,19 @@ def test_each_mistake_is_named(inner: str, expected: list[str], tmp_path: Path) 
     with pytest.raises(FileError) as caught:
         read(path)
     assert [str(problem) for problem in caught.value.problems] == expected
+
+
+def test_what_is_dropped() -> None:
+    """A mass without inertia is that of a point, and a joint that follows none moves by itself, as in Pinocchio."""
+    text = (
+        inertial('<origin xyz="0 0 1"/><mass value="2"/>') + '<link name="b"/>' + joint("j", "a", "b", '<mimic joint="k"/>')
+    )
+    reading = urdf.parse(f"<robot>{text}</robot>", options=ReadOptions(drop_unknown=True))
+    assert reading.description is not None
+    first = reading.description.mechanism.links[0].body
+    assert (first.mass, first.com.tolist(), first.tensor.any()) == (2.0, [0.0, 0.0, 1.0], False)
+    assert reading.description.mechanism.names == ("j",)
+    assert sum("; the mass is that of a point" in str(r) or "; it moves by itself" in str(r) for r in reading.remarks) == 2
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,10 @@ class Attributes:
         """Remark on the element."""
         self.log.remark(self.element, f"{self.item}: {message}")
 
+    def drop(self, message: str) -> None:
+        """Note what has no counterpart here: a problem, or a remark where such things are left out."""
+        self.log.drop(self.element, f"{self.item}: {message}")
+
     def tell(self, problem: Problem) -> None:
         """Report a problem of the model at the element."""
         self.log.tell(self.element, replace(problem, item=self.item))

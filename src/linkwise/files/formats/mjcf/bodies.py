@@ -175,8 +175,6 @@ class BodyTree:
         self.elements.append(body)
         if said.flag("mocap"):
             self.log.leave(element, "the attribute 'mocap' of <body>", "such a body stands still here")
-        if said.number("gravcomp"):
-            said.remark(f"gravcomp = {said.text('gravcomp')} is a force that is left out")
 
         def end() -> None:
             body.inertia = body_inertia(body.inertial, body.geoms, self.settings, said, moves=self._moves(body))
@@ -234,7 +232,7 @@ class BodyTree:
             said.remark(f"its armature {motor.inertia!r} is left out; MuJoCo adds it to the inertia of all six freedoms")
             motor = motor.replace(inertia=0.0)
         body.free_motor = motor if motor is not None and (motor.inertia or motor.viscous) else None
-        spring_left_out(said, "free")
+        spring_left_out(said)
 
 
 def repeated(log: Report, items: list[Attributes], noun: str) -> None:

@@ -12,6 +12,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
 from linkwise.spatial.scalar import Array
@@ -25,6 +26,9 @@ EQUALITIES = {"point": "connect", "full": "weld"}
 
 #: MuJoCo moves no body whose mass (kg) or moments of inertia (kg m2) are less; of its bound 1e-15 they must be more.
 LEAST = 1e-14
+
+#: A rotation that differs by more than this from one is written with rounding.
+ROUNDING = 1e-12
 
 #: As many freedoms may the joints of one body have.
 MOST_FREEDOMS = 6
@@ -78,6 +82,17 @@ class BodyPlan:
                 self.stacks[k] = stack
         on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
         self.springs = {spring.joints[0][0]: spring for spring in on_joints}
+
+    def turned_back(self, joint: str) -> float:
+        """The stiffness of the springs on a ball joint that rest where it does not turn."""
+        springs = (element for element in self.mechanism.springs if isinstance(element, BallSpring))
+        return float(sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED))
+
+    def borne(self, k: int) -> float:
+        """What part of the weight of a link forces bear."""
+        loads = (element for element in self.mechanism.springs if isinstance(element, ConstantForce))
+        shares = (borne_share(self.mechanism, load) for load in loads if load.link == self.mechanism.link_names[k])
+        return float(sum(share or 0.0 for share in shares))
 
     def place(self, link: str) -> int:
         """The index of a link, -1 for the base."""
@@ -165,8 +180,17 @@ class BodyPlan:
 
 def _is_of_joint(spring: Spring) -> bool:
     """Whether a spring is what MJCF says in the joint itself: one without damper on one coordinate."""
-    other = spring.name or spring.damping or spring.force or spring.inertia or not spring.stiffness
+    other = spring.name or spring.damping or spring.force or spring.inertia or spring.slack or not spring.stiffness
     return not other and [ratio for _, ratio in spring.joints] == [1.0]
+
+
+def borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
+    """What part of the weight of its link a force bears, at the centre of mass; None of another force."""
+    body = mechanism.links[mechanism.link_index(load.link)].body
+    weight, force = body.mass * mechanism.gravity, np.array(load.force)
+    share = -float(force @ weight) / (float(weight @ weight) or 1.0)
+    is_borne = np.abs(force + share * weight).max() <= ROUNDING * np.abs(force).max()
+    return share if is_borne and np.array_equal(load.point, body.com) else None
 
 
 def joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:

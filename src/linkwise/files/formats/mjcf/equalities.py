@@ -62,10 +62,8 @@ class Equalities:
         bodies: BodyTree,
         links: list[str],
         tendons: list[Attributes],
-        *,
-        drop: bool,
     ) -> None:
-        self.log, self.defaults, self.settings, self.drop = defaults.log, defaults, settings, drop
+        self.log, self.defaults, self.settings = defaults.log, defaults, settings
         self.bodies, self.links = bodies.elements, links
         self.tendons = {name: x for x in tendons if x.element.tag == "fixed" and (name := x.text("name"))}
         self.places = {body.name: k for k, body in enumerate(bodies.elements) if body.name} | {"world": WORLD}
@@ -95,7 +93,7 @@ class Equalities:
             if not said.flag("active", True) or {"equality", "constraint"} & self.settings.disabled:
                 self.log.remark(element, f"{said.item} is not active, and left out")
             elif element.tag in OTHERS:
-                self._cannot(said, "only joints, tendons, points and frames can be tied here")
+                said.drop("only joints, tendons, points and frames can be tied here")
             elif element.tag == "joint":
                 self._joint(said)
             elif element.tag == "tendon":
@@ -148,7 +146,7 @@ class Equalities:
         tied = sorted((name for name, factor in factors.items() if factor), key=lambda name: name in self._bound)
         if not 1 <= len(tied) <= 2:
             count = f"{len(tied)} joints" if tied else "no joint"
-            self._cannot(said, f"it ties {count}; only one or two can be tied here")
+            said.drop(f"it ties {count}; only one or two can be tied here")
             return
         first, second = self.joints[tied[0]], self.joints[tied[1]] if tied[1:] else None
         ratio = -factors[tied[1]] / factors[tied[0]] if second else 1.0
@@ -161,20 +159,12 @@ class Equalities:
             joint = wrap.lookup("joint", self.joints, "hinges and slides")
             yield None if joint is None else joint.name, wrap.number("coef")
 
-    def _cannot(self, said: Attributes, why: str, key: str | None = None) -> None:
-        """Refuse an equality without a counterpart here, or leave it out where that is wanted."""
-        if self.drop:
-            self.log.remark(said.element, f"{said.item} is left out: {why}")
-        else:
-            said.report(f"{why}; active = 'false' leaves it out, drop_equalities=True all such", key)
-
     def _line(self, said: Attributes, follows: bool) -> tuple[float, float] | None:
         """The coefficients a0 and a1 of what follows; None of a polynomial of higher degree."""
         coefficients = said.numbers("polycoef", 1, 5) or []
         poly = coefficients + [0.0, 1.0, 0.0, 0.0, 0.0][len(coefficients) :]
         if follows and any(poly[2:]):
-            why = f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here"
-            self._cannot(said, why, "polycoef")
+            said.drop(f"polycoef is {poly!r}, a polynomial of higher degree; only a0 + a1 x can be followed here")
             return None
         return poly[0], poly[1]
 

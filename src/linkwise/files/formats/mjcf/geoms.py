@@ -21,6 +21,9 @@ from linkwise.spatial.solids import SOLIDS, Solid
 
 KINDS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
 
+#: Those whose mass is that of their mesh.
+MESHES = ("mesh", "sdf")
+
 #: Those that may reach from one point to another.
 LONG = ("capsule", "cylinder", "ellipsoid", "box")
 
@@ -83,7 +86,7 @@ class Geom:
         """Why its volume is unknown, where the size comes from a file."""
         if not self.from_file:
             return None
-        if self.kind != "mesh":
+        if self.kind not in MESHES:
             noun = "height field" if self.kind == "hfield" else f"{self.kind} that is fitted to a mesh"
             return f"the mass of a {noun} is not computed"
         try:
@@ -109,7 +112,7 @@ class Geom:
 
     def _solid(self) -> MeshSolid | None:
         """Itself with the density 1, in its own frame."""
-        if self.kind == "mesh":
+        if self.kind in MESHES:
             return self.meshes.solid(str(self.attributes.text("mesh")))
         if not self.size:
             return None
@@ -124,7 +127,7 @@ class Geom:
             said.report(f"{why}; give its body an <inertial>, or this geom mass = '0'")
         elif said.contested and self.kind != "sphere":
             said.report(f"{CONTESTED.format(said.contested)}; its mass needs one of them, expected one", "quat")
-        elif self.kind == "mesh" and "shellinertia" in said:
+        elif self.kind in MESHES and "shellinertia" in said:
             said.report("shellinertia of a mesh; expected inertia = 'shell' in the <mesh>", "shellinertia")
         else:
             return True

@@ -50,6 +50,12 @@ class MjcfJoint:
     springref: float = 0.0
 
     @property
+    def time_constant(self) -> tuple[float, float] | None:
+        """Time constant (s) and damping ratio that say its spring and its damper, whatever it says of these."""
+        constant, ratio = self.attributes.row("springdamper", (0.0, 0.0))
+        return (constant, ratio) if min(constant, ratio) > 0 else None
+
+    @property
     def name(self) -> str | None:
         """Its name, if it has one."""
         return self.attributes.text("name")
@@ -75,7 +81,8 @@ def read_joint(said: Attributes, settings: Settings, outer: FloatArray) -> MjcfJ
     point, direction = outer[:3, :3] @ pos + outer[:3, 3], outer[:3, :3] @ (axis / math.hypot(*axis))
     if kind == "ball":
         _left_of_ball(said, settings)
-        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": joint_motor(said, settings)})
+        spring = _spring(said, settings)
+        return MjcfJoint(said, kind, point, np.array([0.0, 0.0, 1.0]), 0.0, {"motor": joint_motor(said, settings)}, spring)
     motor = joint_motor(said, settings)
     fields = {"limits": _limits(said, settings, is_hinge), "tau_max": _effort_limit(said, settings), "motor": motor}
     ref = degrees(ref) if is_hinge and settings.degree else ref
@@ -93,17 +100,16 @@ def joint_motor(said: Attributes, settings: Settings) -> Motor | None:
 
 def _left_of_ball(said: Attributes, settings: Settings) -> None:
     """Remarks on what a ball joint says and is left out."""
-    spring_left_out(said, "ball")
     least, most = said.row("range", (0.0, 0.0))
     bare = said.text("limited") == "true" and "range" not in said  # (0, where MuJoCo takes none of hinges and slides)
     if bare or _limited(said, settings, "limited", "range", (least, most)):
         said.remark("its range is left out: it limits the angle of the whole turn, and a ball joint here that of its axis")
 
 
-def spring_left_out(said: Attributes, kind: str) -> None:
-    """A remark on a spring that a joint of this kind does not have here."""
-    if any(said.numbers("stiffness", 1, 3) or ()) and not _by_time_constant(said):
-        said.remark(f"its spring is left out, for a {kind} joint has none")
+def spring_left_out(said: Attributes) -> None:
+    """A remark on a spring that a free joint does not have here."""
+    if any(said.numbers("stiffness", 1, 3) or ()) or _by_time_constant(said):
+        said.remark("its spring is left out, for a free joint has none")
 
 
 def _by_time_constant(said: Attributes) -> bool:
@@ -113,11 +119,7 @@ def _by_time_constant(said: Attributes) -> bool:
 
 def _passive(said: Attributes, settings: Settings) -> float:
     """The viscous friction; damping that is not proportional to the speed is remarked on."""
-    if _by_time_constant(said):
-        both = said.row("springdamper", (0.0, 0.0))
-        said.remark(f"springdamper is {both!r}: its spring and damper are not known here, and left out")
-        return 0.0
-    damping = said.damping()
+    damping = 0.0 if _by_time_constant(said) else said.damping()
     if damping < 0:
         said.report(f"damping is {damping!r}; expected a number >= 0", "damping")
         damping = 0.0

@@ -19,6 +19,7 @@ from linkwise.model.link import Link
 from linkwise.model.loop import BASE
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring, ConstantForce
 from linkwise.model.spring import ForceElement, Spring
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import translation
@@ -40,12 +41,24 @@ class Links:
         Line of each place, as `Reading` has them.
     items : dict of str to Attributes
         The elements of links and joints, by the names that messages of the model use.
+    joints : dict of int to MjcfJoint
+        The joint of each link that has a hinge, slide or ball.
     """
 
     def __init__(
-        self, names: LinkNames, follows: Mapping[str, Mimic], stays: Mapping[str, float], *, physical: bool, floats: bool
+        self,
+        names: LinkNames,
+        follows: Mapping[str, Mimic],
+        stays: Mapping[str, float],
+        gravity: Sequence[float],
+        *,
+        physical: bool,
+        floats: bool,
     ) -> None:
         self.names, self.follows, self.stays, self.physical, self.floats = names, follows, stays, physical, floats
+        self.gravity = np.array(gravity)
+        self.moving: set[int] = set()
+        self.joints: dict[int, MjcfJoint] = {}
         self.model_links: list[Link] = []
         self.between: set[int] = set()
         self.lines: dict[Place, int] = {}
@@ -58,6 +71,11 @@ class Links:
         parent = "base" if body.parent == WORLD else self.names.bodies[body.parent]
         name = self.names.bodies[k]
         mass = {"mass": body.inertia.mass, "com": body.inertia.com, "inertia": body.inertia.tensor}
+        if body.moves or body.parent in self.moving:
+            self.moving.add(k)
+            borne = body.attributes.number("gravcomp") * body.inertia.mass * -self.gravity
+            if borne.any():
+                self.springs.append(ConstantForce(name, borne, body.inertia.com))
         if body.free_joint is not None and not self.floats:
             joint_name = self.names.joint(body.free_joint.text("name"), name)
             values = {"joint": "floating", "joint_name": joint_name, "name": name, "parent": parent, **mass}
@@ -106,9 +124,12 @@ class Links:
         inertial = body.inertial or body.attributes
         if joint is not None and values["joint"] != "fixed":
             values["joint_name"] = self.names.joint(joint.name, name)
+            self.joints[at] = joint
             if joint.spring is not None:
                 stiffness, rest_length = joint.spring
-                self.springs.append(Spring(values["joint_name"] or name, stiffness, rest_length))
+                called = values["joint_name"] or name
+                is_ball = joint.kind == "ball"
+                self.springs.append(BallSpring(called, stiffness) if is_ball else Spring(called, stiffness, rest_length))
             if joint.kind == "ball":
                 self._drive(said, joint.fields["motor"], values["joint_name"] or name, ROTATION_COLUMNS)
             self.items[f"joint {values['joint_name'] or name!r}"] = said

@@ -8,19 +8,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from linkwise.errors import choices
-from linkwise.files.formats.mjcf.body_plan import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
+from linkwise.files.formats.mjcf.body_plan import (
+    EQUALITIES,
+    LEAST,
+    ROUNDING,
+    TYPES,
+    BodyPlan,
+    borne_share,
+    has_range,
+    joint_values,
+)
 from linkwise.files.losses import Losses, motor_losses
 from linkwise.files.report import Description, can_exist
 from linkwise.files.xml_tree import NOT_XML
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import Link
 from linkwise.model.motor import Motor
+from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
 from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import FloatArray
-
-#: A rotation that differs by more than this from one is written with rounding.
-ROUNDING = 1e-12
 
 
 def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
@@ -52,7 +59,7 @@ def losses(description: Description) -> Losses:
     lost += [f"link {link.name!r}: {_UNNAMED}" for k, link in enumerate(apart.links) if _loses_name(plan, k, mechanism)]
     lost += [f"motor of {drive.joint!r}: {part}" for drive in apart.drives for part in _motor_losses(drive.motor)]
     lost += _turning_losses(apart)
-    lost += [part for element in apart.springs for part in _spring_losses(element)]
+    lost += [part for element in apart.springs for part in _spring_losses(apart, element)]
     lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
     if mechanism.floating and not np.array_equal(mechanism.base, np.eye(4)):
         lost.append(f"its base ({_FROM_WORLD})")
@@ -142,11 +149,17 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
     yield from motor_losses(motor, "its")
 
 
-def _spring_losses(element: object) -> Iterator[str]:
+def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
     if isinstance(element, (Spring, LinearSpringDamper)):
         if element.force:
             where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
             yield f"spring {element.name or where!r}: its constant force"
+    elif isinstance(element, BallSpring):
+        if element.name or element.rest != UNTURNED:
+            yield f"spring of {element.joint!r}: its rest or its name"
+    elif isinstance(element, ConstantForce):
+        if element.name or borne_share(mechanism, element) is None:
+            yield f"the constant force on link {element.link!r}"
     elif isinstance(element, EndStop):
         yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
     else:

@@ -77,7 +77,7 @@ class Meshes:
             raise MeshError(f"there is no mesh {shown(name)}{expected}")
         said = self.attributes[name]
         if said.element.children:
-            raise MeshError(f"what MuJoCo makes of mesh {shown(name)} is not known here")
+            raise MeshError(f"mesh {shown(name)} is what MuJoCo makes of the field of a plugin, which is not known here")
         kind = said.word("inertia", INERTIAS, "legacy")
         vertices, faces = self._triangles(said, self._settings[name], hull=kind == "convex")
         quaternion = np.array(said.row("refquat", (1.0, 0.0, 0.0, 0.0)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import FileProblem, choices, members, shown
 from linkwise.files.formats.mjcf.attachment import Attacher
 from linkwise.files.formats.mjcf.attributes import ACTUATORS, ORDER, Attributes, Defaults, check_known, check_tag, offered
@@ -24,7 +25,9 @@ from linkwise.files.registry import USUAL, ReadOptions
 from linkwise.files.report import Description, Reading, Report, attempt, some, with_tool_at_a_tip
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.joints.ball import ROTATION_COLUMNS
 from linkwise.model.motor import Motor
+from linkwise.model.potential import BallSpring
 from linkwise.model.shape import Shape
 from linkwise.model.spring import LinearSpringDamper, Spring
 
@@ -76,7 +79,7 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
     """
     try:
         top = read_xml(text, "mujoco")
-        log = Report()
+        log = Report(options.drop_unknown)
         includer = Includer(folder, log, options.include_root)
         includer.expand(top)
         attacher = Attacher(top, log, includer)
@@ -176,8 +179,8 @@ class _Reader:
         scaled_to(self.settings.total_mass, [body.inertia for body in bodies.elements])
         self._check(bodies)
         names = LinkNames(self.log, bodies.elements)
-        drop, tendons = self.options.drop_equalities, self.tendons
-        equalities = Equalities(self.defaults, self.settings, bodies, names.bodies, tendons, drop=drop)
+        tendons = self.tendons
+        equalities = Equalities(self.defaults, self.settings, bodies, names.bodies, tendons)
         for element in self.root.all("equality"):
             equalities.read(element)
         equalities.settle()
@@ -185,7 +188,8 @@ class _Reader:
         for element in (element for section in self.root.all("actuator") for element in section.children):
             self._actuator(element, equalities)
         floats = equalities.floats
-        links = Links(names, equalities.follows, equalities.stays, physical=self.options.physical, floats=floats)
+        physical, follows, stays = self.options.physical, equalities.follows, equalities.stays
+        links = Links(names, follows, stays, self._borne(bodies), physical=physical, floats=floats)
         kept = self._kept(bodies, floats)
         for k in kept:
             links.add(k, bodies.elements[k])
@@ -194,16 +198,17 @@ class _Reader:
         for site in bodies.sites:
             if site.attributes.text("name") not in equalities.used:
                 self.log.leave(site.attributes.element, "<site>", "a frame that nothing here is tied to")
-        mechanism = self._mechanism(links, equalities, floats) if kept else None
+        if not bodies.elements:
+            links.model_links += self.log.ground_alone(self.root, "there is no <body> in a <worldbody>")
+        mechanism = self._mechanism(links, equalities, floats)
         shapes = self._shapes(bodies, names, kept, floats)
         if self.log.problems or mechanism is None:
             return Reading(None, self.log.sorted_problems, links.lines)
         links.lines["gravity",] = self.settings.gravity_line or self.root.line
         links.lines["floating",] = next((body.free_joint.element.line for body in bodies.elements if body.free_joint), 0)
-        lacking = self._lacking([bodies.elements[k] for k in kept])
-        remarks = sorted([*self.log.all_remarks, *lacking], key=lambda remark: remark.line)
-        description = Description(mechanism, shapes=tuple(shapes))
-        return Reading(description, [], links.lines, remarks, frozenset(links.between), lacking)
+        self._tell_lacking([bodies.elements[k] for k in kept])
+        description, remarks = Description(mechanism, shapes=tuple(shapes)), self.log.all_remarks
+        return Reading(description, [], links.lines, remarks, frozenset(links.between), self.log.lacking)
 
     def _spring(self, said: Attributes, links: Links, equalities: Equalities, kept: Collection[int]) -> None:
         """The spring and damper of a tendon: the length is a sum of joint coordinates, or of lines from site to site."""
@@ -260,7 +265,7 @@ class _Reader:
         inertia = {"inertia": said.number("armature"), "name": said.text("name")}
         stiffness, *others = said.numbers("stiffness", 1, 3) or [0.0]
         lengths = said.numbers("springlength", 1, 2) or [-1.0]
-        if any(others) or len({*lengths}) > 1 or stiffness < 0 or "springyield" in said:
+        if any(others) or not lengths[0] <= lengths[-1] or stiffness < 0 or "springyield" in said:
             said.remark("its spring and damper are left out, for the spring is not linear")
             return inertia if inertia["inertia"] else None
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
@@ -269,23 +274,21 @@ class _Reader:
         rest_length = reference if lengths[0] == -1.0 else lengths[0]
         damping = 0.0 if "damper" in off else said.damping()
         values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
-        return {**values, **inertia}
+        return {**values, **inertia, "slack": 0.0 if lengths[0] == -1.0 else lengths[-1] - lengths[0]}
 
-    def _lacking(self, kept: Sequence[BodyElement]) -> list[FileProblem]:
-        """The links without the mass of their meshes, if any."""
+    def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
+        """Say which links lack the mass of their meshes."""
         massless = [body.attributes for body in kept if body.inertia.left_out]
         if not massless:
-            return []
+            return
         named = some([body.element.get("name") or "<body>" for body in massless], MOST_NAMED, members)
         said = f"{named}: bodies that do not move, read without mass, for it is that of meshes that cannot be read;"
         said += " the joints feel nothing of it, but the total mass, the centre of mass and the load on the ground lack it,"
         said += " and all dynamics with floating=True would; <inertial> gives it"
-        return [massless[0].element.problem(said)]
+        self.log.lack(massless[0].element, said)
 
     def _check(self, bodies: BodyTree) -> None:
         """What no body can tell alone."""
-        if not bodies.elements:
-            self.log.report(self.root, "there is no <body> in a <worldbody>")
         repeated(self.log, [body.attributes for body in bodies.elements], "body")
         joints = [joint.attributes for body in bodies.elements for joint in body.joints]
         repeated(self.log, [*joints, *(body.free_joint for body in bodies.elements if body.free_joint)], "joint")
@@ -339,7 +342,56 @@ class _Reader:
                 items[problem.item].tell(problem)
             else:
                 self.log.report(self.root, str(problem))
-        return mechanism and with_tool_at_a_tip(mechanism)
+        if mechanism is None:
+            return None
+        timed = self._with_time_constants(mechanism, links, held=bool(equalities.stays))
+        return with_tool_at_a_tip(timed)
+
+    def _borne(self, bodies: BodyTree) -> Sequence[float]:
+        """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or an actuator has them."""
+        off = self.settings.disabled
+        for body in bodies.elements:
+            for joint in body.joints:
+                if joint.attributes.flag("actuatorgravcomp"):
+                    joint.attributes.remark("actuatorgravcomp: what gravcomp says is left out, for it is an actuator's")
+                    return (0.0, 0.0, 0.0)
+        return (0.0, 0.0, 0.0) if {"gravity", "passive"} & off or {"spring", "damper"} <= off else self.settings.gravity
+
+    def _with_time_constants(self, mechanism: Mechanism, links: Links, *, held: bool) -> Mechanism:
+        """The same with the springs and dampers that time constants t and damping ratios z say.
+
+        Of the inertia m that the joint feels at the pose of the file where all others are free, the mean of its velocities,
+        the stiffness is m / (t z)^2 and the damping 2 m / t (MuJoCo's documentation, "springdamper" of a joint).
+        """
+        timed = {k: (joint, both) for k, joint in links.joints.items() if (both := joint.time_constant)}
+        if not timed:
+            return mechanism
+        if held:
+            for joint, _ in timed.values():
+                joint.attributes.remark(
+                    "springdamper is left out, for MuJoCo counts with inertias in which no joint is held"
+                )
+            return mechanism
+        free = mechanism.replace(links=[link.replace(mimic=None) for link in mechanism.links])
+        balls, off = {at.link: at.v for at in free.manifold_joints}, self.settings.disabled
+        q, first = free.neutral.copy(), free.nv - free.n
+        places = {k: free.coordinates[k] for k in links.joints if k not in balls}
+        for k, place in places.items():
+            q[free.nq - free.n + place] = links.joints[k].ref
+        mobility = np.diag(np.linalg.inv(np.asarray(mass_matrix(free, q), dtype=float)))
+        springs, motors = [*mechanism.springs], [*mechanism.motors]
+        for k, (joint, (constant, ratio)) in timed.items():
+            name = mechanism.links[k].coordinate_name
+            at = balls[k] if k in balls else slice(first + places[k], first + places[k] + 1)
+            inertia = 1.0 / float(mobility[at].mean())
+            stiffness = 0.0 if {"spring", "passive"} & off else inertia / (constant * ratio) ** 2
+            damping = 0.0 if {"damper", "passive"} & off else 2.0 * inertia / constant
+            if k in balls:
+                springs.append(BallSpring(name, stiffness))
+                motors += [Motor(viscous=damping, joint=f"{name}{ending}") for ending, _ in ROTATION_COLUMNS["qd"]]
+            else:
+                springs.append(Spring(name, stiffness, joint.springref, damping))
+        return mechanism.replace(springs=springs, motors=motors)
 
     def _shapes(self, bodies: BodyTree, names: LinkNames, kept: Sequence[int], floats: bool) -> list[Shape]:
         """What the links look like; files of meshes are not opened."""

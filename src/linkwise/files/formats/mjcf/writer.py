@@ -113,7 +113,12 @@ class _Writer:
         inner = [*self._inertial(root), *self._free(BASE, {}), *self._on(-1, _IDENTITY)]
         inner += self._on(root, _IDENTITY) if root >= 0 else []
         inner += self._bodies(-1, _IDENTITY) + (self._bodies(root, _IDENTITY) if root >= 0 else [])
-        return element_lines("body", {"name": name, **_pose(mechanism.base)}, inner)
+        return element_lines("body", {"name": name, **_pose(mechanism.base), **self._borne(root)}, inner)
+
+    def _borne(self, k: int) -> dict[str, str]:
+        """What part of the weight of a body is borne."""
+        share = self.plan.borne(k) if k >= 0 else 0.0
+        return {"gravcomp": real(share)} if share else {}
 
     def _bodies(self, k: int, outer: FloatArray) -> list[str]:
         """The bodies on the k-th link, whose own frame is `outer` in the body where they are written."""
@@ -142,17 +147,17 @@ class _Writer:
             link = links[j]
             frames.append(frame @ link.before)
             frame = frames[-1] @ link.after
-        link, name = links[k], self.mechanism.link_names[k]
+        link, name, borne = links[k], self.mechanism.link_names[k], self._borne(k)
         inertial = self._inertial(k)
         inner = _at_margin(self._on(k, _IDENTITY)) + self._on_body(k, _IDENTITY)
         if _needs_frame(link):
             between = unused_name(f"{name}_joint", plan.names)
-            body = _body_parts({"name": name, **_pose(link.after)}, _at_margin(inertial) + inner)
+            body = _body_parts({"name": name, **_pose(link.after), **borne}, _at_margin(inertial) + inner)
             joint = _at_margin(self._joint(link, _IDENTITY)) + body
             return _body_parts({"name": between, **_pose(frames[-1])}, joint)
         back = inverse(frame)
         joints = [line for j, at in zip(stack, frames, strict=True) for line in self._joint(links[j], back @ at)]
-        return _body_parts({"name": name, **_pose(frame)}, _at_margin(inertial + joints) + inner)
+        return _body_parts({"name": name, **_pose(frame), **borne}, _at_margin(inertial + joints) + inner)
 
     def _joint(self, link: Link, frame: Array) -> list[str]:
         """The joint of a link, whose own frame is given in the body's."""
@@ -165,6 +170,7 @@ class _Writer:
         if frame[:3, 3].any():
             said["pos"] = numbers(frame[:3, 3])
         if kind == "ball":
+            said |= {"stiffness": real(stiffness)} if (stiffness := self.plan.turned_back(name)) else {}
             return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
         said["axis"] = numbers(frame[:3, :3] @ link.axis)
         said |= {"ref": real(-link.offset)} if link.offset else {}
@@ -223,14 +229,14 @@ class _Writer:
             said = {"name": element.name} if element.name else {}
             said |= _laws(element)
             sites = [line for name in self.plan.paths[k] for line in element_lines("site", {"site": name})]
-            return element_lines("spatial", {**said, "springlength": real(element.rest)}, sites)
+            return element_lines("spatial", {**said, **_rest(element)}, sites)
         if not isinstance(element, Spring) or element is self.plan.springs.get(element.joints[0][0]):
             return []
         if not _laws(element):
             return []
         sign = -1.0 if element.rest == -1.0 else 1.0  # (a length of -1 means that of springref)
         said = {"name": element.name} if element.name else {}
-        said |= {"springlength": real(sign * element.rest)} if element.stiffness else {}
+        said |= _rest(element, sign) if element.stiffness else {}
         said |= _laws(element)
         joints = [{"joint": name, "coef": real(sign * ratio)} for name, ratio in element.joints]
         return element_lines("fixed", said, [line for joint in joints for line in element_lines("joint", joint)])
@@ -248,6 +254,13 @@ class _Writer:
         for loop, (first, second) in zip(self.mechanism.loops, self.plan.ends, strict=True):
             name = {"name": loop.name} if loop.name else {}
             yield from element_lines(EQUALITIES[loop.kind], {**name, "site1": first, "site2": second})
+
+
+def _rest(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
+    """The lengths between which a tendon of a spring takes nothing."""
+    ends = sorted({sign * element.rest, sign * (element.rest + element.slack)})
+    ends[0] = np.nextafter(-1.0, -2.0) if ends[0] == -1.0 else ends[0]  # (-1 means the length of springref)
+    return {"springlength": numbers(ends)}
 
 
 def _laws(element: Spring | LinearSpringDamper) -> dict[str, str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from linkwise.errors import FileError, FileProblem, choices, shown
-from linkwise.files.packages import Folders, path_inside, resolve
+from linkwise.files.formats.sdf.included import losses, model_of
+from linkwise.files.packages import path_inside, resolve
+from linkwise.files.registry import ReadOptions, format_of
 from linkwise.files.report import Report
-from linkwise.files.text import LARGEST_DESCRIPTION, read_text
-from linkwise.files.xml_tree import Element, XmlError, read_xml
+from linkwise.files.text import LARGEST_DESCRIPTION, number, read_text, why_not
+from linkwise.files.xml_tree import INFINITE, Element, XmlError, read_xml
 from linkwise.spatial.quaternion import quaternion_rotation
 from linkwise.spatial.rotation import rpy_to_rotation
 from linkwise.spatial.scalar import FloatArray
@@ -59,9 +62,13 @@ class Values(Report):
         return default if child is None else (self.numbers(item, child, (default,)) or (default,))[0]
 
     def end(self, item: str, element: Element, tag: str, default: float) -> float:
-        """A number that may be infinite; so is one from `UNBOUNDED` on."""
+        """A limit that may be infinite; so is one from `UNBOUNDED` on."""
         child = self.only(item, element, tag)
-        value = None if child is None else self.bound(child, f"{item}: <{tag}>", child.text, UNBOUNDED)
+        said = "inf" if child is None else child.text.strip()
+        if child is not None and number(said) is None and said.lower() not in INFINITE:
+            self.drop(child, f"{item}: <{tag}>: {why_not(said)}", "there is no such limit")
+            child = None
+        value = None if child is None else self.bound(child, f"{item}: <{tag}>", said, UNBOUNDED)
         return default if value is None else value
 
     def flag(self, item: str, element: Element, tag: str) -> bool:
@@ -135,9 +142,9 @@ class Document:
         The models that are merged into those that include them, by the same.
     """
 
-    def __init__(self, values: Values, file: Path | None, package_dirs: Folders) -> None:
-        self.values, self.file = values, file
-        self.folders = [*package_dirs, *([] if file is None else [file.absolute().parent])]
+    def __init__(self, values: Values, file: Path | None, options: ReadOptions) -> None:
+        self.values, self.file, self.options = values, file, options
+        self.folders = [*options.package_dirs, *([] if file is None else [file.absolute().parent])]
         self.origins: dict[int, Origin] = {}
         self.merged: set[int] = set()
         self._count = 0
@@ -182,27 +189,41 @@ class Document:
             if file in open_files:
                 values.report(element, f"<include> of {uri!r}: the file includes itself")
                 return None
-            top = read_xml(read_text(file, LARGEST_DESCRIPTION))
+            top = self._sdf(read_text(file, LARGEST_DESCRIPTION), file)
         except (FileError, XmlError) as error:
             problems = error.problems if isinstance(error, FileError) else [error.problem]
             values.report(element, f"<include> of {uri!r}: {problems[0]}")
             return None
         top.include(uri, element.line)
-        version = file_version(values, top) if top.tag == "sdf" else (0,)
-        models = top.all("model") if top.tag == "sdf" else []
+        version, models = file_version(values, top), top.all("model")
         if not models and (top.find("light") is not None or top.find("actor") is not None):
             values.remark(element, f"<include> of {uri!r} is left out, for it holds no model")
             return None
         if len(models) != 1:
-            values.report(
-                element, f"<include> of {uri!r}: there are {len(models)} models; expected an <sdf> with one <model>"
-            )
+            values.report(element, f"<include> of {uri!r}: there are {len(models)} models; expected one <model>")
             return None
         self._override(element, models[0])
         if values.truth("<include>: merge", element, element.get("merge")):
             self.merged.add(id(models[0]))
         self.expand(models[0], (file, version), (*open_files, file))
         return models[0]
+
+    def _sdf(self, text: str, file: Path) -> Element:
+        """The ``<sdf>`` of a text; another description, such as a URDF, is made one."""
+        options = replace(self.options, root=None, xacro=None)
+        form = format_of(file, text, options)
+        if form.tag == "sdf":
+            return read_xml(text, "sdf")
+        reading = form.read(text, file, options)
+        lost = [] if reading.description is None else list(losses(reading.description.mechanism))
+        problems = reading.problems or [FileProblem(0, f"would be lost in an SDF: {part}") for part in lost]
+        if reading.description is None or problems:
+            raise FileError(file, problems)
+        for remark in reading.remarks:
+            self.values.remark(0, f"in {file.name!r}: {remark}")
+        name = reading.description.mechanism.name or file.stem
+        model = model_of(reading.description, name, is_free=form.tag == "robot")
+        return Element("sdf", {"version": "1.6"}, children=[model])
 
     def _override(self, element: Element, model: Element) -> None:
         """What an ``<include>`` says of the model in the place of what the file says."""

@@ -88,13 +88,13 @@ def parse(text: str, name: str, file: Path | None, options: ReadOptions) -> Read
     >>> parse(text, "", None, ReadOptions()).description.mechanism.names
     ('j',)
     """
-    values = Values()
+    values = Values(options.drop_unknown)
     try:
         top = read_xml(text, "sdf")
         version = file_version(values, top)
         if values.problems:
             return Reading(None, values.sorted_problems, {})
-        document = Document(values, file, options.package_dirs)
+        document = Document(values, file, options)
         worlds = top.all("world")
         if len(worlds) > 1:
             values.report(worlds[1], f"there are {len(worlds)} worlds; expected one")
@@ -127,8 +127,8 @@ class _Reader:
 
     def reading(self) -> Reading:
         values = self.values
-        if not self.world.models and not values.problems:
-            values.report(self.world.element, f"<{self.world.element.tag}> holds no <model>")
+        if not self.world.models and self.world.element is self.top and not values.problems:
+            values.report(self.top, "<sdf> holds no <model> and no <world>")
         gravity = self._gravity()
         if self.options.root in self.world.models:
             self._keep_model(str(self.options.root))
@@ -145,7 +145,8 @@ class _Reader:
         if values.problems or mechanism is None:
             return Reading(None, values.sorted_problems, self.lines)
         values.leave_unused(self.top, WHY)
-        return Reading(Description(mechanism, shapes=tuple(shapes)), [], self.lines, values.all_remarks)
+        description = Description(mechanism, shapes=tuple(shapes))
+        return Reading(description, [], self.lines, values.all_remarks, lacking=values.lacking)
 
     def _gravity(self) -> tuple[float, ...]:
         """The gravity of a world; a model alone says none."""
@@ -211,7 +212,7 @@ class _Reader:
             )
             inertial = Element("inertial", line=element.line)
         if inertial.find("fluid_added_mass") is not None:
-            self.values.report(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read; expected none")
+            self.values.drop(inertial, f"{item}: <fluid_added_mass> is an inertia that is not read")
         if self.values.truth(f"{item}: auto", inertial, inertial.get("auto")):
             return self._auto_body(item, link, inertial)
         frame = self.values.pose(f"{item}: <inertial>", inertial)
@@ -465,8 +466,7 @@ class _Reader:
             return None
         settings: dict[str, Any] = {"base": base, "floating": floats, "name": self.name or None, "gravity": tuple(gravity)}
         if not self.model_links:
-            self.values.report(self.world.element, "there is no link")
-            return None
+            self.model_links = self.values.ground_alone(self.world.element, "there is no <link>")
         make = lambda: Mechanism(self.model_links, loops=loops, springs=springs, **settings)  # noqa: E731
         mechanism = self.values.build("mechanism", make, self._line)
         return mechanism and with_tool_at_a_tip(mechanism)

@@ -39,10 +39,12 @@ class Notes(Report):
     ----------
     swap_limits : bool
         Whether reversed limits are exchanged.
+    drops : bool
+        Whether what is not known is left out.
     """
 
-    def __init__(self, swap_limits: bool = False) -> None:
-        super().__init__()
+    def __init__(self, swap_limits: bool = False, drops: bool = False) -> None:
+        super().__init__(drops)
         self.swap_limits = swap_limits
 
     def only(self, item: str, element: Element, tag: str) -> Element | None:
@@ -168,9 +170,10 @@ def _link(notes: Notes, element: Element, name: str) -> LinkElement:
     parts = {tag: notes.only(item, inertial, tag) for tag in ("origin", "mass", "inertia")}
     lines = {field: inertial.line if part is None else part.line for field, part in parts.items()}
     lines["com"] = lines.pop("origin")
-    for tag in ("mass", "inertia"):
-        if parts[tag] is None:
-            notes.report(inertial, f"{item}: <inertial> has no <{tag}>")
+    if parts["mass"] is None:
+        notes.report(inertial, f"{item}: <inertial> has no <mass>")
+    if parts["inertia"] is None:
+        notes.drop(inertial, f"{item}: <inertial> has no <inertia>", "the mass is that of a point")
     mass = 0.0 if parts["mass"] is None else notes.number(item, parts["mass"], "value")
     moments = [0.0] * 6 if parts["inertia"] is None else _moments(notes, item, parts["inertia"])
     lacks = parts["inertia"] is not None and any(parts["inertia"].get(attribute) is None for attribute in _PRODUCTS)
@@ -291,7 +294,8 @@ def _check_mimics(notes: Notes, joints: Sequence[JointElement]) -> None:
         why = f"that joint is {kinds.get(mimic.joint)}"
         if mimic.joint not in kinds:
             why = f"there is no such joint{notes.suggestion(mimic.joint, kinds, MEANT, joint.name)}"
-        notes.report(joint.line("mimic"), f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}")
+        said = f"joint {joint.name!r}: it mimics {mimic.joint!r}, but {why}"
+        notes.drop(joint.line("mimic"), said, "it moves by itself")
         del joint.fields["mimic"]
 
 

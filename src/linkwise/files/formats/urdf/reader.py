@@ -214,7 +214,7 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL) -> Reading:
         robot = read_xml(text, "robot")
     except XmlError as error:
         return Reading(None, [error.problem], {})
-    notes = Notes(options.swap_limits)
+    notes = Notes(options.swap_limits, options.drop_unknown)
     for child in robot.children:
         if child.tag == "drake:joint":
             child.tag = "joint"
