@@ -461,7 +461,7 @@ def given_springs(
     kinds = "Spring, LinearSpringDamper, EndStop, ConstantForce and BallSpring"
     result = check.several("springs", springs, ForceElement, kinds)
     names = [str(link.name) for link in links]
-    balls = [link.coordinate_name for link in links if link.joint == "ball"]
+    balls = [link.coordinate_name for link in links if link.has_quaternion and link.joint_model.is_rotation]
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
