@@ -6,6 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,7 +147,7 @@ class Constraint(ABC):
     def numbers(self) -> FloatArray:
         """The numbers of the task (..., p)."""
 
-    @property
+    @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for constraints that differ in their numbers only; hashable."""
         parts = (getattr(self, name) for name in self.keyed)
