@@ -230,6 +230,25 @@ def test_equalities_that_cannot_be_said_are_dropped_on_request() -> None:
     assert all("drop_unknown=True" in problem for problem in refused)
 
 
+def test_time_constants_that_nothing_can_have() -> None:
+    """A joint without inertia is refused in plain words; the least time constant is MuJoCo's."""
+    text = '<mujoco><worldbody><body><joint name="j" springdamper="{} 1"/>{}</body></worldbody></mujoco>'
+    assert "inertia" in parse(text.format(0.1, "")).problems[0].message
+    least = text.format(1e-200, '<geom size="1"/>')
+    (spring,) = parse(least).description.mechanism.springs  # type: ignore[union-attr]
+    assert spring.stiffness == pytest.approx(mujoco.MjModel.from_xml_string(least).jnt_stiffness[0], rel=1e-12)  # type: ignore[attr-defined]
+
+
+def test_a_body_outside_the_world_is_dropped_as_in_mujoco() -> None:
+    text = '<mujoco><body name="part"><geom size="1"/></body></mujoco>'
+    (problem,) = parse(text).problems
+    assert problem.message.endswith("expected it in the <worldbody>; with drop_unknown=True it is left out")
+    reading = parse(text, drop_unknown=True)
+    assert reading.description is not None
+    assert reading.description.mechanism.nv == mujoco.MjModel.from_xml_string(text).nv == 0
+    assert any("<worldbody>; it is left out" in str(remark) for remark in reading.remarks)
+
+
 def test_springs_of_tendons_around_geoms_are_named() -> None:
     body = '<body><joint/><geom name="pulley" size="1"/><site name="a"/></body><site name="b" pos="0 0 1"/>'
     path = '<site site="a"/><geom geom="pulley"/><site site="b"/>'

@@ -629,6 +629,18 @@ def test_mistakes(name: str) -> None:
     assert message in " / ".join(problem.message for problem in reading.problems)
 
 
+def test_the_world_of_an_included_urdf(tmp_path: Path) -> None:
+    """A link ``world`` of a URDF is the ground, on which its robot stands; without it the robot is free."""
+    stand = '<link name="world"/><joint name="s" type="fixed"><origin xyz="0 0 2"/><parent link="world"/>'
+    stand += '<child link="a"/></joint>'
+    include = f'<sdf version="1.9">{model("<include><uri>r.urdf</uri><name>r</name></include>")}</sdf>'
+    for inner, floats, height in ((stand, False, 2.0), ("", True, 0.0)):
+        (tmp_path / "r.urdf").write_text(f'<robot name="r">{inner}<link name="a"/></robot>')
+        mech = lw.loads(include, include_root=tmp_path)
+        assert (mech.floating, mech.link_names) == (floats, ("r::a",))
+        assert mech.link_poses(mech.neutral)[0, 2, 3] == height
+
+
 def test_an_mjcf_in_sdf(tmp_path: Path) -> None:
     """What stands on the ground there stands on it here; what a model of SDF cannot say is refused."""
     limb = '<joint name="b" type="{}"{}/><geom size="0.1" pos="0 0 0.3"/>'

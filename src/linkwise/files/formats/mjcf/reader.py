@@ -52,6 +52,9 @@ KNOWN = (*READ, *LEFT)
 TENDON_LEFT = "only fixed tendons and straight ones with a stiffness, damping or armature of their own act here"
 ACTUATOR_LEFT = "what drives the joints is not a part of the mechanism"
 
+#: No time constant, and no square of one, counts as less (MuJoCo's bound).
+TINY = 1e-15
+
 #: How many bodies one message names.
 MOST_NAMED = 10
 
@@ -131,6 +134,8 @@ class _Reader:
         for element in self.root.children:
             if element.tag == "deformable":
                 self.log.report(element, "<deformable>: a soft body is no rigid one")
+            elif element.tag == "body":  # (which MuJoCo overlooks)
+                self.log.drop(element, "<body> stands in <mujoco>; expected it in the <worldbody>")
             elif orders := [part for part in element.all("text") if element.tag == "custom" and part.get("name") == ORDER]:
                 self.order = (orders[-1].get("data") or "").split()
                 if len(orders) < len(element.children):
@@ -334,18 +339,18 @@ class _Reader:
             items[f"loop {loop.name!r}" if loop.name else f"loops[{k}]"] = said
         if self.log.problems:
             return None
-        mechanism, wrong = attempt(
-            "mechanism", lambda: Mechanism(links.model_links, loops=loops, motors=motors, springs=links.springs, **settings)
-        )
+
+        def make() -> Mechanism:
+            mechanism = Mechanism(links.model_links, loops=loops, motors=motors, springs=links.springs, **settings)
+            return self._with_time_constants(mechanism, links, held=bool(equalities.stays))
+
+        mechanism, wrong = attempt("mechanism", make)
         for problem in wrong:
             if problem.item in items:
                 items[problem.item].tell(problem)
             else:
                 self.log.report(self.root, str(problem))
-        if mechanism is None:
-            return None
-        timed = self._with_time_constants(mechanism, links, held=bool(equalities.stays))
-        return with_tool_at_a_tip(timed)
+        return mechanism and with_tool_at_a_tip(mechanism)
 
     def _borne(self, bodies: BodyTree) -> Sequence[float]:
         """The gravity that ``gravcomp`` counts with: none where forces of this kind are off, or an actuator has them."""
@@ -384,8 +389,8 @@ class _Reader:
             name = mechanism.links[k].coordinate_name
             at = balls[k] if k in balls else slice(first + places[k], first + places[k] + 1)
             inertia = 1.0 / float(mobility[at].mean())
-            stiffness = 0.0 if {"spring", "passive"} & off else inertia / (constant * ratio) ** 2
-            damping = 0.0 if {"damper", "passive"} & off else 2.0 * inertia / constant
+            stiffness = 0.0 if {"spring", "passive"} & off else inertia / max(TINY, (constant * ratio) ** 2)
+            damping = 0.0 if {"damper", "passive"} & off else 2.0 * inertia / max(TINY, constant)
             if k in balls:
                 springs.append(BallSpring(name, stiffness))
                 motors += [Motor(viscous=damping, joint=f"{name}{ending}") for ending, _ in ROTATION_COLUMNS["qd"]]

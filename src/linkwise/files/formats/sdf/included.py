@@ -48,15 +48,16 @@ def model_of(description: Description, name: str, *, is_free: bool) -> Element:
         outer = poses[BASE if mechanism.parents[k] < 0 else mechanism.link_names[mechanism.parents[k]]]
         poses[str(link.name)] = np.asarray(outer @ link.placement(), dtype=float)
     for k, link in enumerate(mechanism.links):
-        parent = WORLD if mechanism.parents[k] < 0 else mechanism.link_names[mechanism.parents[k]]
+        is_root = mechanism.parents[k] < 0
+        above = BASE if is_root else mechanism.link_names[mechanism.parents[k]]
         if link.name == WORLD:
             continue
         shapes = [_shape(shape, at) for at, shape in enumerate(description.shapes) if shape.link == link.name]
         model.children.append(_tag("link", _pose(poses[str(link.name)]), _inertial(link), *shapes, name=str(link.name)))
-        floats = link.joint == "floating" or (parent == WORLD and link.joint == "fixed" and (is_free or mechanism.floating))
+        floats = link.joint == "floating" or (is_root and link.joint == "fixed" and (is_free or mechanism.floating))
         if not floats:
-            at = poses[BASE if parent == WORLD and parent not in poses else parent] @ link.before
-            model.children.append(_joint(link, parent, np.asarray(at, dtype=float)))
+            frame = np.asarray(poses[above] @ link.before, dtype=float)
+            model.children.append(_joint(link, WORLD if is_root else above, frame))
     return model
 
 
