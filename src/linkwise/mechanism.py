@@ -11,7 +11,9 @@ import linkwise.dynamics
 import linkwise.kinematics
 import linkwise.looped  # (kernels that loop declare themselves)
 from linkwise.algorithm import LazyMethod, compiled, kernel_of
+from linkwise.dynamics.closed_loops.nullspace import allowed_motions
 from linkwise.dynamics.external import External, loaded_kernel
+from linkwise.dynamics.operational_space import closed_inverse_inertia
 from linkwise.kernel import Kernel
 from linkwise.kernel.interning import interned
 from linkwise.looped import configuration
@@ -244,8 +246,14 @@ class Mechanism(Tree):
     def manipulability(
         self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
     ) -> FloatArray:
-        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`."""
-        return linkwise.kinematics.manipulability(self.jacobian(q, link=link), mask, measure)
+        """How far from singular the Jacobian is (...,): see `linkwise.kinematics.manipulability`.
+
+        With loops that of the motions which they allow, per rad/s and m/s of all coordinates together.
+        """
+        jac = self.jacobian(q, link=link)
+        if self.loops:
+            jac = jac @ allowed_motions(self, q, "manipulability")
+        return linkwise.kinematics.manipulability(jac, mask, measure)
 
     @compiled
     def frame_velocity(
@@ -280,6 +288,13 @@ class Mechanism(Tree):
     def kinematic_hessian(self, q: npt.ArrayLike, link: int | str = "tool", frame: str = "world") -> FloatArray:
         """Derivative (..., 6, nv, nv) of `jacobian` by q, exact."""
         return self.kernel("kinematic_hessian", link=link, frame=frame)(q)  # type: ignore[no-any-return]
+
+    @compiled
+    def kinematic_hessian_product(
+        self, q: npt.ArrayLike, weights: npt.ArrayLike, link: int | str = "tool", frame: str = "world"
+    ) -> FloatArray:
+        """Derivative (..., nv, nv) of J' w by q, w the weights (..., 6) of the rows: force and moment on the frame, held."""
+        return self.kernel("kinematic_hessian_product", link=link, frame=frame)(q, weights)  # type: ignore[no-any-return]
 
     @compiled
     def analytic_jacobian(self, q: npt.ArrayLike, link: int | str = "tool", orientation: str = "rpy") -> FloatArray:
@@ -405,9 +420,14 @@ class Mechanism(Tree):
         return loaded_kernel(self, "forward_dynamics", external)(q, qd, tau)  # type: ignore[no-any-return]
 
     @compiled
-    def constraint_forces(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike) -> FloatArray:
-        """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m."""
-        return self.kernel("constraint_forces")(q, qd, tau)  # type: ignore[no-any-return]
+    def constraint_forces(
+        self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, external: External | None = None
+    ) -> FloatArray:
+        """Force and moment (..., K) that the second link of each loop receives from the first, in F1's axes, N and N m.
+
+        ``external`` as for `inverse_dynamics`.
+        """
+        return loaded_kernel(self, "constraint_forces", external)(q, qd, tau)  # type: ignore[no-any-return]
 
     def actuator_efforts(
         self,
@@ -570,7 +590,10 @@ class Mechanism(Tree):
         [[0.333, 0.0], [0.0, 1.333]]
         """
         rows_of(mask)
-        inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
+        if self.loops:
+            inverse = closed_inverse_inertia(self, q, link, frame)
+        else:
+            inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
         return linkwise.dynamics.operational_space_inertia(inverse, mask)
 
     # ── parameters and equations ───────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Loop, Mechanism, robots
+from linkwise import Loop, Mechanism, Wrench, robots
 from linkwise.dynamics import Contact, Contacts
 from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.spatial.transform import translation
@@ -242,3 +242,39 @@ def test_a_contact_that_holds_what_cannot_move_changes_nothing(name: str) -> Non
     if mech.loops:
         with pytest.raises(LinkwiseError, match="what floats or is not driven"):
             contacts.inverse_dynamics(q, 0 * qd, 0 * qd, driven=[6, 7])
+
+
+@pytest.mark.parametrize("name", ["open", "five_bar"])
+def test_wrenches_beside_the_contacts(name: str) -> None:
+    """Wrenches act as their efforts J' w at each state: on accelerations, forces, their derivatives, and loads shared."""
+    mech, q = (robots.planar_3r(), np.array([0.3, 0.5, -0.4])) if name == "open" else linkage(name)
+    first, tip = mech.link_names[0], mech.link_names[-1]
+    held_link = mech.loops[0].first if mech.loops else tip
+    contacts = Contacts(mech, [Contact("tip", held_link, POINT, "normal", normal=(0.3, 1.0, 0.0))])
+    push = {
+        first: Wrench((2.0, -3.0, 0.0), (0.0, 0.0, 0.4), point=(0.1, 0.2, 0.0)),
+        tip: Wrench((1.0, 2.0, 0.0), frame="world"),
+    }
+    closure = mech.kernel("closure_jacobian")(q) if mech.loops else np.zeros((1, mech.nv))
+    allowed = np.linalg.svd(closure)[2][np.linalg.matrix_rank(closure) :].T
+    qd = still(contacts, q, allowed @ np.linspace(0.4, -0.3, allowed.shape[1]))
+    tau = np.linspace(-1.0, 1.0, mech.nv)
+    felt = mech.kernel("external_efforts", wrenches=((first, "body"), (tip, "world")))
+    efforts = felt(q, [push[first].vector, push[tip].vector])
+    pushed = contacts.forward_dynamics(q, qd, tau, external=push)
+    for value, expected in zip(pushed, contacts.forward_dynamics(q, qd, tau + efforts), strict=True):
+        assert relative(value, expected) < ROUNDING
+    by, step = contacts.forward_dynamics_derivatives(q, qd, tau, external=push), 1e-5
+    ways = {"dtau": (mech.nv, lambda x: contacts.forward_dynamics(q, qd, tau + x, external=push)[1])}
+    if not mech.loops:
+        ways["dq"] = (mech.nv, lambda x: contacts.forward_dynamics(q + x, qd, tau, external=push)[1])
+    for way, (count, function) in ways.items():
+        slopes = [(function(x) - function(-x)) / (2.0 * step) for x in step * np.eye(count)]
+        assert relative(getattr(by, f"df_{way}"), np.stack(slopes, axis=-1)) < 1e-6
+    many = contacts.forward_dynamics_derivatives(q, qd, np.stack([tau, 2.0 * tau]), external=push)
+    assert all(relative(table[0], vars(by)[field]) < ROUNDING for field, table in vars(many).items())
+    shared = contacts.inverse_dynamics(q, qd, pushed[0], driven=[0] if mech.loops else [0, 1], external=push)
+    assert relative(contacts.forward_dynamics(q, qd, shared[0], external=push)[0], pushed[0]) < ROUNDING
+    if mech.loops:
+        lent = mech.constraint_forces(q, qd, tau, external=push)
+        assert relative(lent, mech.constraint_forces(q, qd, tau + efforts)) < ROUNDING

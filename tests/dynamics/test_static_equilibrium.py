@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Spring, Wrench, robots
+from linkwise import LinearSpringDamper, Link, LinkWrenches, Loop, Mechanism, Spring, Wrench, robots
 from linkwise.errors import ArgumentError
 from linkwise.spatial.transform import translation
 from support.random_linkages import random_loop
@@ -115,8 +115,45 @@ def test_loops_in_space_with_springs_efforts_and_wrenches(seed: int) -> None:
     assert alone.stable == rest.stable[1]
 
 
+def test_wrenches_of_a_batch_on_a_linkage() -> None:
+    """Each of a batch of wrenches, however they are said, at one configuration: as it is alone."""
+    bars = robots.five_bar()
+    q, tables = bars.linkage().position([0.3, 0.4]).q, np.random.default_rng(0).normal(size=(2, 4, 6)) * 0.01
+    first = bars.link_names[0]
+    for said in (
+        lambda w: w[..., 0, :],
+        lambda w: LinkWrenches(w, "world"),
+        lambda w: {"tool": Wrench(w[..., 0, :3], point=(0.1, 0, 0)), first: [0, 0.1, 0, 0, 0, 0]},
+    ):
+        both = bars.static_equilibrium(q, external=said(tables))
+        assert both.success.all()
+        assert all(np.array_equal(both.q[k], bars.static_equilibrium(q, external=said(tables[k])).q) for k in range(2))
+
+
+def test_bodies_that_float_are_held_by_springs_loops_and_wrenches() -> None:
+    """A machine on four springs hangs lower by m g / (4 k); pinned by a loop it hangs below the pin; a wrench carries it."""
+    body = Link(name="machine", joint="floating", parent="base", mass=10.0, com=(0, 0, -0.1), inertia=(0.3, 0.4, 0.5))
+    corners = [(x, y) for x in (-0.5, 0.5) for y in (-0.4, 0.4)]
+    springs = [LinearSpringDamper([("machine", (x, y, 0.0)), ("base", (x, y, 1.0))], 500.0, 1.0) for x, y in corners]
+    machine = Mechanism([body], springs=springs)
+    near = machine.integrate(machine.neutral, [0.05, -0.03, 0.02, 0.1, -0.05, 0.05])
+    rest = machine.static_equilibrium(near)
+    assert rest.success
+    assert rest.stable
+    assert np.abs(rest.q - [0, 0, -10.0 * 9.81 / 2000.0, 1, 0, 0, 0]).max() < 1e-9
+    heave = machine.modes(rest.q)
+    assert np.abs(heave.squares - 200.0).min() < 1e-9, "up and down as a mass on four springs: 4 k / m"
+    pinned = Mechanism([body], loops=[Loop("point", "base", "machine", second_frame=translation(0.2, 0.0, 0.2))])
+    hung = pinned.static_equilibrium(near)
+    assert hung.success
+    assert np.abs(pinned.center_of_mass(hung.q) - [0, 0, -np.hypot(0.2, 0.3)]).max() < 1e-9
+    carried = Mechanism([body]).static_equilibrium(near, external={"machine": Wrench((0, 0, 98.1), frame="world")})
+    assert carried.success
+    assert carried.neutral
+
+
 def test_mistakes_are_named() -> None:
-    with pytest.raises(ArgumentError, match=r"floating|floats"):
+    with pytest.raises(ArgumentError, match="no spring, loop, effort or wrench holds it"):
         variant("floating 0").static_equilibrium(random_state(variant("floating 0"))[0])
     bars = robots.four_bar()
     links = [link.replace(before=translation(9.0)) if link.name == "rocker" else link for link in bars.links]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Inertia, Link, Mechanism, Mimic, Motor, robots, symbols
+from linkwise import Inertia, LinearSpringDamper, Link, Mechanism, Mimic, Motor, robots, symbols
 from linkwise.errors import ArgumentError
 from linkwise.model.joints import Floating
 from linkwise.spatial.transform import inverse, transform
@@ -135,6 +135,29 @@ def test_an_attached_mechanism_moves_on_its_frame(first: str, second: str, to: s
     assert max(errors) < BOUND
 
 
+def test_a_mechanism_that_floats_is_attached_on_a_floating_joint() -> None:
+    """A robot beside another: with the coordinates of its base, its motion is its own, wherever the base is placed."""
+    other = heavier("floating rotors 3").replace(
+        springs=[LinearSpringDamper([("base", (0.1, 0, 0)), ("part1", (0, 0.2, 0.1))], 30.0, 0.1)],
+        motors=[Motor(inertia=0.2, viscous=0.1, joint="base_wy")],
+    )
+    one, at = robots.planar_2r().replace(gravity=other.gravity), random_pose(np.random.default_rng(9))
+    both = one.attach(other, to="base", at=at, prefix="far ")
+    assert both.coordinate_names[:7] == tuple(f"far {name}" for name in other.coordinate_names[:7])
+    assert both.drives[-1].joint == "far base_wy"
+    alone = other.replace(base=one.base @ at @ other.base)
+    q, qd, qdd = random_state(other, 3)
+    still = np.zeros(2)
+    whole = [np.concatenate([x[:at], still, x[at:]]) for x, at in ((q, 7), (qd, 6), (qdd, 6))]
+    assert_poses(poses(both, whole[0]), {f"far {k}": v for k, v in poses(alone, q).items()}, [f"far {other.link_names[-1]}"])
+    tau = np.delete(direct(both, "inverse_dynamics", *whole), [6, 7])
+    error = relative(tau, direct(alone, "inverse_dynamics", q, qd, qdd))
+    print(f"{error:.1e}")
+    assert error < BOUND
+    twice = both.attach(other, to="base", prefix="further ")
+    assert twice.nv == both.nv + other.nv
+
+
 def rigid_parts(mech: Mechanism, q: np.ndarray) -> list[np.ndarray]:
     """Pseudo-inertias (4, 4) about the world origin of all masses of a mechanism at rest."""
     frames = poses(mech, q)
@@ -183,6 +206,22 @@ def test_loops_stay_closed() -> None:
     assert gap < 1e-12, "the tolerance of the linkage"
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_linkage_whose_joints_are_held_is_a_structure(count: int) -> None:
+    """Nothing moves, nothing vibrates, it rests where it is, and all of it is asked as before."""
+    bar = robots.four_bar()
+    q = bar.linkage(["crank"]).trace([0.7]).q[0]
+    stiff = bar.lock(dict(zip(bar.names[:count], q, strict=False)))
+    left, still = q[count:], np.zeros(3 - count)
+    assert np.abs(stiff.forward_dynamics(left, still, still + 1.0)).max(initial=0.0) < 1e-12
+    assert stiff.modes(left).frequencies.shape == (0,)
+    assert stiff.modes(left).shapes.shape == (3 - count, 0)
+    assert stiff.static_equilibrium(left).success
+    if count == 1:
+        with pytest.raises(ArgumentError, match="nothing is left to drive"):
+            bar.lock(dict(zip(bar.names[:2], q, strict=False))).equations(driven=["rocker"])
+
+
 def test_symbols_stay_symbols() -> None:
     a = symbols("a")
     arm = Mechanism([Link(after=transform(None, (a, 0.0, 0.0))), Link(after=transform(None, (a, 0.0, 0.0)))])
@@ -211,7 +250,7 @@ GRIPPER = Mechanism([Link(joint="prismatic", name="finger", limits=(0.0, 0.04), 
         (lambda arm: arm.attach(arm), ("link1", "link2", "prefix")),
         (lambda arm: arm.attach(GRIPPER, to="hand"), ("'hand'", "link1")),
         (lambda arm: arm.attach(GRIPPER, at=np.ones((4, 4))), ("at", "rigid")),
-        (lambda arm: arm.attach(GRIPPER.replace(floating=True)), ("gripper", "floats")),
+        (lambda arm: arm.replace(floating=True).attach(GRIPPER.replace(floating=True)), ("'base'", "prefix")),
         (lambda arm: arm.with_payload(1.0).attach(GRIPPER, use_tool=True), ("payload",)),
     ],
 )

@@ -12,6 +12,8 @@ from linkwise.spatial.rotation import rotation_to_rpy
 from support.exact_derivatives import along, by_motion, gradients, rates
 from support.random_mechanisms import VARIANTS, direct, random_state, relative, variant
 
+WRENCH = np.array([1.0, -2.0, 0.5, 0.3, -0.7, 1.1])
+
 BOUND = 1e-12
 """Rounding; seen: 2e-14."""
 
@@ -43,7 +45,8 @@ def test_velocity_and_acceleration_of_a_frame(name: str, frame: str) -> None:
         (rate_by_q, by_motion(mech, "frame_acceleration", q, qd, qdd, **options)),
         (rate_by_qd, gradients(mech, "frame_acceleration", (q, qd, qdd), 1, **options)[0]),
         (rate_by_qdd, jac),
-        (direct(mech, "kinematic_hessian", q, **options) @ qd, rate),
+        ((hessian := direct(mech, "kinematic_hessian", q, **options)) @ qd, rate),
+        (direct(mech, "kinematic_hessian_product", q, WRENCH, **options), np.tensordot(WRENCH, hessian, 1)),
     ]
     errors += [np.abs(one - other).max() / size for one, other in pairs]
     print([f"{error:.1e}" for error in errors])
@@ -121,6 +124,7 @@ def test_batches_are_their_rows() -> None:
         (arm.frame_velocity_derivatives(q, qd)[0], arm.frame_velocity_derivatives(q[2], qd[2])[0]),
         (arm.frame_acceleration_derivatives(q, qd, qdd)[1], arm.frame_acceleration_derivatives(q[2], qd[2], qdd[2])[1]),
         (arm.kinematic_hessian(q), arm.kinematic_hessian(q[2])),
+        (arm.kinematic_hessian_product(q, WRENCH), arm.kinematic_hessian_product(q[2], WRENCH)),
         (arm.analytic_jacobian_dot(q, qd), arm.analytic_jacobian_dot(q[2], qd[2])),
     ):
         assert (whole[2] == row).all()

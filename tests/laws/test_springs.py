@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,12 @@ ROUNDING = 2e-12
 def sprung(name: str) -> Mechanism:
     """A variant with a spring and damper on its first coordinate, a tendon over all, an end stop that is touched, lines
     between the base and the links: one with a rest, one through three points, one with a linear force, two with inertia; a
-    constant force, and springs on ball joints."""
+    constant force, and springs and end stops on ball joints."""
     mech = variant(name)
     rng = np.random.default_rng(3)
     names = [coordinate for link in mech.links for coordinate in link.coordinate_names]
     first, last = mech.link_names[0], mech.link_names[-1]
+    balls = [at.name for at in mech.manifold_joints if at.joint.is_rotation]
     return mech.replace(
         springs=[
             Spring(names[0], stiffness=30.0, rest=0.3, damping=2.0, force=0.7),
@@ -45,7 +47,8 @@ def sprung(name: str) -> Mechanism:
             ),
             LinearSpringDamper([("base", (2.0, 0, 0)), (last, (0, 0, 0))], 4.0, name="linear"),
             ConstantForce(last, (3.0, -2.0, 5.0), (0.1, 0.2, 0.3)),
-            *(BallSpring(x.coordinate_name, 6.0, (0.6, 0.0, 0.8, 0.0)) for x in mech.links if x.joint == "ball"),
+            *(BallSpring(name, 6.0, (0.6, 0.0, 0.8, 0.0)) for name in balls),
+            *(EndStop(name, 20.0, 3.0, limits=(0.0, 0.1)) for name in balls),
         ]
     )
 
@@ -145,6 +148,31 @@ def test_potentials_locked_attached_and_at_rest(tmp_path: Any) -> None:
     lw.save(arm, tmp_path / "arm.toml")
     assert lw.load(tmp_path / "arm.toml") == arm
     assert "springs on wrist, link b (a constant force)" in str(arm)
+
+
+def test_end_stops_of_ball_joints(tmp_path: Path) -> None:
+    """The axis is pushed back into the cone with k x + d x dx/dt, x how far it leans beyond; twist costs nothing."""
+    hip = Link(name="thigh", joint="ball", limits=(0.0, 0.5), mass=1.0, com=(0.1, 0.0, -0.3), inertia=(0.1, 0.2, 0.15))
+    leg = Mechanism([hip], springs=[EndStop("thigh", 40.0, 8.0), BallSpring("thigh", 2.0)], gravity=(0, 0, 0))
+    stop = leg.replace(springs=leg.springs[:1])
+    twist, lean = np.array([np.cos(0.4), 0, 0, np.sin(0.4)]), np.array([np.cos(0.35), np.sin(0.35), 0, 0])
+    assert np.abs(stop.spring_torque(twist, [0.3, 0.2, 0.1])).max() < 1e-15
+    found = stop.spring_torque(lean, [1.5, 0.4, 0.3])
+    assert np.abs(found - [40.0 * 0.2 + 8.0 * 0.2 * 1.5, 0.0, 0.0]).max() < 1e-14
+    assert abs(stop.potential_energy(lean) - 0.5 * 40.0 * 0.2**2) < 1e-15
+    elastic = stop.replace(springs=[EndStop("thigh", 40.0)])
+    swung = lw.simulate(elastic, [1.0, 0, 0, 0], [1.0, 0.5, 0.2], t=(1.0, 0.01), method="dop853", energies=True)
+    assert np.abs(swung.energy_error).max() < 1e-8, "the tolerance of the steps"
+    assert swung.potential.max() > 0.01
+    path = tmp_path / "leg.toml"
+    lw.save(leg, path)
+    again = lw.load(path)
+    assert {type(spring) for spring in again.springs} == {EndStop, BallSpring}
+    assert np.array_equal(again.spring_torque(lean, [1.0, 2.0, 3.0]), leg.spring_torque(lean, [1.0, 2.0, 3.0]))
+    with pytest.raises(ModelError, match="limits is None; expected two numbers"):
+        Mechanism([hip.replace(limits=None)], springs=[EndStop("thigh", 1.0)])
+    with pytest.raises(ModelError, match=r"restitution is 0\.5"):
+        leg.replace(springs=[EndStop("thigh", restitution=0.5)])
 
 
 def test_where_the_points_of_a_line_coincide() -> None:

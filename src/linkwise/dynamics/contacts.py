@@ -15,6 +15,7 @@ from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates, efforts_at
 from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, cut_open, driven_speeds, free_motions, freedom_at
+from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.errors import ArgumentError, LinkwiseError, choices, members, shown
 from linkwise.extras import quadratic_programs
@@ -255,6 +256,7 @@ class Contacts:
         tau: npt.ArrayLike,
         active: Sequence[str] | None = None,
         damping: float = 0.0,
+        external: External | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return qdd (..., nv) and the contact forces (..., k): M qdd + h = tau + J' f, J qdd = -dJ/dt qd.
 
@@ -271,13 +273,15 @@ class Contacts:
             The contacts that are switched on; all by default.
         damping : float
             Rate in 1/s at which velocities at the contacts decay: J qdd = -dJ/dt qd - damping J qd.
+        external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
+            What else acts on links, as for `Mechanism.forward_dynamics`.
 
         Raises
         ------
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
-        free = kernel_of(self.tree, "forward_dynamics")(q, qd, vectors("tau", tau, self.tree.nv))
+        free = loaded_kernel(self.tree, "forward_dynamics", external)(q, qd, vectors("tau", tau, self.tree.nv))
         return self._constrained(q, qd, np.asarray(free), active, damping)
 
     def constrained(
@@ -312,6 +316,7 @@ class Contacts:
         tau: npt.ArrayLike,
         active: Sequence[str] | None = None,
         damping: float = 0.0,
+        external: External | None = None,
     ) -> ContactDerivatives:
         """Derivatives of what `forward_dynamics` returns, by q, qd and tau, exact.
 
@@ -319,7 +324,7 @@ class Contacts:
         loops closed, by d(J') f and by J' df, of which J dqdd = -d(J qdd + dJ/dt qd) decides (J. Carpentier, N. Mansard,
         "Analytical derivatives of rigid body dynamics algorithms", RSS 2018, section V). dq is a small motion, as
         `integrate` takes it. With loops they hold along motions that keep these closed. Where equations depend on others,
-        those of the forces of least squares; NaN by what would make equations contradict each other.
+        those of the forces of least squares; NaN by what would make equations contradict each other. ``external`` is held.
 
         Raises
         ------
@@ -334,11 +339,12 @@ class Contacts:
         >>> held.forward_dynamics_derivatives([0.0, 0.5], [0.0, 0.0], [0.0, 0.0]).df_dtau.round(3)
         array([[ 0.088, -1.327]])
         """
-        qdd, forces = self.forward_dynamics(q, qd, tau, active, damping)
-        q, qd = np.asarray(q, dtype=float), np.asarray(qd, dtype=float)
+        qdd, forces = self.forward_dynamics(q, qd, tau, active, damping, external)
+        state = (np.asarray(part, dtype=float) for part in (q, qd, tau))
+        q, qd, tau = (np.broadcast_to(part, (*qdd.shape[:-1], part.shape[-1])) for part in state)
         jac = self.jacobian(q, active)
-        pushed = np.asarray(tau, dtype=float) + _product(np.swapaxes(jac, -1, -2), forces)
-        by_q, by_qd, by_tau = kernel_of(self.tree, "forward_dynamics_derivatives")(q, qd, pushed)
+        pushed = tau + _product(np.swapaxes(jac, -1, -2), forces)
+        by_q, by_qd, by_tau = loaded_kernel(self.tree, "forward_dynamics", external, "_derivatives")(q, qd, pushed)
         held, at_q, at_qd, turned = np.zeros(by_q.shape), *(np.zeros(jac.shape) for _ in range(3))
         response = self.response(q, jac)
         delassus = jac @ response
@@ -479,6 +485,7 @@ class Contacts:
         active: Sequence[str] | None = None,
         cones: bool = False,
         driven: Sequence[int | str] | int | str | None = None,
+        external: External | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the efforts tau (..., nv) of a motion and the contact forces (..., k) that share the load.
 
@@ -498,6 +505,8 @@ class Contacts:
         driven : sequence of int or str, optional
             The coordinates that have an effort, by name or by the index of their speed; by default all but those of what
             floats, and with loops those with motors.
+        external : (..., 6) array_like, Wrench, LinkWrenches or mapping, optional
+            What else acts on links, as for `Mechanism.inverse_dynamics`.
 
         Raises
         ------
@@ -511,7 +520,7 @@ class Contacts:
         """
         tree, jac, at = self.tree, self.jacobian(q, active), self._driven(driven)
         motion = vectors("qd", qd, tree.nv), vectors("qdd", qdd, tree.nv)
-        efforts = kernel_of(cut_open(tree), "inverse_dynamics")(q, *motion)
+        efforts = loaded_kernel(cut_open(tree), "inverse_dynamics", external)(q, *motion)
         jac = np.broadcast_to(jac, (*efforts.shape[:-1], *jac.shape[-2:]))
         idle = self._idle(q, at)
         carried, load = _felt(idle, np.swapaxes(jac, -1, -2)), _product(np.swapaxes(idle, -1, -2), efforts)
@@ -528,7 +537,7 @@ class Contacts:
             raise LinkwiseError(f"{problem}: {float(left.max()):.3g} N or N m are left")
         held = _product(np.swapaxes(jac, -1, -2), forces)
         if tree.loops:
-            return efforts_at(tree, at, q, *motion, None, "inverse_dynamics", held)[0], forces
+            return efforts_at(tree, at, q, *motion, external, "inverse_dynamics", held)[0], forces
         tau = np.zeros_like(efforts)
         tau[..., at] = (efforts - held)[..., at]
         return tau, forces

@@ -161,6 +161,33 @@ def loaded_kernel(tree: Tree, name: str, external: External | None, suffix: str 
     return lambda *states: kernel(*states, values)
 
 
+def rows_of_external(external: External | None) -> tuple[tuple[int, ...], Callable[[tuple[int, ...]], External | None]]:
+    """The batch of wrenches, and those of one place of a batch that theirs are broadcast to, by the index of the place."""
+    if external is None:
+        return (), lambda index: None
+    if isinstance(external, Mapping):
+        parts = {name: rows_of_external(value) for name, value in external.items()}
+        batch = np.broadcast_shapes(*(shape for shape, _ in parts.values()))
+        return batch, lambda index: {name: row(index) for name, (_, row) in parts.items()}  # type: ignore[misc]
+    if isinstance(external, Wrench):
+        names = ("force", "moment", "point")
+        fields = {name: np.asarray(value) for name in names if (value := getattr(external, name)) is not None}
+        batch = np.broadcast_shapes(*(value.shape[:-1] for value in fields.values()))
+        return batch, lambda index: Wrench(**{k: _row(v, index, 1) for k, v in fields.items()}, frame=external.frame)
+    if isinstance(external, LinkWrenches):
+        table = np.asarray(external.wrenches)
+        return table.shape[:-2], lambda index: LinkWrenches(_row(table, index, 2), external.frame)
+    whole = vectors("external", external, 6)
+    return whole.shape[:-1], lambda index: _row(whole, index, 1)
+
+
+def _row(values: FloatArray, index: tuple[int, ...], core: int) -> FloatArray:
+    """The row of an array (..., core) at the place of a batch that it is broadcast to."""
+    batch = values.shape[: values.ndim - core]
+    place = index[len(index) - len(batch) :]
+    return np.asarray(values[tuple(k if size > 1 else 0 for k, size in zip(place, batch, strict=True))])
+
+
 def _wrench(name: Any, value: Any) -> Wrench:
     both = vectors(f"external: {name}", value, 6)
     return Wrench(both[..., :3], both[..., 3:])

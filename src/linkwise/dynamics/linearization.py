@@ -300,7 +300,9 @@ def _vibrations(module: Any, stiffness: Any, mass: Any) -> tuple[Any, ...]:
 
 
 def _rounding(module: Any, squares: Any) -> Any:
-    """Below which squares (..., 1) are zero."""
+    """Below which squares (..., 1) are zero; of no squares, none."""
+    if squares.shape[-1] == 0:
+        return squares
     return max(NEUTRAL, 64.0 * module.finfo(squares.dtype).eps) * module.amax(module.abs(squares), axis=-1, keepdims=True)
 
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import algorithm, kernel_of
 from linkwise.arrays import Signature
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates
+from linkwise.dynamics.closed_loops.nullspace import allowed_motions, cut_open, freedom_at
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
 from linkwise.errors import ArgumentError
@@ -19,7 +21,7 @@ from linkwise.kinematics.manipulability import manipulability
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import factor
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import rows_of
+from linkwise.spatial.validation import rows_of, vectors
 
 #: A direction in which the scaled inverse inertia is less than this is one in which the frame cannot accelerate.
 SINGULAR = 1e-10
@@ -132,12 +134,13 @@ def operational_space_dynamics(
 ) -> OperationalSpace:
     """Return the dynamics of a frame in the directions asked for: see `OperationalSpace`.
 
-    At a singular position it is that of the directions in which the frame can accelerate.
+    At a singular position it is that of the directions in which the frame can accelerate. With loops N inverse(N' M N) N'
+    takes the place of inverse(M), N the motions that they allow: their forces are counted, and the state must close them.
 
     Parameters
     ----------
     tree : Mechanism
-        Without closed loops.
+        What moves.
     q, qd : (..., nq), (..., nv) array_like
         State.
     link, frame
@@ -155,6 +158,8 @@ def operational_space_dynamics(
            [0., 0., 0.]])
     """
     rows, options = list(rows_of(mask)), {"link": link, "frame": frame}
+    if tree.loops:
+        return _closed_dynamics(tree, q, qd, rows, options)
     terms = [kernel_of(tree, name, None, options)(q) for name in ("inverse_operational_space_inertia", "jacobian")]
     terms += [kernel_of(tree, "jacobian_dot", None, options)(q, qd)]
     terms += [kernel_of(tree, "mass_matrix")(q), kernel_of(tree, "gravity_torque")(q), kernel_of(tree, "bias_torque")(q, qd)]
@@ -178,6 +183,42 @@ def operational_space_dynamics(
     return OperationalSpace(*arrays.apply("operational_space_dynamics", compute, signature, terms))
 
 
+def closed_inverse_inertia(tree: Tree, q: npt.ArrayLike, link: int | str, frame: str = "world") -> FloatArray:
+    """`inverse_operational_space_inertia` (..., 6, 6) with loops closed: the frame's accelerations by forces on it."""
+    jac = kernel_of(tree, "jacobian", None, {"link": link, "frame": frame})(q)
+    return np.asarray(jac @ _response(tree, q, "operational_space_inertia") @ np.swapaxes(jac, -1, -2))
+
+
+def _response(tree: Tree, q: npt.ArrayLike, name: str) -> FloatArray:
+    """Accelerations by efforts (..., nv, nv), the loops closed."""
+    free = allowed_motions(tree, q, name)
+    onto = np.swapaxes(free, -1, -2)
+    return np.asarray(free @ np.linalg.solve(onto @ kernel_of(tree, "mass_matrix")(q) @ free, onto))
+
+
+def _closed_dynamics(
+    tree: Tree, q: npt.ArrayLike, qd: npt.ArrayLike, rows: list[int], options: dict[str, Any]
+) -> OperationalSpace:
+    """With loops; arrays of NumPy. Without forces they accelerate by the part of any solution that moves no inertia."""
+    name, open_tree = "operational_space_dynamics", cut_open(tree)
+    response, speeds = _response(tree, q, name), vectors(f"{name}: qd", qd, tree.nv)
+    closed_rates(tree, freedom_at(tree, q, name), q, name, qd=speeds)
+    jac, rate = (kernel_of(tree, part, None, options) for part in ("jacobian", "jacobian_dot"))
+    jac, rate = jac(q)[..., rows, :], rate(q, speeds)[..., rows, :]
+    across = np.swapaxes(jac, -1, -2)
+    inertia = _inertia(np, jac @ response @ across, list(range(len(rows))))
+    inverse = response @ across @ inertia
+    weight, bias = kernel_of(open_tree, "gravity_torque")(q), kernel_of(open_tree, "bias_torque")(q, speeds)
+    closing = -np.linalg.pinv(kernel_of(tree, "closure_jacobian")(q), rcond=SINGULAR)
+    coasting = (closing @ kernel_of(tree, "closure_bias")(q, speeds)[..., None])[..., 0]
+    felt = (kernel_of(tree, "mass_matrix")(q) @ coasting[..., None])[..., 0]
+    coasting = coasting - (response @ felt[..., None])[..., 0]
+    moved = (jac @ coasting[..., None] + rate @ speeds[..., None])[..., 0]
+    coriolis = ((bias - weight)[..., None, :] @ inverse)[..., 0, :] - (inertia @ moved[..., None])[..., 0]
+    gravity = (weight[..., None, :] @ inverse)[..., 0, :]
+    return OperationalSpace(inertia, coriolis, gravity, inverse, np.eye(tree.nv) - across @ np.swapaxes(inverse, -1, -2))
+
+
 def dynamic_manipulability(
     tree: Tree, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
 ) -> FloatArray:
@@ -186,7 +227,7 @@ def dynamic_manipulability(
     Parameters
     ----------
     tree : Mechanism
-        Without closed loops.
+        What moves; with loops, by the motions that they allow.
     q : (..., nq) array_like
         Configuration.
     link, mask
@@ -212,9 +253,17 @@ def dynamic_manipulability(
             values = numpy.linalg.eigvalsh(inverse[..., rows, :][..., rows])
             return (numpy.clip(values[..., 0], 0.0, None) / numpy.where(values[..., -1] > 0, values[..., -1], 1.0),)
 
-        inverse = kernel_of(tree, "inverse_operational_space_inertia", None, {"link": link})(q)
+        if tree.loops:
+            inverse = closed_inverse_inertia(tree, q, link)
+        else:
+            inverse = kernel_of(tree, "inverse_operational_space_inertia", None, {"link": link})(q)
         (result,) = arrays.apply("dynamic_manipulability", compute, Signature(((6, 6),), ((),), ("float64",)), [inverse])
         return result  # type: ignore[no-any-return]
+
+    if tree.loops:
+        jac = kernel_of(tree, "jacobian", None, {"link": link})(q)
+        free = allowed_motions(tree, q, "dynamic_manipulability")
+        return manipulability(jac @ _response(tree, q, "dynamic_manipulability") @ free, mask, measure)
 
     def response(numpy: Any, jac: Any, mass: Any) -> tuple[Any, ...]:
         return (numpy.swapaxes(numpy.linalg.solve(mass, numpy.swapaxes(jac, -1, -2)), -1, -2),)

@@ -121,6 +121,9 @@ def spring_efforts(tree: Tree, q: Array, qd: Array) -> Array:
         tension = term.element.tension(length, rate)
         for k, ratio in term.ratios:
             taken[first + k] = taken[first + k] + ratio * tension
+    for stop, at in tree.ball_stops:
+        angle, slope = at.joint.lean(q[at.q])
+        taken[at.v] = taken[at.v] + stop.tension(angle, slope @ qd[at.v]) * slope
     return taken
 
 
@@ -136,7 +139,7 @@ def spring_energy(tree: Tree, q: Array) -> Any:
             total = total + 0.5 * element.stiffness * (gap @ gap)
         else:
             total = total + element.energy(line_slope(tree, element, q)[0])
-    return total
+    return sum((stop.energy(at.joint.lean(q[at.q])[0]) for stop, at in tree.ball_stops), total)
 
 
 def line_effort(tree: Tree, element: ForceElement, q: Array, qd: Array) -> Array:

@@ -13,7 +13,7 @@ from linkwise.algorithm import algorithm_options, find, kernel_of
 from linkwise.arrays import DifferentiableFramework, Framework, Signature, by_library
 from linkwise.arrays.implicit import implicit_function
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
-from linkwise.dynamics.external import External, loaded_kernel, wrench_arguments
+from linkwise.dynamics.external import External, loaded_kernel, rows_of_external, wrench_arguments
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
 from linkwise.loops.loop_solver import NEARLY, closed_near, closing
@@ -136,7 +136,7 @@ def static_equilibrium(
     Parameters
     ----------
     tree : Mechanism
-        On a fixed base.
+        What rests. What floats is held by springs on lines, loops, efforts or wrenches.
     q0 : (..., nq) array_like
         Where the search begins; loops are closed first, by the nearest way.
     tau : (..., nv) array_like
@@ -149,7 +149,7 @@ def static_equilibrium(
     Raises
     ------
     ArgumentError
-        Where something floats, or loops cannot be closed near q0.
+        Where something floats that nothing holds, or loops cannot be closed near q0.
 
     Examples
     --------
@@ -160,20 +160,27 @@ def static_equilibrium(
     ([-1.570796, 0.0], True, True)
     """
     at = vectors("static_equilibrium: q0", q0, tree.nq)
-    if tree.floating:
-        raise ArgumentError(f"static_equilibrium: {tree.name!r} floats; lock({{}}, base=T) holds its base")
-    if free := [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]:
-        raise ArgumentError(f"static_equilibrium: {free[0]!r} of {tree.name!r} floats; lock({{{free[0]!r}: pose}}) holds it")
     tolerance = positive("static_equilibrium: tol", tol)
     held = vectors("static_equilibrium: tau", tau if np.ndim(tau) else np.full(tree.nv, tau), tree.nv)
-    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1])
+    free = [joint.name for joint in tree.manifold_joints if not joint.joint.is_rotation]
+    tied = (tree.loops and not tree.floating) or any(element.links for element in tree.springs)
+    if free and not (tied or external is not None or held.any()):
+        lock = "lock({}, base=T)" if tree.floating else f"lock({{{free[0]!r}: pose}})"
+        raise ArgumentError(
+            f"static_equilibrium: {free[0]!r} of {tree.name!r} floats, and no spring, loop, effort or wrench holds it;"
+            f" {lock} does"
+        )
+    shape, wrenches_at = rows_of_external(external)
+    batch = np.broadcast_shapes(at.shape[:-1], held.shape[:-1], shape)
     q, held = (np.array(np.broadcast_to(part, (*batch, part.shape[-1]))) for part in (at, held))
     if not tree.loops:
         return _search(_OpenRest(tree, held, external), q, tolerance)
     if not batch:
         return _search(_ClosedRest(tree, held, external), _closed(tree, q), tolerance)
-    rows = zip(q.reshape(-1, tree.nq), held.reshape(-1, tree.nv), strict=True)
-    alone = [_search(_ClosedRest(tree, efforts, external), _closed(tree, row), tolerance) for row, efforts in rows]
+    alone = [
+        _search(_ClosedRest(tree, held[index], wrenches_at(index)), _closed(tree, q[index]), tolerance)
+        for index in np.ndindex(batch)
+    ]
     fields = (np.array([getattr(equilibrium, name) for equilibrium in alone]) for name in StaticEquilibrium.__annotations__)
     return StaticEquilibrium(*(values.reshape(*batch, *values.shape[1:]) for values in fields))
 
@@ -224,7 +231,7 @@ class _ClosedRest(_OpenRest):
         except ArgumentError:
             return np.array([np.inf]), np.array(0.0)
         needed, size = super().missing(q)
-        return (free.units * needed) @ free.basis, size * free.units.max()
+        return (free.units * needed) @ free.basis, size * free.units.max(initial=0.0)
 
     def stiffness(self, q: FloatArray) -> FloatArray:
         """How what is missing changes with these motions (m, m): the forces of the loops turn with the links."""

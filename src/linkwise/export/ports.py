@@ -169,6 +169,7 @@ _MEANINGS = {
         for by, meaning in _STATE.items()
     },
     ("dJ_dq", 3): "derivative of the Jacobian by the coordinates",
+    ("wdJ_dq", 2): "derivative of the weighted rows of the Jacobian by the coordinates",
     **{
         (f"d{quantity}_d{variable}", 3): f"second derivatives by {quantity} and {variable}"
         for quantity in ("q", "qd", "tau", "M")

@@ -13,6 +13,7 @@ from linkwise.kinematics.frame_motion import frame_acceleration_derivatives as f
 from linkwise.kinematics.frame_motion import frame_velocity as frame_velocity
 from linkwise.kinematics.frame_motion import frame_velocity_derivatives as frame_velocity_derivatives
 from linkwise.kinematics.frame_motion import kinematic_hessian as kinematic_hessian
+from linkwise.kinematics.frame_motion import kinematic_hessian_product as kinematic_hessian_product
 from linkwise.kinematics.jacobian import jacobian as jacobian
 from linkwise.kinematics.jacobian_dot import jacobian_dot as jacobian_dot
 from linkwise.kinematics.link_motion import motion as motion

@@ -61,7 +61,8 @@ def tangent_derivative(tree: Tree, function: Callable[[Array], Array], q: Array)
     With a floating base the motion is in the base's own axes, as `integrate` takes it.
     """
     x, values = _on_symbols(tree, function)
-    return np.stack([_rates(tree, x, values, q, unit) for unit in np.eye(tree.nv)], axis=-1)
+    columns = [_rates(tree, x, values, q, unit) for unit in np.eye(tree.nv)]
+    return np.stack(columns, axis=-1) if columns else np.zeros((*values.shape, 0))
 
 
 def derivative_by_vector(function: Callable[[Array], Array], vector: Array) -> Array:

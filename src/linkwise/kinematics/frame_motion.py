@@ -192,3 +192,23 @@ def kinematic_hessian(tree: Tree, q: Array, *, link: int | str = "tool", frame: 
            [-1., -1.]])
     """
     return tangent_derivative(tree, lambda x: jacobian(tree, x, link=link, frame=frame), q)
+
+
+@algorithm(inputs={"q": "nq", "weights": "6"}, outputs={"wdJ_dq": "nv nv"})
+def kinematic_hessian_product(
+    tree: Tree, q: Array, weights: Array, *, link: int | str = "tool", frame: str = "world"
+) -> Array:
+    """The sum (nv, nv) of weights[r] times `kinematic_hessian` [r, i, j] over the rows r.
+
+    The derivative of J' w: how the efforts of a force and moment w on the frame change with q where these keep their
+    components, the geometric stiffness. The product with velocities is `jacobian_dot`.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> arm.kinematic_hessian_product([0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]) + 0.0
+    array([[-2., -1.],
+           [-1., -1.]])
+    """
+    return tangent_derivative(tree, lambda x: jacobian(tree, x, link=link, frame=frame).T @ weights, q)

@@ -345,6 +345,8 @@ def refused(tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> str:
 def _unknown_spring(tree: Tree, name: str) -> str:
     if name.startswith((*SPRUNG, "joint_wrenches")) and any(not element.terms for element in tree.springs):
         return "it has springs between links, or forces on them"
+    if name.startswith(SPRUNG) and tree.ball_stops:
+        return "it has end stops on ball joints"
     if name.startswith(SPRUNG) and any(type(term.element) not in {Spring, EndStop} for term in tree.force_terms):
         return "it has springs of a type from outside"
     if name.startswith(SPRUNG) and any(any_nonzero(getattr(element, "slack", 0.0)) for element in tree.springs):

@@ -72,6 +72,10 @@ class AssemblyModes:
         rings = planar_rings(mechanism)
         names = mechanism.coordinate_names
         count = len(names) - sum(3 if ring.loop.kind == "full" else 2 for ring in rings)
+        if count < 0:
+            raise ArgumentError(
+                f"the loops of {mechanism.name!r} are {-count} equations more than its coordinates: nothing is left to drive"
+            )
         driven_set = _first_set(mechanism, rings, count) if driven is None else _indices(names, driven, count)
         dyads = dyads_of(rings, frozenset(driven_set))
         if isinstance(dyads, Ring):

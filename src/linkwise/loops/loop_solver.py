@@ -277,7 +277,7 @@ def _step(
 def random_starts(task: LoopEquations, count: int, seed: int) -> FloatArray:
     """Positions (count, nq) within the joint limits; where there are none, any angle, or up to two longest offsets."""
     tree = task.mechanism
-    starts, rng = np.tile(tree.neutral, (count, 1)), np.random.default_rng(seed)
+    starts, rng = np.array(np.tile(tree.neutral, (count, 1))), np.random.default_rng(seed)  # (of none a tile is a view)
     starts[:, task.base :] = random_coordinates(tree, np.column_stack([tree.q_min, tree.q_max]), 2.0 * task.size, count, rng)
     for at in task.manifold:
         starts[:, at.q] = at.joint.random(rng, count, at.most)

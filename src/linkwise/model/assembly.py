@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import RIGID, Joint
+from linkwise.model.joints import FREE, RIGID, Joint
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
@@ -183,7 +183,7 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
     Parameters
     ----------
     other : Mechanism
-        With a fixed base.
+        On a fixed base; of a floating one the base becomes a link, on a floating joint with its coordinates.
     to : int or str
         The frame that carries its base: a link, ``"tool"`` or ``"base"``.
     at : (4, 4) array_like, optional
@@ -196,7 +196,7 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
     Raises
     ------
     ArgumentError
-        Where names stand in both, or the base of the other floats.
+        Where names stand in both.
 
     Examples
     --------
@@ -209,12 +209,12 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
     array([5., 0., 0.])
     """
     if other.floating:
-        raise ArgumentError(f"attach: the base of {other.name!r} floats; expected a fixed one: lock({{}}, base=T)")
+        other = _on_a_floating_joint(other)
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)
     pose = np.eye(4) if at is None else rigid_poses("attach: at", at)
     places = {name: (prefix + name, np.eye(4)) for name in other.link_names}
     places[BASE] = (BASE if index < 0 else tree.link_names[index], np.asarray(frame @ pose @ other.base))
-    names_here = {*tree.link_names, *(link.coordinate_name for link in tree.links)}
+    names_here = {*tree.link_names, *(link.coordinate_name for link in tree.links), *([BASE] if tree.floating else [])}
     theirs = {prefix + name for link in other.links for name in (str(link.name), link.coordinate_name)}
     if both := names_here & theirs:
         raise ArgumentError(
@@ -238,6 +238,26 @@ def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: s
         springs=[*tree.springs, *(element.moved(places, prefix) for element in other.springs)],
         shapes=[*tree.shapes, *(shape.moved(places, prefix) for shape in other.shapes)],
         **(tool if use_tool else {"tool_link": tree.link_names[tree.tool_index]}),
+    )
+
+
+def _on_a_floating_joint(tree: T) -> T:
+    """The same mechanism on a fixed base: in the place of its floating base a link on a floating joint of the same name."""
+    taken = {*tree.link_names}
+    name = next(text for k in range(len(taken) + 1) if (text := f"{BASE}_link{k or ''}") not in taken)
+    places = {BASE: (name, np.eye(4))}
+    links = [Link(name=name, joint=FREE.kind, joint_name=BASE, parent=BASE)]
+    for link in _links(tree):
+        parent = name if link.parent == BASE else link.parent
+        links.append(link.replace(parent=parent, motor=link.motor and _moved(link.motor, places)))
+    return tree.replace(
+        links=links,
+        motors=[_moved(motor, places) for motor, _ in _motors(tree)],
+        loops=[_joined(loop, places) for loop in tree.loops],
+        springs=[element.moved(places) for element in tree.springs],
+        shapes=[shape.moved(places) for shape in tree.shapes],
+        tool_link=tree.link_names[tree.tool_index],
+        floating=False,
     )
 
 

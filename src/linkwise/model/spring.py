@@ -350,7 +350,7 @@ class EndStop(ForceElement):
     Parameters
     ----------
     joint : str
-        Name of the coordinate.
+        Name of the coordinate, or of a ball joint: x is then how far its axis leans beyond the cone. That has no impulse.
     stiffness : float
         k, N m/rad or N/m.
     damping : float
@@ -358,7 +358,7 @@ class EndStop(ForceElement):
     restitution : float, optional
         e, 0 to 1, without stiffness and damping.
     limits : (2,) array_like, optional
-        Where it begins; the limits of the joint where they are left out.
+        Where it begins; the limits of the joint where they are left out; of a ball joint 0 and the angle of the cone.
     name : str, optional
         How messages call it.
 
@@ -462,16 +462,26 @@ def given_springs(
     result = check.several("springs", springs, ForceElement, kinds)
     names = [str(link.name) for link in links]
     balls = [link.coordinate_name for link in links if link.has_quaternion and link.joint_model.is_rotation]
+    limits = {**limits, **cones_of(links)}
     for k, element in enumerate(result):
         item = f"springs[{k}]" if getattr(element, "name", None) is None else f"spring {element.name!r}"
         for name, _ in element.terms:
-            check.known(item, "joint" if isinstance(element, EndStop) else "joints", name, places)
+            stops = isinstance(element, EndStop)
+            check.known(item, "joint" if stops else "joints", name, [*places, *balls] if stops else places)
         for name in element.links:
             check.known(item, *("points", name, [BASE, *names]) if element.segments else ("link", name, names))
         if not element.terms and not element.links:
             check.known(item, "joint", getattr(element, "joint", None), balls)
+        if isinstance(element, EndStop) and element.joint in balls and element.impulsive:
+            expected = "None, and a stiffness: of a ball joint"
+            check.problems.append(Problem(item, "restitution", element.restitution, expected))
         beginning = isinstance(element, EndStop) and element.limits is None
-        if beginning and element.terms[0][0] in places and element.terms[0][0] not in limits:
+        if beginning and element.terms[0][0] in (*places, *balls) and element.terms[0][0] not in limits:
             expected = "two numbers, for the joint itself has no limits"
             check.problems.append(Problem(item, "limits", None, expected))
     return result
+
+
+def cones_of(links: Sequence[Link]) -> dict[str, tuple[float, float]]:
+    """The limits of ball joints that have some, by their names."""
+    return {link.coordinate_name: (0.0, link.cone) for link in links if link.has_quaternion and np.isfinite(link.cone)}

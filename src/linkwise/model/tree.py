@@ -20,7 +20,7 @@ from linkwise.model.loop import BASE, Loop, given_loops
 from linkwise.model.mimic import Follower, Mimic, followers
 from linkwise.model.motor import FRICTION_RULES, Motor
 from linkwise.model.shape import Shape, given_shapes
-from linkwise.model.spring import EndStop, ForceElement, ForceTerm, given_springs
+from linkwise.model.spring import EndStop, ForceElement, ForceTerm, cones_of, given_springs
 from linkwise.model.symbolic import any_nonzero, parameters_in, substituted
 from linkwise.model.transmission import Drive, drives_of
 from linkwise.model.validation import Checker, frozen
@@ -261,12 +261,22 @@ class Tree(LinkTree):
             for at, name in enumerate(link.coordinate_names, joint.coordinate)
         }
         results, limits = [], _coordinate_limits(self.links)[1]
-        for spring in (element for element in self.springs if element.terms):
+        for spring in (element for element in self.springs if element.terms and element.terms[0][0] in places):
             element = spring.beginning_at(limits) if isinstance(spring, EndStop) else spring
             ratios = tuple((places[name][0], factor * places[name][1]) for name, factor in element.terms)
             shift = sum(factor * places[name][2] for name, factor in element.terms)
             results.append(ForceTerm(element, ratios, shift))
         return tuple(results)
+
+    @property
+    def ball_stops(self) -> tuple[tuple[EndStop, ManifoldJoint], ...]:
+        """The end stops of ball joints, each with its joint."""
+        return self.memo("model", "ball_stops", self._find_ball_stops)
+
+    def _find_ball_stops(self) -> tuple[tuple[EndStop, ManifoldJoint], ...]:
+        balls, cones = {at.name: at for at in self.manifold_joints if at.joint.is_rotation}, cones_of(self.links)
+        stops = [element for element in self.springs if isinstance(element, EndStop) and element.joint in balls]
+        return tuple((stop.beginning_at(cones), balls[stop.joint]) for stop in stops)
 
     @property
     def has_length_inertias(self) -> bool:

@@ -89,6 +89,12 @@ def free_motions(mechanism: Tree, q: npt.ArrayLike) -> FloatArray:
     return np.asarray(free.basis * free.units[:, None])
 
 
+def allowed_motions(mechanism: Tree, q: npt.ArrayLike, name: str) -> FloatArray:
+    """Orthonormal speeds (..., nv, m), rad/s and m/s, whose sums are all that the loops allow; see `freedom_at`."""
+    free = freedom_at(mechanism, q, name)
+    return np.asarray(np.linalg.qr(free.basis * free.units[:, None])[0])
+
+
 def _freedom(mechanism: Tree, q: npt.ArrayLike) -> tuple[LoopFreedom, FloatArray]:
     """The motions that loops allow at q (..., nq), and the least singular value (...,) as a part of the greatest."""
     known = independent_closure(mechanism)

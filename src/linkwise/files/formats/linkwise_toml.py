@@ -253,7 +253,7 @@ LINEAR_SPRING_DAMPER = Schema(
 )
 END_STOP = Schema(
     Field("name", schema.TEXT, doc="may be missing"),
-    Field("joint", schema.TEXT, doc="the coordinate that it stops", required=True),
+    Field("joint", schema.TEXT, doc="the coordinate, or the ball joint, that it stops", required=True),
     Field("stiffness", schema.NUMBER, "N m/rad or N/m", doc="force per depth; needed without a restitution"),
     Field("damping", schema.NUMBER, "N m s/rad2 or N s/m2", 0.0, "force per depth and rate"),
     Field("limits", schema.PAIR, "rad or m", doc="where it begins; the limits of the joint if missing"),

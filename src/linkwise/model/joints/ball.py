@@ -110,6 +110,11 @@ class Ball(Joint):
         """The angle by which the axis leans beyond the cone, rad."""
         return -1.0 if _boundless(most) else self._lean(q, most)[1]
 
+    def lean(self, q: Array) -> tuple[Any, Array]:
+        """The angle by which the axis leans, and its derivative (3,) by the angular velocity."""
+        across, angle = self._lean(q, 0.0)
+        return angle, -(quaternion_rotation(q).T @ across)
+
     def _lean(self, q: Array, most: Any) -> tuple[Array, Any]:
         """The unit axis of the turn that brings the axis back upright, and by how much it leans beyond the cone."""
         leaning = quaternion_rotation(q) @ self.axis

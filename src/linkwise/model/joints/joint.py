@@ -180,6 +180,10 @@ class Joint(Record, ABC):
         """How far beyond that limit (rad) the coordinates (nq,) are; not positive where they are within."""
         return -1.0
 
+    def lean(self, q: Array) -> tuple[Any, Array]:
+        """How far (rad) what limits hold in a cone leans, and the derivative (nv,) of that by small motions."""
+        raise NotImplementedError
+
     # ── numbers ───────────────────────────────────────────────────────────────────────────────────
 
     @classmethod

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.errors import ArgumentError
+from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.manipulability import volume_and_slope
+from linkwise.model.loop import BASE
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import Configuration, Constraint, ConstraintEquations, importance, outside
 from linkwise.solve.lengths import characteristic_length
@@ -75,10 +76,18 @@ class Manipulability(Constraint):
         return self.lower[..., None]
 
     def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there, on a fixed base."""
+        """Raise `ArgumentError` unless the link is there, on a fixed base, and no loop holds the joints that move it."""
         tree.frame(self.link)
         if tree.floating:
             raise ArgumentError(f"Manipulability: {tree.name!r} has a floating base; expected a fixed one")
+        for loop in tree.loops:
+            ends = (set() if end == BASE else {*tree.path(end)} for end in (loop.first, loop.second))
+            joints = {k for k in next(ends) ^ next(ends) if tree.links[k].moves}
+            if joints & {*tree.path(self.link)}:
+                raise ArgumentError(
+                    f"Manipulability: loop {loop.name or repr(loop)} of {tree.name!r} runs through joints that move"
+                    f" {shown(self.link)}; expected a frame on joints that no loop holds"
+                )
 
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
         """What it lacks."""

@@ -389,10 +389,8 @@ def _extension(notes: Notes, item: str, joint: JointElement) -> None:
             joint.fields["pitch"] = notes.number(item, part, "value") / (2 * math.pi)
         return
     part = notes.only(item, joint.element, "dynamics")
-    count = {"drake:planar": 3, "drake:universal": 2}.get(joint.kind, 0)
-    if part is None or not count:
-        if part is not None and part.get("damping"):
-            notes.remark(part, f"{item}: its damping is left out, for a {EXTENSIONS[joint.kind]} joint has none here")
+    count = {"drake:planar": 3, "drake:universal": 2}.get(joint.kind, 1)
+    if part is None:
         return
     same = len((part.get("damping") or "").split()) == 1
     values = notes.vector(item, part, "damping", (0.0,) * (1 if same else count)) * (count if same else 1)

@@ -24,7 +24,9 @@ from linkwise.files.report import Description, Reading, listed, some, with_tool_
 from linkwise.files.toml_text import Place
 from linkwise.files.xml_tree import Element, XmlError, read_xml
 from linkwise.mechanism import Mechanism
+from linkwise.model.joints.ball import ROTATION_COLUMNS
 from linkwise.model.link import Link
+from linkwise.model.motor import Motor
 from linkwise.model.spring import Spring
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import transform
@@ -246,6 +248,7 @@ class _Reader:
         self.names: dict[str, str] = {}
         self.places: dict[str, Mapping[str, int]] = {}  # lines of what a problem can be about, by field
         self.springs: list[Spring] = []
+        self.motors: list[Motor] = []
 
     def reading(self) -> Reading:
         elements = read_links(self.notes, self.robot)
@@ -285,7 +288,7 @@ class _Reader:
             if joint.name != ground.joint:
                 self._joint(joint, elements[joint.child])
         settings: dict[str, Any] = {"base": ground.base, "floating": ground.floating, "name": self.name or None}
-        settings |= {"springs": self.springs}
+        settings |= {"springs": self.springs, "motors": self.motors}
         mechanism = self.notes.build("mechanism", lambda: Mechanism(self.links, **settings), self._line)
         return mechanism and with_tool_at_a_tip(mechanism)
 
@@ -313,6 +316,9 @@ class _Reader:
         if joint.name != name:
             said["joint_name"] = joint.name
         self._add(name, lines, lambda: Link(**said))
+        if joint.damping and said["joint"] == "ball":
+            (viscous,), endings = joint.damping, ROTATION_COLUMNS["qd"]
+            self.motors += [Motor(viscous=viscous, joint=f"{joint.name}{ending}") for ending, _ in endings]
         coordinates = self.links[-1].coordinate_names if joint.damping else ()
         pairs = zip(coordinates, joint.damping, strict=False)
         self.springs += [Spring(coordinate, damping=value) for coordinate, value in pairs if value]
