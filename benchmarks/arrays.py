@@ -10,11 +10,17 @@ installed are left out.
 from __future__ import annotations
 
 import argparse
+import re
+import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from timing import least, pin_to_one_core, seconds
@@ -90,30 +96,101 @@ def by_torch() -> Iterator[tuple[str, Way]]:
     yield "torch.compile", compiled
 
 
-def by_jax() -> Iterator[tuple[str, Way]]:
-    """Kernels that XLA calls, and the exported source that XLA compiles."""
+def by_xla(function_of: Callable[[str], Any], work: str, arrays: list[Any], *, fused: bool = True) -> Any:
+    """What XLA compiles of functions of arrays of JAX, one for each piece of work, and the gradient by the first.
+
+    XLA for the processor fuses operations, and then computes some again for each element; ``fused`` says whether it may.
+    """
     import jax
 
+    jax.config.update("jax_enable_x64", True)
+    x = [jax.numpy.asarray(array) for array in arrays]
+    if work == GRADIENT:
+        torque = function_of("inverse_dynamics")
+        function = jax.grad(lambda *x: error_of(torque(*x[:3]), x[3]), (0, 1, 2))
+    else:
+        function = function_of(work)
+    run = jax.jit(function, compiler_options=None if fused else {"xla_disable_hlo_passes": "fusion"})
+    return lambda: jax.block_until_ready(run(*x))
+
+
+def mapped(one: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of JAX, of one configuration, that takes a batch too."""
+    import jax
+
+    return lambda *x: one(*x) if x[0].ndim == 1 else jax.vmap(one)(*x)
+
+
+def by_jax() -> Iterator[tuple[str, Way]]:
+    """Kernels that XLA calls, and the exported source that XLA compiles."""
     from linkwise.export.languages.jax import jax_function
 
+    yield "JAX", partial(by_xla, lambda name: ARM.kernel(name).jax())
+    yield "JAX, exported source by XLA", partial(by_xla, lambda name: mapped(jax_function(ARM.kernel(name))))
+
+
+def by_mjx() -> Iterator[tuple[str, Way]]:
+    """MuJoCo on JAX, without constraints; its bodies are in the links' frames but for `after`."""
+    import jax
+    import jax.numpy as jnp
+    import mujoco
+    from rollouts import to_mujoco
+
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):  # (it says that Warp is missing)
+        mjx = import_module("mujoco.mjx")
+    model, tip = to_mujoco(ARM), ARM.links[-1].after @ ARM.tool
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     jax.config.update("jax_enable_x64", True)
+    there, body = mjx.put_model(model), model.nbody - 1
+    data = mjx.make_data(there)
 
-    def way(function_of: Callable[[str], Any], work: str, arrays: list[Any]) -> Any:
-        x = [jax.numpy.asarray(array) for array in arrays]
-        if work == GRADIENT:
-            torque = function_of("inverse_dynamics")
-            function = jax.grad(lambda *x: error_of(torque(*x[:3]), x[3]), (0, 1, 2))
-        else:
-            function = function_of(work)
-        run = jax.jit(function)
-        return lambda: jax.block_until_ready(run(*x))
+    def poses(q: Any) -> Any:
+        moved = mjx.kinematics(there, data.replace(qpos=q))
+        return moved.xpos, moved.xmat
 
-    def exported(name: str) -> Any:
-        one = jax_function(ARM.kernel(name))
-        return lambda *x: one(*x) if x[0].ndim == 1 else jax.vmap(one)(*x)
+    def jacobian(q: Any) -> Any:
+        moved = mjx.com_pos(there, mjx.kinematics(there, data.replace(qpos=q)))
+        point = moved.xpos[body] + moved.xmat[body].reshape(3, 3) @ tip[:3, 3]
+        return jnp.concatenate([part.T for part in mjx.jac(there, moved, point, body)])
 
-    yield "JAX", partial(way, lambda name: ARM.kernel(name).jax())
-    yield "JAX, exported source by XLA", partial(way, exported)
+    calls: Mapping[str, Callable[..., Any]] = {
+        "inverse_dynamics": lambda q, qd, qdd: mjx.inverse(there, data.replace(qpos=q, qvel=qd, qacc=qdd)).qfrc_inverse,
+        "forward_dynamics": lambda q, qd, tau: mjx.forward(there, data.replace(qpos=q, qvel=qd, qfrc_applied=tau)).qacc,
+        "link_poses": poses,
+        "jacobian": jacobian,
+    }
+    for name, fused in (("MJX", True), ("MJX, unfused", False)):
+        yield name, partial(by_xla, lambda work: mapped(calls[work]), fused=fused)
+
+
+def by_frax() -> Iterator[tuple[str, Way]]:
+    """Its own arm, read from the URDF that Linkwise writes; inertias of the rotors, which it has not, are added."""
+    with catch_warnings():
+        simplefilter("ignore")  # (of settings that it recommends)
+        import frax
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    still = '<mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "arm.urdf")
+        lw.save(ARM, path, allow_loss=True)
+        text = path.read_text(encoding="utf-8")  # (every link must have an inertia there)
+        text = re.sub(r'<link name="(\w+)"\s*/>', rf'<link name="\1"><inertial>{still}</inertial></link>', text)
+        path.write_text(text, encoding="utf-8")
+        arm = frax.Manipulator(str(path), ee_offset=np.array(ARM.tool))
+    rotors = jnp.array([link.motor.reflected_inertia if link.motor else 0.0 for link in ARM.links])
+    upwards = jnp.array([*-np.array(ARM.gravity), 0.0, 0.0, 0.0])
+    calls: Mapping[str, Callable[..., Any]] = {
+        "inverse_dynamics": lambda q, qd, qdd: arm.rnea(q, qd, qdd, upwards, None) + rotors * qdd,
+        "forward_dynamics": lambda q, qd, tau: jnp.linalg.solve(
+            arm.crba(q) + jnp.diag(rotors), tau - arm.nonlinear_bias(q, qd)
+        ),
+        "link_poses": arm.joint_to_world_transforms,
+        "jacobian": arm.ee_jacobian,
+    }
+    yield "frax", partial(by_xla, lambda name: mapped(calls[name]))
 
 
 def by_dask() -> Iterator[tuple[str, Way]]:
@@ -155,9 +232,6 @@ def by_casadi() -> Iterator[tuple[str, Way]]:
 
 def by_pytorch_kinematics() -> Iterator[tuple[str, Way]]:
     """Its own chain, read from the URDF that Linkwise writes, in float64."""
-    import tempfile
-    from pathlib import Path
-
     import pytorch_kinematics
     import torch
 
@@ -211,10 +285,12 @@ def by_pinocchio() -> Iterator[tuple[str, Way]]:
     yield "Pinocchio, loop of Python", way
 
 
-GROUPS = (by_numpy, by_torch, by_jax, by_dask, by_casadi, by_pytorch_kinematics, by_pinocchio)
+GROUPS = (by_numpy, by_torch, by_jax, by_dask, by_casadi, by_pytorch_kinematics, by_mjx, by_frax, by_pinocchio)
 
 #: What other libraries give in another form, and how near the same numbers are: that of the URDF has fewer digits.
-OTHERWISE = {("Pinocchio, loop of Python", "link_poses"), ("pytorch_kinematics", "link_poses")}
+OTHERWISE = {
+    (name, "link_poses") for name in ("Pinocchio, loop of Python", "pytorch_kinematics", "MJX", "MJX, unfused", "frax")
+}
 NEAR = {"pytorch_kinematics": 1e-6}
 
 
@@ -242,7 +318,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=max(SIZES), help="configurations at most")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
+    simplefilter("ignore")
     pin_to_one_core()
     sizes = [size for size in SIZES if size <= options.most]
     print(f"{'ns a configuration, in a batch of':58}" + "".join(f"{size:>12,}" for size in sizes), flush=True)

@@ -36,10 +36,10 @@ RECORDED = {
 
 PACKAGES = (
     "numpy", "llvmlite", "pin", "mujoco", "scipy", "eaik", "roboticstoolbox-python", "torch", "jax", "dask", "casadi",
-    "pytorch_kinematics",
+    "pytorch_kinematics", "mujoco-mjx", "frax",
 )  # fmt: skip
 
-LONGEST = 900
+LONGEST = 1800
 """Seconds that one run may take."""
 
 

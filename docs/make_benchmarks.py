@@ -183,7 +183,10 @@ A PUMA 560 without friction, float64, processor time of one core for each config
 1,000,000. "NumPy" is the kernel itself; torch, JAX and Dask (chunks of 100,000 rows, threads) are the kernel on
 [their arrays](arrays.md); "exported source" is `to_jax` compiled by XLA. The gradient is that of the sum of squares of
 (inverse dynamics - measured torque) by q, qd and qdd, with the function. Gaps are what a library has not, or what takes
-longer than 3 s. pytorch_kinematics gives the poses of its own links, which are two more.
+longer than 3 s. pytorch_kinematics gives the poses of its own links, which are two more. MJX, without constraints, and
+frax, to which the inertias of the rotors are added, are compiled by XLA for the processor; MJX also without the fusion of
+operations ("unfused"), which takes less time for all but one gradient. MuJoCo Warp and GRiD are for GPUs of NVIDIA and have
+no rows.
 
 | | | 1 | 10,000 | 1,000,000 |
 |---|---|---|---|---|

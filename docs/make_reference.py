@@ -27,14 +27,15 @@ from linkwise import (
     spacelib,
     trajectory,
     view,
+    workspace,
 )
 from linkwise.algorithm import ALGORITHMS
 from linkwise.comparison import Comparison
 from linkwise.dynamics import BaseBodies, BaseForms, BaseParameters, Contact, ContactDerivatives, Contacts, SpatialOperators
 from linkwise.equations import Equations, HarmonicForm
 from linkwise.equations.derive import Derivation
-from linkwise.kinematics import Workspace
 from linkwise.loops import Mobility
+from linkwise.workspace import Workspace
 
 clearance = lw.clearance  # (imported behind the others: algorithms stand in the order in which they are imported)
 
@@ -253,6 +254,7 @@ def page() -> str:
         inverse_kinematics,
         clearance,
         loops,
+        workspace,
         control,
         planar,
         view,

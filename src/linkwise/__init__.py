@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from linkwise import spacelib as spacelib
     from linkwise import trajectory as trajectory
     from linkwise import view as view
+    from linkwise import workspace as workspace
     from linkwise.comparison import compare as compare
     from linkwise.dynamics import LinkWrenches as LinkWrenches
     from linkwise.dynamics import Wrench as Wrench
@@ -75,7 +76,7 @@ __all__, __getattr__, __dir__ = lazy(
     {
         "": """
             clearance control dynamics errors export files identification inverse_kinematics kinematics loops
-            planar robo robots rtss solve spacelib trajectory view
+            planar robo robots rtss solve spacelib trajectory view workspace
         """,
         "linkwise.comparison": "compare",
         "linkwise.dynamics": "LinkWrenches Wrench",

@@ -21,6 +21,7 @@ import numpy as np
 
 from linkwise.arrays import constant_in_graphs, is_traced, method_in_graph, of
 from linkwise.arrays.framework import PLAIN
+from linkwise.arrays.graph import GRAPH_FUNCTIONS
 from linkwise.errors import ArgumentError, choices, members, shown
 from linkwise.kernel import Kernel, Tape, trace
 from linkwise.kernel.backend import default_backend
@@ -35,6 +36,7 @@ from linkwise.model.loop import CLOSURE_ROWS
 from linkwise.model.parameters import LINK, MOTOR
 from linkwise.model.quantities import QUANTITIES
 from linkwise.model.tree import Tree, manifold_columns, unshared
+from linkwise.torch_graphs import outside_graphs
 
 #: Every algorithm there is, by name.
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -377,11 +379,26 @@ class _LazyFunction:
     def __init__(self, owner: type, name: str, package: str) -> None:
         self.owner, self.name, self.package = owner, name, package
 
+        @outside_graphs(name)
+        def outside(*args: Any, **kwargs: Any) -> Any:
+            return self.function(*args, **kwargs)
+
+        self.outside = outside
+
+    @property
+    def function(self) -> Any:
+        """The function, imported."""
+        return getattr(import_module(self.package), self.name)
+
     def __get__(self, instance: Any, kind: type | None = None) -> Any:
         if is_traced():
             _imported(self.package)
+            if self.name not in GRAPH_FUNCTIONS:
+                return lambda *args, **kwargs: self.outside(instance, *args, **kwargs)
             return lambda *args, **kwargs: method_in_graph(self.name, instance, args, kwargs)
-        function = getattr(import_module(self.package), self.name)
+        function = self.function
+        if self.name not in GRAPH_FUNCTIONS:
+            outside_graphs(self.name)(function)
         setattr(self.owner, self.name, function)
         return function if instance is None else MethodType(function, instance)
 

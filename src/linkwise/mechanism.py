@@ -29,6 +29,7 @@ from linkwise.spatial.validation import rows_of
 if TYPE_CHECKING:
     import linkwise.clearance
     import linkwise.solve
+    import linkwise.workspace
     from linkwise.equations import Equations
     from linkwise.equations.derive import derive as symbolic_derivation
     from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as pose_inverse_kinematics
@@ -696,7 +697,7 @@ class Mechanism(Tree):
         clearance = linkwise.clearance.clearance
         plan = linkwise.clearance.plan
         mobility = linkwise.loops.mobility
-        workspace = linkwise.loops.workspace
+        workspace = linkwise.workspace.workspace
         draw = linkwise.view.draw
         animate = linkwise.view.animate
         browse = linkwise.view.browse
@@ -707,7 +708,8 @@ class Mechanism(Tree):
         derive = LazyMethod("linkwise.equations.derive")
         solve = LazyMethod("linkwise.solve")
         clearance = plan = LazyMethod("linkwise.clearance")
-        mobility = workspace = LazyMethod("linkwise.loops")
+        mobility = LazyMethod("linkwise.loops")
+        workspace = LazyMethod("linkwise.workspace")
         draw = animate = browse = LazyMethod("linkwise.view")
 
     def linkage(

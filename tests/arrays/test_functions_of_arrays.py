@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Position, Spring, Wrench, arrays, robots, simulate
+from linkwise import Feedback, Link, Mechanism, Position, Shape, Spring, Wrench, arrays, planar, robots, simulate, spacelib
 from linkwise.algorithm import ALGORITHMS
-from linkwise.errors import ArgumentError
+from linkwise.dynamics import Contact, Contacts
+from linkwise.errors import ArgumentError, LinkwiseError
 from linkwise.inverse_kinematics import manipulability_gradient, towards_middle
+from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS
 from support.libraries import DIFFERENTIABLE, library_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 
 ARM = robots.planar_3r()
 Q = np.array([[0.3, 0.8, -0.5], [-1.0, 0.4, 0.9]])
@@ -143,7 +148,7 @@ def test_what_has_no_derivatives_is_named(module: str) -> None:
         "static_equilibrium with loops": lambda x: linkage.static_equilibrium(resting, x[:3]).q,
         "expected an array of NumPy: loops are": lambda x: linkage.reduced_mass_matrix(x[:3], ["crank"]),
     }
-    calls["that derivatives are taken by, or traced; here are none"] = lambda x: Wrench(x[:3]).vector
+    calls["expected real numbers"] = lambda x: Wrench(x[:3]).vector
     pytest.importorskip("daqp")
     with library_of(module) as library:
         for message, call in calls.items():
@@ -151,6 +156,81 @@ def test_what_has_no_derivatives_is_named(module: str) -> None:
                 call(library.array(TWIST * (0.0 if "static" in message else 1.0)))
             with pytest.raises(ArgumentError, match=message):
                 library.jacrev(call)(library.array(TWIST))
+
+
+PENDULUM = planar.Mechanism([planar.Link()])
+
+#: What searches, counts, draws or builds: numbers go in, and nothing is differentiated.
+OF_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "mobility": ARM.mobility,
+    "mobility with loops": lambda q: robots.four_bar().mobility(q),
+    "base_parameters": lambda q: robots.four_bar().base_parameters(q=q),
+    "workspace": lambda q: ARM.workspace(samples=1000, cells=16, ranges={"link1": q[:2]}),
+    "link": lambda q: Link(com=q),
+    "elements of a list": lambda q: Link(com=[0.0, 0.0, q[0]]),
+    "limits": lambda q: Link(limits=q[:2]),
+    "shape": lambda q: Shape("link1", "box", q),
+    "motion of a link": lambda q: ARM.links[0].motion(q[0]),
+    "gravity": lambda q: ARM.replace(gravity=q),
+    "draw": ARM.draw,
+    "contacts": lambda q: Contacts(ARM, [Contact("tip", "link3", (0, 0, 0))]).mass_matrix(q),
+    "planar": lambda q: PENDULUM.poses(q[:1]),
+    "spacelib": lambda q: spacelib.normal3([q, q, q]),
+}
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_nothing_is_differentiated_in_silence(name: str) -> None:
+    """In forward mode and of single elements NumPy takes the numbers of a tensor without a word."""
+    call, q = OF_NUMBERS[name], np.array([0.2, 0.3, 0.4])
+    with library_of("torch"):
+        torch, forward_ad = import_module("torch"), import_module("torch.autograd.forward_ad")
+        tensor = torch.from_numpy(q)
+        with pytest.raises(LinkwiseError) as refused:
+            call(tensor.requires_grad_())
+        message = str(refused.value)
+        assert "requires a gradient, and nothing is differentiated here" in message
+        assert "\n" not in message
+        with forward_ad.dual_level(), pytest.raises(LinkwiseError):
+            call(forward_ad.make_dual(torch.from_numpy(q), torch.ones(3, dtype=torch.float64)))
+
+
+def test_what_searches_takes_tensors_of_numbers() -> None:
+    four_bar, ranges = robots.four_bar(), np.array([0.2, 0.3])
+    q = four_bar.linkage(["crank"]).position(0.3).q
+    with library_of("torch") as library:
+        assert four_bar.mobility(library.array(q)).freedoms == 1
+        values = [four_bar.base_parameters(q=x).values for x in (q, library.array(q))]
+        assert np.array_equal(*values)
+        sizes = [ARM.workspace(samples=1000, cells=16, ranges={"link1": x}).size for x in (ranges, library.array(ranges))]
+        assert sizes[0] == sizes[1]
+        with pytest.raises(ArgumentError, match=r"ranges is tensor.*; expected a mapping of names"):
+            ARM.workspace(ranges=library.array(ranges))
+        with pytest.raises(ArgumentError, match=r"q .*\(2,\)"):
+            ARM.mobility(library.array(q[:2]))
+
+
+def test_a_feedback_of_tensors_has_derivatives() -> None:
+    law = Feedback(lambda t, q, qd, kp: -kp * q, kp=3.0)
+    with library_of("torch") as library:
+        rest = library.array(Q[0])
+        slope = library.jacrev(lambda q: law(ARM, 0.0, q, rest))(rest)
+    assert np.array_equal(np.asarray(slope), -3.0 * np.eye(3))
+
+
+def test_forward_mode_divides_nothing_by_zero() -> None:
+    """The residuals are zero, and so is the damping away from singular positions: their derivatives are 0 too."""
+    with library_of("torch") as library, np.errstate(divide="raise", invalid="raise"):
+        call = library.jacfwd(lambda q: ARM.joint_velocities(q, TWIST, mask=PLANE).diagnostics)
+        slopes = np.asarray(call(library.array(Q[0])))
+    assert np.isfinite(slopes).all()
+    assert not slopes[DIAGNOSTICS.index("damping")].any()
+
+
+def test_constants_of_functions_are_where_the_arrays_are() -> None:
+    with library_of("torch") as library:
+        q = library.array(Q).to("meta")
+        assert towards_middle(robots.panda().lock(LOCKED), q).device == q.device
 
 
 def test_numbers_are_floats() -> None:

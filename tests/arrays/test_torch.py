@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import Link, Mechanism, Position, robots, simulate, stack
+from linkwise import Link, Mechanism, robots, simulate, stack
 from linkwise.errors import ArgumentError, KernelError, MissingExtraError
 from linkwise.kernel import Kernel
 from support.random_mechanisms import craft
@@ -160,19 +160,18 @@ def test_methods_within_a_compiled_function(torch: Any) -> None:
 
 
 def test_what_a_compiled_function_cannot_hold_is_named(torch: Any) -> None:
-    arm, (q, _, _), target = robots.planar_2r(), states(torch), Position("tool", [1.0, 0.5, 0.0], mask=[1, 1, 0])
+    arm, (q, _, _), unit = robots.planar_2r(), states(torch), np.eye(4).tolist()
     stacked = stack([arm, arm])
     for call, message in (
-        (lambda q: arm.all_inverse_kinematics(arm.forward_kinematics(q)).q, "all_inverse_kinematics is not part of a graph"),
         (lambda q: simulate(arm, q, t=(0.1, 0.01), torque=lambda t, q, qd: -qd).q, "torque is a function; expected numbers"),
-        (lambda q: arm.inverse_kinematics(np.eye(4)).q + q, "inverse_kinematics: there is no tensor among its arguments"),
+        (
+            lambda q: arm.inverse_kinematics(unit).q + q,
+            "inverse_kinematics: there is no tensor among its arguments",
+        ),
         (lambda q: arm.inverse_dynamics(q, q, q, external={"tool": q}), "external is a dict; expected a tensor or numbers"),
         (lambda q: arm.regressor(q, q, q, driven=["q1"]), "regressor: torch.compile takes it as one kernel"),
         (lambda q: arm.jacobian(q, frame="base"), "frame is 'base'; expected 'world' or 'body'"),
-        (lambda q: arm.solve(Position("tool", q[0])).q, "Position is not part of a graph"),
         (stacked.gravity_torque, "gravity_torque of a stack is not part of a graph"),
-        (lambda q: arm.joint_velocities(q, np.ones(6)).qd, "a task of joint rates is not part of a graph"),
-        (lambda q: arm.solve(target, q0=q).q, "solve is not part of a graph"),
         (lambda q: arm.gravity_torque(q.long()), "gravity_torque: q holds int64; expected float32 or float64"),
         (lambda q: arm.gravity_torque(q[..., :1]), r"gravity_torque: q has the shape \(5, 1\); expected \(\.\.\., 2\)"),
     ):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwise as lw
-from linkwise.kinematics.workspace import workspace
+from linkwise.workspace import workspace
 
 FEW = ("--samples", "2000", "--cells", "24")
 PNG = b"\x89PNG\r\n"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkwise import robots
+from linkwise import Pose, robots
 from linkwise.errors import ArgumentError
 from linkwise.spatial.rotation import rotation_about
 from support.libraries import DIFFERENTIABLE, library_of
@@ -96,3 +96,20 @@ def test_a_way_along_a_path(module: str) -> None:
 def test_a_number_of_solutions_is_not_known_where_jax_traces() -> None:
     with library_of("jax") as library, pytest.raises(ArgumentError, match="the number of results depends on values"):
         library.jit(lambda pose: ARM.all_inverse_kinematics(pose).q)(library.array(T))
+
+
+@pytest.mark.parametrize("module", DIFFERENTIABLE)
+def test_reasons_are_whole_words_and_limits_are_known(module: str) -> None:
+    pose = ARM.forward_kinematics(ARM.random_configuration(0))
+    at = START.copy()
+    at[0] = ARM.q_max[0]
+    edge = ARM.forward_kinematics(at)
+    known = ARM.inverse_kinematics(edge, q0=at)
+    with library_of(module) as library:
+        asked = ARM.inverse_kinematics(library.array(pose), configuration={"shoulder": "left", "elbow": "up"})
+        assert asked.reason == "configuration"
+        assert "has the configuration asked for" in asked.explain()
+        goal = library.array(edge)
+        for solution in (ARM.inverse_kinematics(goal, q0=at), ARM.solve(Pose("tool", goal), q0=at)):
+            assert np.array_equal(solution.active_limits, known.active_limits)
+        assert known.active_limits.tolist() == [1, 0, 0, 0, 0, 0]

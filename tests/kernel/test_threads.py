@@ -234,6 +234,14 @@ def test_a_file_on_disk(kernel: Kernel, divided: list[int], tmp_path: Any) -> No
     assert divided
 
 
+def test_numbers_alone(divided: list[int]) -> None:
+    """What has no core dimensions has no signature in NumPy."""
+    kernel = Kernel(trace(lambda x, y: x[()] * y[()] + 1.0, "line", {"x": (), "y": ()}, {"z": ()}))
+    x = numbers(ROWS)
+    assert np.array_equal(kernel(x, 2.0), 2.0 * x + 1.0)
+    assert len(divided) == 1
+
+
 def test_out(kernel: Kernel, divided: list[int]) -> None:
     x, a = numbers(ROWS, 3), numbers(ROWS)
     wanted = kernel.ufunc(x, a)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from linkwise.errors import ArgumentError
-from linkwise.spatial.validation import numbers, real, vectors
+from linkwise.spatial.validation import numbers, real, unreadable, vectors
 from support.messages import unnamed
 
 TAKEN: list[tuple[Any, Any]] = [
@@ -58,6 +58,25 @@ def test_refused(value: Any, found: str) -> None:
         with pytest.raises(ArgumentError) as caught:
             numbers("x", value, "a length, m")
     assert unnamed(caught.value, f"x {found}; expected a length, m") == []
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_what_numpy_would_lose_of_other_arrays() -> None:
+    torch, jax = (pytest.importorskip(name, exc_type=ImportError) for name in ("torch", "jax"))
+    one, reasons = torch.ones(2), []
+    with torch.autograd.forward_ad.dual_level():
+        reasons.append(unreadable(torch.autograd.forward_ad.make_dual(one, one)))
+    torch.func.vmap(lambda x: reasons.append(unreadable(x)) or x)(one)
+    jax.jit(lambda x: reasons.append(unreadable([x, 0.0])) or x)(1.0)
+    assert [reason.partition(", and")[0] for reason in reasons] == [
+        "is what torch differentiates by or maps over",
+        "is what torch differentiates by or maps over",
+        "is traced by JAX",
+    ]
+    assert unreadable([0.0, one.requires_grad_()[0]]).endswith("(.detach() drops it)")
+    assert unreadable(one.to("meta", torch.float64).detach()).endswith("(on the CPU: .cpu())")
+    assert "BFloat16" in unreadable(one.detach().bfloat16())
+    assert unreadable([one.detach(), jax.numpy.ones(2), np.ones(2), 0.5]) == ""
 
 
 def test_finite_unless_said() -> None:

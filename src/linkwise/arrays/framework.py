@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, reduce
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from linkwise.errors import ArgumentError
+from linkwise.torch_graphs import is_traced, no_graph, outside_graphs, refuse
 
 #: The library of an array by the top-level module of its type; each has a file of this package under its name.
 LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "dask": "dask", "xarray": "xarray", "cupy": "cuda"}
 
 Shape = tuple[int, ...]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _REAL = frozenset(map(np.dtype, ("float32", "float64")))
 
@@ -90,6 +90,10 @@ class Framework(ABC):
     def takes(self, dtype: Any) -> bool:
         """Whether kernels compute with such elements: by default those with which they do in NumPy."""
         return np.can_cast(dtype, np.float64)
+
+    def placed(self, array: Any) -> AbstractContextManager[Any]:
+        """Within this, the library makes arrays where another one is."""
+        return nullcontext()
 
     def batch(self, name: str, array: Any, core: Shape) -> Any:
         """An array of NumPy with a batch, as `map` takes it beside arrays of this library."""
@@ -202,12 +206,6 @@ def no_derivatives(subject: str, library: str) -> ArgumentError:
     return ArgumentError(f"{subject} has no derivatives by {library}; expected arrays that nothing is differentiated by")
 
 
-def is_traced() -> bool:
-    """Whether `torch.compile` traces the function that asks; what it calls for a constant runs as it is."""
-    torch = sys.modules.get("torch")
-    return torch is not None and bool(torch.compiler.is_dynamo_compiling())
-
-
 def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     """The library whose arrays are among the arguments; None where there are none but those of NumPy.
 
@@ -246,18 +244,6 @@ def of(subject: str, arguments: Sequence[Any]) -> Framework | None:
     return result
 
 
-def constant_in_graphs(function: Function) -> Function:
-    """Mark a function that `torch.compile` calls when it traces: what it returns is a constant of the graph."""
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
-    return function
-
-
-@constant_in_graphs
-def refuse(message: str) -> NoReturn:
-    """Raise `ArgumentError`, also where `torch.compile` traces: it calls this, so the error comes through as it is."""
-    raise ArgumentError(message)
-
-
 def shape_of(mechanism: Any, core: tuple[Any, ...], trailing: Shape) -> Shape:
     """A shape in numbers: a name is an attribute of the mechanism, `...` is any further dimensions of the array."""
     sizes = tuple(getattr(mechanism, size) if isinstance(size, str) else size for size in core if size is not ...)
@@ -281,11 +267,6 @@ def jumps(module: Any, change: Any, flags: Any) -> Any:
     """Zeros (...), whose derivatives are infinite or NaN where a flagged element along the last axis changes."""
     most = module.finfo(change.dtype).max
     return module.where(flags, change * most * most, 0.0 * change).sum(-1)
-
-
-def no_graph(subject: str) -> str:
-    """The error message for a function that `torch.compile` cannot trace."""
-    return f"{subject} is not part of a graph of torch.compile; expected torch.compiler.disable() around the call"
 
 
 def apply(
@@ -317,7 +298,9 @@ def apply(
         return function(np, *arguments)
     if library.functions is None:
         return library.map(partial(function, np), signature, arguments)
-    return function(library.functions, *_alike(subject, library, arguments))
+    alike = _alike(subject, library, arguments)
+    with library.placed(alike[0]):
+        return function(library.functions, *alike)
 
 
 def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
@@ -328,6 +311,7 @@ def _alike(subject: str, library: Any, arguments: Sequence[Any]) -> list[Any]:
     return [x if x.dtype == kind else x.to(kind) if hasattr(x, "detach") else x.astype(kind) for x in own]
 
 
+@outside_graphs("what NumPy computes from values, texts for instance,")
 def plain(array: Any) -> Any:
     """The numbers of an array of any library, as an array of NumPy; not of what a library only traces with."""
     if type(array) is np.ndarray:

@@ -6,14 +6,36 @@ runs. Its derivatives, of any order, are those that torch takes of the function 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
+from inspect import signature
+from types import SimpleNamespace
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from linkwise.arrays.framework import PLAIN, Shape, constant_in_graphs, is_traced, no_graph, of, refuse, shape_of
+import numpy as np
+
+from linkwise.arrays.framework import PLAIN, Shape, of, shape_of
+from linkwise.torch_graphs import constant_in_graphs, is_traced, no_graph, refuse
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+
+class Output(NamedTuple):
+    """A result of a function in graphs: its shape without the batch, its type, and whether derivatives are taken of it.
+
+    Of texts the type is the tuple of all that there are, and the result their places there.
+    """
+
+    shape: Shape = ()
+    kind: str | tuple[str, ...] = "float64"
+    differentiable: bool = True
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the operator has derivatives of it."""
+        return self.differentiable and self.kind == "float64"
 
 
 class GraphFunction(NamedTuple):
@@ -24,24 +46,85 @@ class GraphFunction(NamedTuple):
     function : callable
         ``function(mechanism, **arrays, **options)`` returns an object whose attributes are the outputs.
     arguments : tuple of str
-        The names of its arguments that need no keyword, but the mechanism.
-    inputs : mapping of str to tuple
-        The shapes of what may be tensors, without the batch: sizes, or names of attributes of the mechanism.
+        The names of its arguments, without the mechanism.
+    defaults : mapping of str to object
+        What those are that have a default.
+    inputs : callable
+        ``inputs(mechanism, **arguments)`` returns the shapes of what may be tensors by their names, without the batch:
+        sizes, names of attributes of the mechanism, or ``...`` for what the tensor has.
     outputs : callable
-        ``outputs(mechanism, **options)`` returns the shapes of results by their names.
+        ``outputs(mechanism, **arguments)`` returns the results by their names; of tensors it gets the shapes.
     build : callable
-        ``build(mechanism, options, **results)`` returns what the function returns.
+        ``build(mechanism, tensors, options, **results)`` returns what the function returns.
+    narrow : bool
+        Whether it computes in float32 where all tensors are.
+    in_parts : callable, optional
+        ``in_parts(arguments)`` returns arguments by name that tensors are taken out of, for the function.
     """
 
     function: Callable[..., Any]
     arguments: tuple[str, ...]
-    inputs: Mapping[str, tuple[Any, ...]]
-    outputs: Callable[..., Mapping[str, Shape]]
+    defaults: Mapping[str, Any]
+    inputs: Callable[..., Mapping[str, tuple[Any, ...]]]
+    outputs: Callable[..., Mapping[str, Output]]
     build: Callable[..., Any]
+    narrow: bool = False
+    in_parts: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
 
 #: By the names of the functions.
 GRAPH_FUNCTIONS: dict[str, GraphFunction] = {}
+
+
+def in_graphs(
+    inputs: Mapping[str, tuple[Any, ...]] | Callable[..., Mapping[str, tuple[Any, ...]]],
+    outputs: Callable[..., Mapping[str, Output]],
+    build: Callable[..., Any],
+    *,
+    operator: Callable[..., Any] | None = None,
+    narrow: bool = False,
+    in_parts: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Declare that a function of a mechanism is an operator in graphs; see `GraphFunction`.
+
+    ``operator(function, mechanism, **arguments)`` is what it calls in the place of the function.
+    """
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        name, parameters = function.__name__, list(signature(function).parameters.values())[1:]
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        called, names = partial(operator, function) if operator else function, tuple(p.name for p in parameters)
+        shapes = inputs if callable(inputs) else lambda *_, **__: inputs
+        GRAPH_FUNCTIONS[name] = GraphFunction(called, names, defaults, shapes, outputs, build, narrow, in_parts)
+        if hasattr(function, "__wrapped__"):  # (by `by_library`, which hands over what is traced)
+            return function
+
+        @wraps(function)
+        def call(*args: Given.args, **options: Given.kwargs) -> Result:
+            if is_traced():
+                return call_in_graph(name, args[0], args[1:], options)  # type: ignore[no-any-return]
+            return function(*args, **options)
+
+        return call
+
+    return decorate
+
+
+def array_in_graphs(
+    shape: Shape | tuple[str, ...], **inputs: tuple[Any, ...]
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """The same of a function that returns one array, in float32 where all tensors are."""
+
+    def rows(mechanism: Any, **_: Any) -> dict[str, Output]:
+        return {"array": Output(shape_of(mechanism, shape, ()))}
+
+    def build(mechanism: Any, tensors: Any, options: Any, *, array: Any) -> Any:
+        return array
+
+    def operator(function: Callable[..., Any], mechanism: Any, **arguments: Any) -> Any:
+        return SimpleNamespace(array=function(mechanism, **arguments))
+
+    return in_graphs(inputs, rows, build, operator=operator, narrow=True)
 
 
 def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -54,44 +137,100 @@ def call_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mappin
     """
     from linkwise.arrays.torch import in_graph
 
-    declared = GRAPH_FUNCTIONS[name]
+    torch, declared = sys.modules["torch"], GRAPH_FUNCTIONS[name]
     values = {**dict(zip(declared.arguments, args, strict=False)), **kwargs}
-    tensors = {key: value for key, value in values.items() if hasattr(value, "detach")}
-    options = {key: value for key, value in values.items() if key not in tensors}
-    for key, value in values.items():
-        if (key in tensors and key not in declared.inputs) or (callable(value) and not isinstance(value, type)):
-            refuse(f"{name}: {key} is a {type(value).__name__}; expected numbers and words within torch.compile")
-    if not tensors:
+    values.update({key: value for key, value in declared.defaults.items() if key not in values})
+    if declared.in_parts is not None:
+        values = declared.in_parts(values)
+    inputs, tensors, trailing = declared.inputs(mechanism, **values), {}, []
+    if all(map(_is_constant, values.values())):
         refuse(f"{name}: there is no tensor among its arguments; expected one within torch.compile")
-    trailing = [tuple(tensor.shape[max(tensor.dim() - 2, 0) :]) for tensor in tensors.values()]
-    key, names = _prepared(name, mechanism, tuple(tensors), tuple(trailing), tuple(options), *options.values())
-    results = in_graph(key, [tensor.double() for tensor in tensors.values()])
-    whole = dict(zip(names, results if isinstance(results, tuple) else (results,), strict=True))
-    return declared.build(mechanism, options, **whole)
+    for key, value in values.items():
+        if key in inputs and isinstance(value, (torch.Tensor, np.ndarray, list, tuple)):
+            tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(value, dtype=torch.float64)
+            tensors[key] = tensor.double() if tensor.dtype == torch.float32 and not declared.narrow else tensor
+            rank = len(inputs[key]) if ... in inputs[key] else 0
+            trailing.append(tuple([_known(size) for size in tensor.shape[max(tensor.dim() - rank, 0) :]]))
+        elif not _is_constant(value):
+            refuse(f"{name}: {key} is a {type(value).__name__}; expected numbers and words within torch.compile")
+    options = {key: _known(value) for key, value in values.items() if key not in tensors}
+    shapes = [(key, inputs[key]) for key in tensors]
+    key, kinds = _prepared(name, mechanism, tuple(shapes), tuple(trailing), tuple(options), *options.values())
+    results = in_graph(key, list(tensors.values()))
+    rows = {}
+    for (output, kind), result in zip(kinds, results if isinstance(results, tuple) else (results,), strict=True):
+        rows[output] = result if kind is True else result != 0.0 if kind == "bool" else result.detach()
+        if kind == "int64" or isinstance(kind, tuple):
+            rows[output] = rows[output].long()
+    return declared.build(mechanism, tensors, options, **rows)
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether it is known when a graph is made; functions are not taken for it."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_constant, value))
+    if isinstance(value, dict):
+        return all(map(_is_constant, value.values()))
+    return not isinstance(value, (sys.modules["torch"].Tensor, np.ndarray)) and (
+        not callable(value) or isinstance(value, type)
+    )
+
+
+def _known(value: Any) -> Any:
+    """The value; of a number that the compiler knows as a symbol what it is now, for keys are constants."""
+    return next(iter({value: None})) if isinstance(value, (int, float)) else value
 
 
 @constant_in_graphs
 def _prepared(
-    name: str, mechanism: Any, tensors: tuple[str, ...], trailing: tuple[Shape, ...], options: tuple[str, ...], *values: Any
-) -> tuple[str, tuple[str, ...]]:
-    """The key of the operator for one choice of arguments, and the names of its results."""
+    name: str,
+    mechanism: Any,
+    tensors: tuple[tuple[str, tuple[Any, ...]], ...],
+    trailing: tuple[Shape, ...],
+    options: tuple[str, ...],
+    *values: Any,
+) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """The key of the operator for one choice of arguments, and the names of its results with what they hold."""
     from linkwise.arrays.torch import key_of
-    from linkwise.arrays.traced_function import TracedFunction
+    from linkwise.arrays.traced_function import TracedFunction, row
 
     declared, chosen = GRAPH_FUNCTIONS[name], dict(zip(options, values, strict=True))
-    inputs = {
-        tensor: shape_of(mechanism, declared.inputs[tensor], shape) for tensor, shape in zip(tensors, trailing, strict=True)
-    }
-    outputs = dict(declared.outputs(mechanism, **chosen))
+    inputs = {tensor: shape_of(mechanism, core, shape) for (tensor, core), shape in zip(tensors, trailing, strict=True)}
+    outputs = declared.outputs(mechanism, **chosen, **inputs)
 
     def run(*arrays: Any) -> tuple[Any, ...]:
-        result = declared.function(mechanism, **dict(zip(tensors, arrays, strict=True)), **chosen)
-        return tuple(getattr(result, output).double() for output in outputs)
+        result = declared.function(mechanism, **dict(zip(inputs, arrays, strict=True)), **chosen)
+        batch = arrays[0].shape[: arrays[0].dim() - len(next(iter(inputs.values())))]
+        return tuple(row(result, output, spec, batch, arrays) for output, spec in outputs.items())
 
     def make() -> TracedFunction:
-        return TracedFunction(name, inputs, outputs, run)
+        return TracedFunction(name, inputs, {output: spec.shape for output, spec in outputs.items()}, run)
 
-    return key_of(mechanism.memo("graph", (name, *inputs.items(), *map(repr, chosen.items())), make)), tuple(outputs)
+    key = (name, *inputs.items(), *((option, _Constant.of(value)) for option, value in chosen.items()))
+    kinds = tuple((output, spec.tracked or spec.kind) for output, spec in outputs.items())
+    return key_of(mechanism.memo("graph", key, make)), kinds
+
+
+class _Constant:
+    """An argument as part of a key: equal where it is the same object."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constant) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """Numbers and words, also in lists and dicts, by what they are; other objects by their identity."""
+        if isinstance(value, (list, tuple)):
+            return tuple(map(cls.of, value))
+        if isinstance(value, dict):
+            return tuple((key, cls.of(part)) for key, part in value.items())
+        return repr(value) if isinstance(value, (str, int, float, type(None))) else cls(value)
 
 
 def method_in_graph(name: str, mechanism: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -17,9 +18,10 @@ import torch
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
-from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives, refuse
+from linkwise.arrays.framework import DifferentiableFramework, Shape, Signature, by_name, no_derivatives
 from linkwise.arrays.traced_function import TracedFunction
 from linkwise.errors import ArgumentError, KernelError
+from linkwise.torch_graphs import constant_in_graphs, refuse
 
 #: The numbers that kernels compute with.
 NUMBERS = {torch.float32, torch.float64}
@@ -73,6 +75,10 @@ class TorchFramework(DifferentiableFramework):
         """See the protocol."""
         run = _opaque_function(function, signature).apply if _transformed() else function
         return tuple(run(*map(self.constant, arguments)))
+
+    def placed(self, array: Any) -> AbstractContextManager[Any]:
+        """The device of a tensor."""
+        return super().placed(array) if array.device.type == "cpu" else array.device
 
     def differentiates(self, arguments: Sequence[Any]) -> bool:
         """Whether one requires a gradient, or a transformation of `torch.func` or forward mode is under way."""
@@ -201,11 +207,12 @@ def _fitting(kernel: Any, inputs: Mapping[str, Shape], args: Sequence[Any]) -> l
     batches = [shape[:split] for shape, split in zip(shapes, splits, strict=True)]
     if all(batch == batches[0] for batch in batches):
         return tensors
-    try:
-        batch = torch.broadcast_shapes(*batches)
-    except RuntimeError:
-        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])
-        raise
+    longest = max(map(len, batches))
+    columns = zip(*((1,) * (longest - len(b)) + b for b in batches), strict=True)
+    sizes = [[size for size in column if size != 1] or [1] for column in columns]
+    if any(size != some[0] for some in sizes for size in some):
+        kernel(*[np.broadcast_to(0.0, shape) for shape in shapes])  # (raises: it says what does not fit)
+    batch = [some[0] for some in sizes]
     return [tensor.expand(*batch, *core) for tensor, core in zip(tensors, cores, strict=True)]
 
 
@@ -429,12 +436,12 @@ def in_graph(key: str, args: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@constant_in_graphs
 def _inputs(key: str) -> tuple[tuple[str, Shape], ...]:
     return tuple(kernel_of(key).tape.inputs.items())
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+@constant_in_graphs
 def _refuse_shapes(key: str, shapes: Sequence[Shape]) -> None:
     kernel_of(key)(*[np.broadcast_to(0.0, shape) for shape in shapes])
 

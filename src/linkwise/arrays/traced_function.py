@@ -9,14 +9,34 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import torch
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from linkwise.arrays.framework import Shape
+from linkwise.errors import ArgumentError
+from linkwise.spatial.validation import common_batch
 
 #: The state of torch's dispatcher where no operator runs.
 with ThreadPoolExecutor(1) as _pool:  # (whose thread has it, also where this file is first imported within a transformation)
     _sets = torch._C._dispatch_tls_local_include_set, torch._C._dispatch_tls_local_exclude_set
     _OUTSIDE = tuple(_pool.map(lambda state: state(), _sets))
+
+
+def row(result: Any, name: str, output: Any, batch: Shape, arrays: Sequence[Any]) -> Any:
+    """A result of a function of arrays as a tensor (*batch, *shape) of their type.
+
+    Texts are their places among all, -1 where there is none. Where derivatives are taken, what has none is zero.
+    """
+    near, text = arrays[0], isinstance(output.kind, tuple)
+    hollow = not output.tracked and any(map(is_functorch_wrapped_tensor, arrays))
+    value = 0.0 if hollow else getattr(result, name)
+    if text and not hollow:
+        words, places = np.unique("" if value is None else value, return_inverse=True)
+        codes = [output.kind.index(word) if word else -1 for word in words.tolist()]
+        value = np.array(codes)[places].reshape(np.shape(value))
+    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+    return tensor.to(near.device, near.dtype).expand((*batch, *output.shape)).contiguous()
 
 
 class TracedFunction:
@@ -52,7 +72,14 @@ class TracedFunction:
     def __call__(self, *tensors: Any) -> tuple[Any, ...]:
         """The results; torch may differentiate inside, whatever it does around the operator."""
         if not isinstance(tensors[0], torch.Tensor):  # (to say what does not fit)
-            return self.function(*map(torch.as_tensor, tensors))
+            batches = {}
+            for (name, core), array in zip(self.tape.inputs.items(), tensors, strict=True):
+                split = array.ndim - len(core)
+                if split < 0 or array.shape[split:] != core:
+                    expected = ", ".join(("...", *map(str, core)))
+                    raise ArgumentError(f"{self.name}: {name} has the shape {array.shape}; expected ({expected})")
+                batches[name] = array.shape[:split]
+            common_batch(self.name, **batches)
         with torch._C._ForceDispatchKeyGuard(*_OUTSIDE):
             return tuple(result.detach() for result in self.function(*tensors))
 
@@ -70,13 +97,23 @@ class TracedFunction:
                 return function(*whole)
 
             def vjp(*tensors: Any) -> tuple[Any, ...]:
-                fixed, bars = tensors[:count], tensors[count:]
-                _, pull = torch.func.vjp(partial(of, fixed), *[fixed[k] for k in moved])
-                return tuple(pull(bars))
+                fixed, bars = tensors[:count], dict(enumerate(tensors[count:]))
+                # (the derivatives of an output that is not used may be infinite: they are not multiplied by zero)
+                used = {k: bar for k, bar in bars.items() if is_functorch_wrapped_tensor(bar) or bar.any()}
+
+                def outputs_used(*chosen: Any) -> tuple[Any, ...]:
+                    results = of(fixed, *chosen)
+                    return tuple(results[k] for k in used)
+
+                chosen = [fixed[k] for k in moved]
+                if not used:
+                    return tuple(map(torch.zeros_like, chosen))
+                return tuple(torch.func.vjp(outputs_used, *chosen)[1](tuple(used.values())))
 
             def jvp(*tensors: Any) -> tuple[Any, ...]:
                 fixed, dots = tensors[:count], tensors[count:]
-                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), tuple(fixed[k] for k in moved), dots)[1]
+                at, along = (tuple(x.contiguous() for x in some) for some in ([fixed[k] for k in moved], dots))
+                rates: tuple[Any, ...] = torch.func.jvp(partial(of, fixed), at, along)[1]
                 return rates
 
             chosen = {name: inputs[name] for name in by}

@@ -19,7 +19,7 @@ from linkwise.solve.constraints import Closed, Constraint, Coordinate, Orientati
 from linkwise.solve.validation import settle
 from linkwise.spatial.rotation import rotation_x, rotation_y, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, atan2, cos_sin, root, select
-from linkwise.spatial.validation import real_or_empty, unmasked
+from linkwise.spatial.validation import readable, real_or_empty
 
 Result = TypeVar("Result")
 
@@ -456,7 +456,7 @@ def angles_rotation(angles: npt.ArrayLike, convention: str = "xyz") -> Array:
     >>> angles_rotation([0.0, 0.0, np.pi / 2]).round(9).tolist()[1]
     [1.0, 0.0, 0.0]
     """
-    turned = np.asarray(unmasked("angles", angles))
+    turned = np.asarray(readable("angles", angles))
     parts = [turn(angle) for turn, angle in zip((rotation_x, rotation_y, rotation_z), turned, strict=True)]
     return np.asarray(parts[2] @ parts[1] @ parts[0] if known(convention) == "xyz" else parts[0] @ parts[1] @ parts[2])
 
@@ -479,7 +479,7 @@ def rotation_angles(rotation: npt.ArrayLike, convention: str = "xyz") -> FloatAr
     >>> rotation_angles(angles_rotation([0.1, 0.2, 0.3])).round(9).tolist()
     [0.1, 0.2, 0.3]
     """
-    r = np.asarray(unmasked("rotation", rotation), dtype=float)
+    r = np.asarray(readable("rotation", rotation), dtype=float)
     if r.shape != (3, 3):
         raise ArgumentError(f"rotation has the shape {r.shape}; expected (3, 3)")
     if known(convention) == "zyx":

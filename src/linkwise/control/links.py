@@ -15,6 +15,7 @@ from linkwise.model.link import DH_KINDS, Link
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
+from linkwise.spatial.validation import readable
 
 #: What a link that hangs on the start names as its predecessor.
 START = "start"
@@ -209,7 +210,7 @@ def _greatest(check: Checker, field: str, value: Any) -> float | None:
 
 
 def _pair(limits: Any) -> tuple[float, float]:
-    low, high = (float(value) for value in (() if isinstance(limits, str) else limits))
+    low, high = (float(value) for value in (() if isinstance(limits, str) else readable("limits", limits)))
     return low, high
 
 

@@ -18,7 +18,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.files.npz import NUMBERS, TEXT, numbers, read_archive, texts, write_archive
 from linkwise.files.text import refused
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import shaped
 
 Setting: TypeAlias = str | int | float | bool
 
@@ -67,7 +67,7 @@ class State:
 
     def __post_init__(self) -> None:
         for name in ("values", "carry"):
-            values = np.array(real(getattr(self, name)), dtype=np.float64)
+            values = shaped(f"state: {name}", getattr(self, name), ..., finite=False)
             values.flags.writeable = False
             object.__setattr__(self, name, values)
         for name in ("routes", "settings"):

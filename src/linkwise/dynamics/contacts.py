@@ -22,7 +22,7 @@ from linkwise.extras import quadratic_programs
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, number_within, vectors
+from linkwise.spatial.validation import choice, number_within, readable, vectors
 
 #: Rows of the constraint of each kind: along the normal, at a point, of a whole frame.
 KINDS = {"normal": 1, "point": 3, "frame": 6}
@@ -238,14 +238,15 @@ class Contacts:
 
         Where there are loops N inverse(N' M N) N' takes the place of inverse(M), with N the motions that they allow.
         """
-        right, mass, free = np.swapaxes(rows, -1, -2), self.mass_matrix(q), free_motions(self.tree, q)
+        right = np.swapaxes(vectors("rows", rows, self.tree.nv), -1, -2)
+        mass, free = self.mass_matrix(q), free_motions(self.tree, q)
         if not self.tree.loops:
             return np.asarray(np.linalg.solve(mass, right))
         return np.asarray(free @ np.linalg.solve(np.swapaxes(free, -1, -2) @ mass @ free, _felt(free, right)))
 
     def mass_matrix(self, q: npt.ArrayLike) -> FloatArray:
         """Return the mass matrix (..., nv, nv) of the mechanism."""
-        return np.asarray(kernel_of(self.tree, "mass_matrix")(q))
+        return np.asarray(kernel_of(self.tree, "mass_matrix")(vectors("q", q, self.tree.nq)))
 
     # ── dynamics ──────────────────────────────────────────────────────────────────────────────────
 
@@ -281,7 +282,8 @@ class Contacts:
         ArgumentError
             Naming a contact that there is not, or a damping below 0.
         """
-        free = loaded_kernel(self.tree, "forward_dynamics", external)(q, qd, vectors("tau", tau, self.tree.nv))
+        q, qd, tau = vectors("q", q, self.tree.nq), vectors("qd", qd, self.tree.nv), vectors("tau", tau, self.tree.nv)
+        free = loaded_kernel(self.tree, "forward_dynamics", external)(q, qd, tau)
         return self._constrained(q, qd, np.asarray(free), active, damping)
 
     def constrained(
@@ -564,7 +566,7 @@ class Contacts:
 
     def by_name(self, forces: npt.ArrayLike, active: Sequence[str] | None = None) -> Mapping[str, FloatArray]:
         """Return forces (..., k), or impulses, by the names of the contacts: (..., 1), (..., 3) or (..., 6) each."""
-        values = np.asarray(forces, dtype=float)
+        values = np.asarray(readable("forces", forces), dtype=float)
         return {contact.name: values[..., rows] for contact, rows in self._rows(active)}
 
     def rows(self, active: Sequence[str] | None = None) -> list[tuple[str, slice]]:

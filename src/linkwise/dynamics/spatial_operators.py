@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise import arrays
 from linkwise.algorithm import refuse_loops
-from linkwise.arrays import Signature
+from linkwise.arrays import Output, Signature
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
@@ -82,6 +82,30 @@ class SpatialOperators:
     B: FloatArray
 
 
+def _graph_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
+    """The operators that depend on q, in graphs of `torch.compile`."""
+    count, size = _constant(mechanism, "H").shape
+    return {
+        "phi": Output((size, size)),
+        "D": Output((count, count)),
+        "K": Output((size, count)),
+        "psi": Output((size, size)),
+    }
+
+
+@arrays.constant_in_graphs
+def _constant(mechanism: Tree, name: str) -> FloatArray:
+    """An operator that does not depend on q."""
+    return np.asarray(getattr(spatial_operators(mechanism, mechanism.neutral), name))
+
+
+def _in_graph(mechanism: Tree, tensors: Any, options: Any, **rows: Any) -> SpatialOperators:
+    module = arrays.functions_of("spatial_operators", [])
+    fixed = {name: module.asarray(_constant(mechanism, name), dtype=rows["phi"].dtype).clone() for name in "HMRB"}
+    return SpatialOperators(**rows, **fixed)
+
+
+@arrays.in_graphs({"q": ("nq",)}, _graph_rows, _in_graph, narrow=True)
 def spatial_operators(mechanism: Tree, q: npt.ArrayLike) -> SpatialOperators:
     """Build the operators of a mechanism at coordinates q (..., nq): see `SpatialOperators`.
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import algorithm_options, find, kernel_of
-from linkwise.arrays import DifferentiableFramework, Framework, Signature, by_library
+from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, by_library, in_graphs
 from linkwise.arrays.implicit import implicit_function
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
 from linkwise.dynamics.external import External, loaded_kernel, rows_of_external, wrench_arguments
@@ -70,6 +70,10 @@ class StaticEquilibrium:
     neutral: npt.NDArray[np.bool_]
 
 
+#: What each field of an equilibrium holds.
+KINDS = {"q": "float64", "success": "bool", "residual": "float64", "stable": "bool", "neutral": "bool"}
+
+
 def _by_library(
     library: Framework,
     solve: Callable[..., StaticEquilibrium],
@@ -97,8 +101,7 @@ def _by_library(
     library.check(
         "static_equilibrium", dict(zip(("q0", "tau", "external"), zip(arguments, cores, strict=True), strict=False))
     )
-    kinds, names = ("float64", "bool", "float64", "bool", "bool"), tuple(StaticEquilibrium.__annotations__)
-    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), kinds, names)
+    signature = Signature(tuple(cores), ((tree.nq,), (), (), (), ()), tuple(KINDS.values()), tuple(KINDS))
     q, success, *others = library.map(run, signature, arguments)
     if isinstance(library, DifferentiableFramework) and library.differentiates(arguments):
         kernel = _missing_efforts(tree, dict(zip(("q0", "tau", "external"), cores, strict=False)), wrenches)
@@ -122,6 +125,17 @@ def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str,
     )
 
 
+def _graph_rows(tree: Tree, **_: Any) -> dict[str, Output]:
+    """What an equilibrium has in graphs of `torch.compile`."""
+    shapes = dict.fromkeys(KINDS, ()) | {"q": (tree.nq,)}
+    return {name: Output(shape, KINDS[name], name == "q") for name, shape in shapes.items()}
+
+
+def _in_graph(tree: Tree, tensors: Any, options: Any, **rows: Any) -> StaticEquilibrium:
+    return StaticEquilibrium(**rows)
+
+
+@in_graphs({"q0": ("nq",), "tau": ("nv",), "external": (6,)}, _graph_rows, _in_graph)
 @by_library(_by_library, "q0", "tau", "external")
 def static_equilibrium(
     tree: Tree, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12

@@ -21,7 +21,7 @@ from linkwise.model.formatting.table import action
 from linkwise.model.shape import Shape
 from linkwise.model.validation import frozen
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: Most problems reported of one file.
 MOST_PROBLEMS = 100
@@ -261,7 +261,7 @@ def save(
 
 
 def _wrench(external: Any) -> FloatArray:
-    wrench = np.zeros(6) if external is None else np.array(unmasked("external", external), dtype=np.float64)
+    wrench = np.zeros(6) if external is None else np.array(readable("external", external), dtype=np.float64)
     if wrench.shape != (6,) or not np.all(np.isfinite(wrench)):
         raise ArgumentError(f"external is {external!r}; expected 6 finite numbers, force then moment")
     return frozen(wrench)

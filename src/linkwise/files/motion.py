@@ -17,7 +17,7 @@ from linkwise.model.quantities import units
 from linkwise.model.tree import ManifoldJoint, Tree, floating_base
 from linkwise.solve.lengths import longest_offset
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: Instants in a row: t (k,), q (k, nq), qd (k, nv), qdd (k, nv).
 Block = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
@@ -230,12 +230,12 @@ def save_motion(
     >>> path.read_text().splitlines()[0]
     't,q1,qd1,qdd1'
     """
-    columns = [np.asarray(unmasked(name, values), dtype=np.float64) for name, values in (("q", q), ("qd", qd), ("qdd", qdd))]
+    columns = [np.asarray(readable(name, values), dtype=np.float64) for name, values in (("q", q), ("qd", qd), ("qdd", qdd))]
     at, rate, acceleration = columns
     shape = at.shape
     joints = manifold_of(floating)
     _check_shapes([values.shape for values in columns], names, joints)
-    times = np.asarray(unmasked("t", t), dtype=np.float64)
+    times = np.asarray(readable("t", t), dtype=np.float64)
     suffix = Path(path).suffix.lower()
     if not all(np.all(np.isfinite(values)) for values in (times, *columns)):
         raise ArgumentError("a motion holds finite numbers only")

@@ -21,6 +21,7 @@ from linkwise.model.motor import Motor
 from linkwise.model.parameters import LINK, MOTOR, numbers_of
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import vectors
 from linkwise.trajectory.trajectory import Trajectory
 
 M = TypeVar("M", bound=Tree)
@@ -160,9 +161,10 @@ class Identification(Generic[M]):
         array([19.62 ,  4.905])
         """
         mech = self.mechanism
+        q, qd, qdd = vectors("q", q, mech.nq), vectors("qd", qd, mech.nv), vectors("qdd", qdd, mech.nv)
         springs = spring_efforts(mech, q, qd, qdd) if mech.springs else np.zeros(mech.nv)
         if self.driven is not None:
-            driven = closed_efforts(mech, np.asarray(q), springs, self.driven, name="predict")
+            driven = closed_efforts(mech, q, springs, self.driven, name="predict")
             return closed_regressor(mech, q, qd, qdd, self.driven, name="predict") @ self.parameters + driven
         return np.asarray(kernel_of(mech, "regressor")(q, qd, qdd) @ self.parameters + springs)
 

@@ -9,11 +9,29 @@ from typing import Any, cast
 
 import numpy as np
 
-from linkwise.arrays import DifferentiableFramework, Framework, Signature
+from linkwise.arrays import (
+    DifferentiableFramework,
+    Framework,
+    Output,
+    Signature,
+    constant_in_graphs,
+    functions_of,
+    no_graph,
+)
+from linkwise.errors import ArgumentError
+from linkwise.inverse_kinematics.branches.configuration import labels_of
+from linkwise.inverse_kinematics.branches.turns import ROUNDING
+from linkwise.inverse_kinematics.closed_form import Solutions, closed_form
+from linkwise.inverse_kinematics.closed_form.solutions import MORE
 from linkwise.inverse_kinematics.implicit import differentiable
 from linkwise.model.tree import Tree
+from linkwise.solve.by_library import shared_fields
+from linkwise.solve.joint_limits import TURN, JointRanges
 from linkwise.solve.solution import DTYPES, ROWS, Solution
 from linkwise.solve.validation import joint_index
+
+#: The arrays of functions that solve poses.
+POSES: dict[str, tuple[Any, ...]] = {"T": (4, 4), "q0": ("nq",)}
 
 
 def solve_by(
@@ -41,18 +59,8 @@ def solve_by(
         rows["q"] = differentiable(
             cast("DifferentiableFramework", library), mechanism, rows["q"], T, rows["success"], **options
         )
-    return Solution.of(**rows, names=mechanism.names, tol=options.get("tol", 1e-9))
-
-
-def solutions_in_graph(mechanism: Tree, options: dict[str, Any], **rows: Any) -> Solution:
-    """A solution within a graph of `torch.compile`, where there are no texts."""
-    rows["success"] = rows["success"] != 0.0
-    return Solution(reason=None, tol=options.get("tol", 1e-9), **rows)
-
-
-def graph_rows(mechanism: Tree, **_: Any) -> dict[str, tuple[int, ...]]:
-    """The shapes of what a solution has in graphs."""
-    return {name: (mechanism.nq,) if name == "q" else () for name in ROWS if name != "reason"}
+    shared = dict(shared_fields(mechanism, options.get("limits", True)))
+    return Solution.of(**rows, **shared, tol=options.get("tol", 1e-9))
 
 
 def _device_rows(
@@ -66,6 +74,9 @@ def _rows(solver: Callable[..., Solution], mechanism: Tree, options: dict[str, A
     solution = solver(mechanism, T, **({"q0": q0[0]} if q0 else {}), **options)
     return tuple(np.asarray(getattr(solution, name), dtype) for name, dtype in zip(ROWS, DTYPES, strict=True))
 
+
+#: The greatest number of solutions that elimination gives of a regular pose.
+ELIMINATED = 16
 
 #: What of all solutions is arrays, and what each holds.
 LISTED = {"q": "float64", "count": "int64", "complete": "bool", "unreachable": "bool", "cause": "float64"}
@@ -91,11 +102,63 @@ def all_solutions_by(
         q = library.constant(rows["q"])
         filled = library.functions.isfinite(q).all(-1)
         known = {name: options[name] for name in ("link", "mask") if name in options}
-        held = joint_index(mechanism, "fixed", next(iter(options["fixed"]))) if options.get("fixed") else None
+        held = _held(mechanism, options.get("fixed"))
         safe = library.where(filled[..., None], q, q[..., :1, :])  # (what is not there adds no NaN to derivatives)
         tracked = differentiable(library, mechanism, safe, T[..., None, :, :], filled | ~filled, held=held, **known)
         rows["q"] = library.where(filled[..., None], tracked, q)
     return replace(solutions, **rows)
+
+
+def all_solutions_rows(
+    mechanism: Tree,
+    *,
+    link: int | str,
+    limits: bool,
+    starts: int,
+    method: str = "numeric",
+    fixed: Any = None,
+    turns: bool = False,
+    redundancy: Any = None,
+    **_: Any,
+) -> dict[str, Output]:
+    """What all solutions have in graphs of `torch.compile`: rows for as many as there are of a regular pose at most."""
+    if redundancy is not None:
+        raise ArgumentError(no_graph("all_inverse_kinematics with redundancy"))
+    form = closed_form(mechanism, link, fixed=fixed)
+    most = 1 + starts if method == "numeric" else form.branches if form.exists and method != "elimination" else ELIMINATED
+    if turns:
+        ranges = JointRanges.of(mechanism, limits=limits)
+        turns_within = ((ranges.high - ranges.low) / TURN)[ranges.turning & np.isfinite(ranges.high - ranges.low)]
+        most *= int(np.prod(np.ceil(turns_within - ROUNDING).clip(1.0)))  # (one more of a joint that is at both limits)
+    return {name: Output((most, mechanism.nq) if name == "q" else (), kind, name == "q") for name, kind in LISTED.items()}
+
+
+def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, **options: Any) -> Any:
+    """All solutions, NaN behind them up to that number; of more the nearest, and they are not complete."""
+    solutions, (most, n) = solver(mechanism, T, **options), all_solutions_rows(mechanism, **options)["q"].shape
+    q, count, module = solutions.q[..., :most, :], solutions.count, functions_of("all_inverse_kinematics", [T])
+    absent = module.full((*q.shape[:-2], most - q.shape[-2], n), np.nan, dtype=q.dtype)
+    left_out, q = count > most, module.concatenate([q, absent], axis=-2)
+    fields = {"complete": solutions.complete & ~left_out, "cause": module.where(left_out, MORE, solutions.cause)}
+    return replace(solutions, q=q, count=module.clip(count, max=most), **fields)
+
+
+def all_solutions_in_graph(mechanism: Tree, tensors: Any, options: dict[str, Any], **rows: Any) -> Solutions:
+    """All solutions within a graph."""
+    return Solutions(labels=_labels(mechanism, tuple(options), *options.values()), **rows)
+
+
+@constant_in_graphs
+def _labels(mechanism: Tree, names: tuple[str, ...], *values: Any) -> Any:
+    options = dict(zip(names, values, strict=True))
+    if "method" not in options or options["mask"] is not None or mechanism.loops or mechanism.manifold_joints:
+        return None  # (as `numeric_solutions` has none)
+    return labels_of(mechanism, options["link"], _held(mechanism, options["fixed"]))
+
+
+def _held(mechanism: Tree, fixed: Any) -> int | None:
+    """The coordinate that does not move."""
+    return joint_index(mechanism, "fixed", next(iter(fixed))) if fixed else None
 
 
 def path_by(

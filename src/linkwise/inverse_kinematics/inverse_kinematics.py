@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.arrays import by_library
-from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction
+from linkwise.arrays import by_library, in_graphs
 from linkwise.errors import ArgumentError, choices
 from linkwise.inverse_kinematics.branches.configuration import labels_of
 from linkwise.inverse_kinematics.branches.self_motion import self_motion
 from linkwise.inverse_kinematics.branches.turns import with_turns
 from linkwise.inverse_kinematics.by_elimination import proofs, searched_further
-from linkwise.inverse_kinematics.by_library import all_solutions_by, graph_rows, solutions_in_graph, solve_by
+from linkwise.inverse_kinematics.by_library import (
+    POSES,
+    all_solutions_by,
+    all_solutions_in_graph,
+    all_solutions_in_rows,
+    all_solutions_rows,
+    solve_by,
+)
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
+from linkwise.solve.by_library import solution_in_graph, solution_rows
 from linkwise.solve.compiled_problem import CompiledProblem, system_of
 from linkwise.solve.constraints.clear import Clear
 from linkwise.solve.constraints.pose import EXACT, Pose, defects
@@ -30,7 +37,7 @@ from linkwise.solve.solution import ROWS, Solution
 from linkwise.solve.solve import solve, solved, start_of
 from linkwise.solve.validation import link_given, positive, settle
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, common_batch, flag, mask_of, unmasked, whole
+from linkwise.spatial.validation import choice, common_batch, flag, mask_of, readable, whole
 
 if TYPE_CHECKING:
     from linkwise.model.link import Link
@@ -181,6 +188,7 @@ TEXTBOOK_METHODS: dict[str, Callable[..., Solution]] = {
 METHODS = ("auto", "closed_form", "numeric", *TEXTBOOK_METHODS)
 
 
+@in_graphs(POSES, solution_rows, solution_in_graph)
 @by_library(solve_by, "T", "q0")
 @telling_reach
 def inverse_kinematics(
@@ -286,11 +294,6 @@ def inverse_kinematics(
     return searched_further(mechanism, pose_system(mechanism, link, limits), solution, T, q0, link)
 
 
-GRAPH_FUNCTIONS["inverse_kinematics"] = GraphFunction(
-    inverse_kinematics, ("T",), {"T": (4, 4), "q0": ("nq",)}, graph_rows, solutions_in_graph
-)
-
-
 def _in_configuration(
     mechanism: Tree,
     goal: Pose,
@@ -381,7 +384,7 @@ def _plain(
 ) -> Solution | None:
     """The usual case without detours: whole poses whose rotations need no repair; None where they do, or are no poses."""
     try:
-        poses = np.asarray(unmasked("T", T))
+        poses = np.asarray(readable("T", T))
     except ValueError:
         return None
     if poses.shape[-2:] != (4, 4) or poses.dtype.kind not in "biuf":
@@ -411,6 +414,7 @@ ALL_METHODS = ("auto", "closed_form", "elimination", "numeric")
 AT_ONCE = 100_000
 
 
+@in_graphs(POSES, all_solutions_rows, all_solutions_in_graph, operator=all_solutions_in_rows)
 @by_library(all_solutions_by, "T", "q0")
 def numeric_solutions(
     mechanism: Tree,
@@ -484,6 +488,7 @@ def numeric_solutions(
     return Solutions(q.reshape(*batch, *q.shape[1:]), counts.reshape(batch), np.zeros(batch, dtype=bool))
 
 
+@in_graphs(POSES, all_solutions_rows, all_solutions_in_graph, operator=all_solutions_in_rows)
 @by_library(all_solutions_by, "T", "q0")
 def all_inverse_kinematics(
     mechanism: Tree,

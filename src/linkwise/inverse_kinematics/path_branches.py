@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.arrays import by_library
+from linkwise.arrays import Output, by_library, in_graphs, no_graph, plain, refuse
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.branches.self_motion import SelfMotion
 from linkwise.inverse_kinematics.by_library import path_by
@@ -126,15 +127,85 @@ class PathBranches:
     branch: tuple[npt.NDArray[np.intp], ...]
     chosen: npt.NDArray[np.intp]
 
+    @cached_property
+    def count(self) -> int:
+        """How many branches there are."""
+        return 1 + max((int(rows.max(initial=-1)) for rows in self.branch), default=-1)
+
     def explain(self) -> str:
         """The result in words."""
-        count = 1 + max((int(rows.max(initial=-1)) for rows in self.branch), default=-1)
         if self.success:
-            return f"one branch of {count} leads along the path; the joints travel {self.travel:.4g}"
-        return f"no branch of {count} leads along the path: " + "; ".join(map(str, self.breaks))
+            return f"one branch of {self.count} leads along the path; the joints travel {self.travel:.4g}"
+        return f"no branch of {self.count} leads along the path: " + "; ".join(map(str, self.breaks))
 
     def __repr__(self) -> str:
         return f"<PathBranches: {self.explain()}>"
+
+
+class GraphPathBranches(PathBranches):
+    """The way that a graph of `torch.compile` returns; solutions beside it, whose number depends on values, are left out.
+
+    Attributes
+    ----------
+    table : tensor (R, 4)
+        The breaks, NaN behind them: start, end, place of the reason in `REASONS`, leap. Outside of the graph `breaks` has
+        them.
+    count : tensor () of int64
+        How many branches there are.
+    """
+
+    table: Any
+    count: Any
+
+    @property
+    def breaks(self) -> tuple[PathBreak, ...]:
+        """See `PathBranches`."""
+        rows = [row for row in plain(self.table).tolist() if not np.isnan(row[0])]
+        words = list(REASONS)
+        return tuple(PathBreak(start, end, words[int(place)], leap) for start, end, place, leap in rows)
+
+    @property
+    def solutions(self) -> NoReturn:
+        """Not there.
+
+        Raises
+        ------
+        ArgumentError
+            Always.
+        """
+        refuse(no_graph("what follow_path lists beside the way"))
+
+    branch = solutions
+
+
+def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, Output]:
+    """What a way has in graphs."""
+    along = T[:1]
+    return {
+        "s": Output(along, differentiable=False),
+        "q": Output((*along, mechanism.n)),
+        "success": Output(kind="bool"),
+        "travel": Output(differentiable=False),
+        "chosen": Output(along, "int64"),
+        "table": Output((*along, 4), differentiable=False),
+        "count": Output(kind="int64"),
+    }
+
+
+def _way(solver: Callable[..., PathBranches], mechanism: Tree, T: Any, **options: Any) -> Any:
+    """What there is of `_graph_rows`."""
+    path = solver(mechanism, T, **options)
+    table = np.full((len(T), 4), np.nan)
+    for row, gap in zip(table, path.breaks, strict=False):
+        row[:] = gap.start, gap.end, list(REASONS).index(gap.reason), gap.leap
+    return SimpleNamespace(**vars(path), table=table, count=path.count)
+
+
+def _in_graph(mechanism: Tree, tensors: Any, options: Any, **rows: Any) -> GraphPathBranches:
+    path = object.__new__(GraphPathBranches)
+    for name, value in rows.items():
+        object.__setattr__(path, name, value)
+    return path
 
 
 class _Nodes(NamedTuple):
@@ -160,6 +231,7 @@ class _Step(NamedTuple):
         return nodes, order[first]
 
 
+@in_graphs({"T": (..., 4, 4), "q0": ("nq",)}, _graph_rows, _in_graph, operator=_way)
 @by_library(path_by, "T", "q0")
 def follow_path(
     mechanism: Tree,

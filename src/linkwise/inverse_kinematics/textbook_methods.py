@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.arrays import by_library
+from linkwise.arrays import by_library, in_graphs
 from linkwise.errors import ArgumentError
-from linkwise.inverse_kinematics.by_library import solve_by
+from linkwise.inverse_kinematics.by_library import POSES, solve_by
 from linkwise.inverse_kinematics.pose_error import pose_error, pose_error_rate
 from linkwise.kinematics.configuration import with_unit_quaternions
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import ManifoldJoint, Tree
+from linkwise.solve.by_library import solution_in_graph, solution_rows
 from linkwise.solve.constraints.pose import exact_poses
 from linkwise.solve.joint_limits import beside, start_position, turning
 from linkwise.solve.solution import Solution
@@ -198,6 +199,7 @@ def search(
 AT_REST = 1e-3
 
 
+@in_graphs(POSES, solution_rows, solution_in_graph)
 @by_library(solve_by, "T", "q0")
 def newton_raphson(
     mechanism: Tree,
@@ -307,6 +309,7 @@ LEVEL = 1e-6
 FLAT = 1e-6
 
 
+@in_graphs(POSES, solution_rows, solution_in_graph)
 @by_library(solve_by, "T", "q0")
 def steepest_descent(
     mechanism: Tree,

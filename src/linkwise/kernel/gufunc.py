@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise.kernel.tape import Tape
+from linkwise.torch_graphs import constant_in_graphs
 
 #: ``void loop(char **args, npy_intp *dimensions, npy_intp *steps, void *data)``.
 LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -205,6 +206,7 @@ def call_in_graph(method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[
     return in_graph(key, [kwargs[place] if isinstance(place, str) else args[place] for place in places])
 
 
+@constant_in_graphs
 def _traced_kernel(
     method: Any, owner: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[str, tuple[int | str, ...]]:
@@ -214,9 +216,6 @@ def _traced_kernel(
     ask = method[6] if owner is None else partial(method.in_graph, owner)
     kernel, places = ask(args, kwargs)
     return key_of(kernel), places
-
-
-_traced_kernel._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (as torch.compiler.assume_constant_result)
 
 
 def make_callable(

@@ -29,6 +29,7 @@ FOLDERS = (
     "solve",
     "spatial",
     "sweeps",
+    "workspace",
 )
 
 ROOT = Path(__file__).parents[1]

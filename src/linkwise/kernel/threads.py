@@ -286,7 +286,7 @@ def call(ufunc: Any, operations: int, args: Sequence[Any], kwargs: Mapping[str, 
         if not kinds.isdisjoint((list, tuple)):
             args = [np.asarray(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
             kinds = set(map(type, args))
-        batch = _batch(ufunc.signature, args) if kinds <= _DIVISIBLE else None
+        batch = _batch(_signature(ufunc), args) if kinds <= _DIVISIBLE else None
         if batch and operations * prod(batch) >= 2 * LEAST:
             results = _divided(ufunc, operations, args, kwargs.get("out"), batch)
             if results is not None:
@@ -298,7 +298,12 @@ def call(ufunc: Any, operations: int, args: Sequence[Any], kwargs: Mapping[str, 
 _DIVISIBLE = {np.ndarray, np.memmap, float, int}
 
 
-def _batch(signature: str | None, args: Sequence[Any]) -> tuple[int, ...] | None:
+def _signature(ufunc: Any) -> str:
+    """The signature of a gufunc, also of one without core dimensions, for which NumPy has none."""
+    return ufunc.signature or "->".join(",".join(["()"] * count) for count in (ufunc.nin, ufunc.nout))
+
+
+def _batch(signature: str, args: Sequence[Any]) -> tuple[int, ...] | None:
     """The batch of a call; None where an argument has too few dimensions."""
     shapes = [getattr(arg, "shape", ()) for arg in args]
     splits = [len(shape) - core for shape, core in zip(shapes, _cores(signature)[0], strict=True)]
@@ -310,7 +315,7 @@ def _batch(signature: str | None, args: Sequence[Any]) -> tuple[int, ...] | None
 
 def _divided(ufunc: Any, operations: int, args: Sequence[Any], out: Any, batch: tuple[int, ...]) -> tuple[Any, ...] | None:
     """The results of a call in pieces; None where these are too few, or the outputs are for NumPy to look at."""
-    cores, result_cores = _cores(ufunc.signature)
+    cores, result_cores = _cores(_signature(ufunc))
     outputs = [*out] if isinstance(out, tuple) else [None] * ufunc.nout if out is None else [out]
     if result_cores is None or len(outputs) != ufunc.nout:
         return None

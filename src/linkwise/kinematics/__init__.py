@@ -22,5 +22,3 @@ from linkwise.kinematics.loop_constraints import closure_bias as closure_bias
 from linkwise.kinematics.loop_constraints import closure_facing as closure_facing
 from linkwise.kinematics.loop_constraints import closure_jacobian as closure_jacobian
 from linkwise.kinematics.manipulability import manipulability as manipulability
-from linkwise.kinematics.workspace import Workspace as Workspace
-from linkwise.kinematics.workspace import workspace as workspace

@@ -19,7 +19,7 @@ from linkwise.expr.node import symbol
 from linkwise.model.tree import Tree
 from linkwise.spatial.quaternion import unit_quaternion
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import generator, unmasked, whole
+from linkwise.spatial.validation import generator, readable, whole
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "dt": ""}, outputs={"q_next": "nq"}, spread=False)
@@ -35,7 +35,7 @@ def integrate(tree: Tree, q: Array, qd: Array, dt: Any) -> Array:
     >>> arm.integrate([0.0, 0.5], [1.0, -1.0], 0.1)
     array([0.1, 0.4])
     """
-    step = np.asarray(qd) * np.asarray(unmasked("dt", dt))
+    step = np.asarray(qd) * np.asarray(readable("dt", dt))
     joints = [at.joint.integrate(q[at.q], step[at.v]) for at in tree.manifold_joints]
     return np.concatenate([*joints, q[tree.nq - tree.n :] + step[tree.nv - tree.n :]])
 

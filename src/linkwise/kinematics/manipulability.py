@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError
 from linkwise.kinematics.configuration import tangent_derivative
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.spatial.scalar import Array, FloatArray, root, select
+from linkwise.spatial.scalar import Array, FloatArray, greatest, root, select
 from linkwise.spatial.validation import choice, rows_of
 
 #: Measures of singular values (..., k), greatest first: their product, the least, the least by the greatest.
@@ -97,3 +97,49 @@ def _determinant(gram: Array) -> Any:
             for j in range(k + 1, i + 1):
                 left[i, j] = left[j, i] = left[i, j] - left[i, k] * inverse * left[j, k]
     return product
+
+
+def volume_of(rates: Array, rank: int) -> Any:
+    """The product of the greatest ``rank`` singular values of a matrix (r, m) of scalars that has no higher rank.
+
+    Where that is the number of its rows or columns these are made orthogonal (`orthonormal`), which loses no digits to
+    squaring. Otherwise its square is a coefficient of the characteristic polynomial of J J' (Faddeev and Le Verrier).
+
+    Examples
+    --------
+    >>> float(volume_of(np.array([[3.0, 0.0, 0.0], [1.0, 2.0, 0.0]]), 2))
+    6.0
+    >>> float(volume_of(np.array([[3.0, 0.0], [4.0, 0.0]]), 1))
+    5.0
+    """
+    if not rank:
+        return 0.0
+    if rank < min(rates.shape):
+        return root(greatest(_coefficient(rates @ rates.T, rank), 0.0))
+    result: Any = 1.0
+    for size in orthonormal(rates.T if rates.shape[0] <= rates.shape[1] else rates)[1]:
+        result = result * size
+    return result
+
+
+def orthonormal(columns: Array) -> tuple[Array, list[Any]]:
+    """An orthonormal basis of columns (n, m) of scalars, one by one, and the size of what is left of each by those before.
+
+    Modified Gram-Schmidt: G. H. Golub, C. F. Van Loan, *Matrix Computations*, section 5.2.8.
+    """
+    basis, sizes = list(columns.T), []
+    for k in range(len(basis)):
+        sizes.append(root(basis[k] @ basis[k]))
+        basis[k] = basis[k] * (1.0 / greatest(sizes[k], 1e-150))
+        basis[k + 1 :] = [other - basis[k] * (other @ basis[k]) for other in basis[k + 1 :]]
+    return np.stack(basis, axis=1), sizes
+
+
+def _coefficient(square: Array, order: int) -> Any:
+    """The sum of all products of ``order`` eigenvalues of a matrix."""
+    unit, power, result = np.eye(len(square)), np.eye(len(square)), 0.0
+    for k in range(1, order + 1):
+        product = square @ power
+        result = np.trace(product) * (1.0 / k)
+        power = result * unit - product
+    return result

@@ -3,7 +3,6 @@
 from linkwise.loops.assembly_modes import AssemblyModes as AssemblyModes
 from linkwise.loops.assembly_modes import LinkageSolution as LinkageSolution
 from linkwise.loops.assembly_modes import assemble as assemble
-from linkwise.loops.closed_workspace import workspace as workspace
 from linkwise.loops.linkage import Linkage as Linkage
 from linkwise.loops.mobility import Mobility as Mobility
 from linkwise.loops.mobility import mobility as mobility

@@ -356,13 +356,8 @@ class Linkage:
         return _entry(self.step_kernel)
 
     @cached_property
-    def velocity_kernel(self) -> Kernel:
-        """The compiled velocities: (q, ud) to qd, how far loops are open, and what all closure equations leave of qd."""
-        return self._system.kernel("velocity")
-
-    @cached_property
     def _velocity(self) -> Any:
-        return _entry(self.velocity_kernel)
+        return _entry(self._system.kernel("velocity"))
 
     @cached_property
     def _acceleration(self) -> Any:

@@ -175,6 +175,7 @@ def mobility(mechanism: Tree, q: npt.ArrayLike | None = None) -> Mobility:
     """
     mechanism.require_numbers("mobility")
     if not mechanism.loops:
+        _ = q is None or shaped("q", q, mechanism.nq)
         only = "without loops every speed is free"
         return Mobility(mechanism.nv, mechanism.nv, mechanism.nv, None, mechanism.nv, 0, 0, 1.0, only)
     task = closing(mechanism)

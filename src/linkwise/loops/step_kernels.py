@@ -148,6 +148,13 @@ class LinkageEquations:
         rates[self.task.speeds[list(self.passive)]] = self._solve(jac, right[:, None]).unknowns[:, 0]
         return rates
 
+    def motions(self, q: Array) -> tuple[Array, Any]:
+        """Speeds (nv, m) for a unit speed of each driven coordinate at q (nq,), and what all equations leave."""
+        jac = closure_jacobian(self.tree, q)
+        columns = [self.completed(jac, blank(len(self.scale)), unit) for unit in np.eye(len(self.driven))]
+        shares = [_share(jac @ qd * self.scale, qd[self.task.speeds] / self.unit) for qd in columns]
+        return np.stack(columns, axis=1), reduce(greatest, shares)
+
     def _driven_rows(self, jac: Array, moved: Array) -> Array:
         """What the passive coordinates must make up for where the driven ones moved (nq,)."""
         columns = jac[list(self.rows)][:, self.task.speeds[list(self.driven)]]

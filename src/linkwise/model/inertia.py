@@ -15,7 +15,7 @@ from linkwise.model.symbolic import any_nonzero, has_symbols, same, substituted,
 from linkwise.model.validation import LARGEST, Checker, Record, frozen
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array, FloatArray, array
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: Relative rounding allowed where an inertia is checked (tables carry few digits).
 SLACK = 1e-9
@@ -218,7 +218,7 @@ def tensor_from(check: Checker, inertia: Any, field: str = "inertia") -> FloatAr
         return NO_TENSOR
     try:
         result = with_expressions(inertia)
-        tensor = np.array(unmasked("inertia", inertia), dtype=np.float64) if result is None else result
+        tensor = np.array(readable("inertia", inertia), dtype=np.float64) if result is None else result
     except (TypeError, ValueError, OverflowError):  # an `ArgumentError` is the second
         tensor = np.full(1, np.nan)
     if tensor.shape == () and not has_symbols(tensor) and tensor == 0:

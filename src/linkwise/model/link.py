@@ -22,7 +22,7 @@ from linkwise.model.validation import Checker, Record, frozen
 from linkwise.spatial.rotation import rotation_x, rotation_z
 from linkwise.spatial.scalar import Array, FloatArray, array
 from linkwise.spatial.transform import transform, translation
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 CONVENTIONS: tuple[str, ...] = ("standard", "modified")
 
@@ -296,6 +296,7 @@ class Link(Record):
 
     def motion(self, q: Any = None) -> Array:
         """J(q + offset) (4, 4): the joint's own motion, at q (rad or m), any scalar, or (nq,) where it has several."""
+        readable("q", q)
         if self.joint_model.nq == 1:
             return self.joint_model.placement(array([(0.0 if q is None else q) + self.offset]))
         return self.joint_model.placement(self.joint_model.neutral if q is None or not self.moves else array(q))
@@ -475,7 +476,7 @@ def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None
 
 def _range(check: Checker, limits: Any, pair: Any) -> tuple[float, float] | None:
     try:
-        low, high = (float(value) for value in (() if isinstance(pair, str) else unmasked("limits", pair)))
+        low, high = (float(value) for value in (() if isinstance(pair, str) else readable("limits", pair)))
     except (TypeError, ValueError, OverflowError):
         check.report("limits", limits, "two numbers, least and greatest, or None")
         return None

@@ -14,6 +14,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import expression_of, values_by_name
 from linkwise.model.validation import Checker, Record
 from linkwise.spatial.validation import numbers as real_numbers
+from linkwise.torch_graphs import outside_graphs
 
 Item = TypeVar("Item", bound=Any)
 T = TypeVar("T")
@@ -148,10 +149,15 @@ class LinkTree(Record):
         """
         results: dict[Hashable, T] = self.__dict__["_memo"]
         place = (owner, key)
-        if place not in results:
-            with self.__dict__["_lock"]:
-                if place not in results:
-                    results[place] = make()
+        return results[place] if place in results else self._compute(place, make)
+
+    @outside_graphs("what is computed once for a mechanism")
+    def _compute(self, place: tuple[str, Hashable], make: Callable[[], T]) -> T:
+        """The result of `make`, kept at a place of `memo`."""
+        results: dict[Hashable, T] = self.__dict__["_memo"]
+        with self.__dict__["_lock"]:
+            if place not in results:
+                results[place] = make()
         return results[place]
 
     def recall(self, owner: str, key: Hashable) -> Any:

@@ -14,6 +14,7 @@ from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.transform import transform
+from linkwise.spatial.validation import readable
 
 ROLES: tuple[str, ...] = ("visual", "collision")
 
@@ -102,7 +103,7 @@ class Shape(CheckedRecord):
     def _check(self, check: Checker, arguments: Mapping[str, Any]) -> None:
         if (self.kind == "mesh") != (self.filename is not None):
             check.report("filename", self.filename, "a file for a mesh, and None for all else")
-        size = [self.size] if np.ndim(self.size) == 0 else self.size
+        size = [self.size] if np.ndim(readable("size", self.size)) == 0 else self.size
         self._assign({"size": tuple(check.vector("size", size, len(SIZES[self.kind])).tolist())})
         if self.kind != "mesh" and min(self.size) < 0.0:
             check.report("size", self.size, "lengths of 0 or more")

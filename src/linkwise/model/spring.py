@@ -24,6 +24,7 @@ from linkwise.model.symbolic import any_nonzero, substituted
 from linkwise.model.validation import CheckedRecord, Checker, unset_or
 from linkwise.spatial.scalar import greatest
 from linkwise.spatial.transform import translation
+from linkwise.spatial.validation import readable
 
 
 def _joints(check: Checker, field: str, joints: Any) -> tuple[tuple[str, float], ...]:
@@ -58,7 +59,7 @@ def _points(check: Checker, field: str, points: Any) -> tuple[tuple[str, tuple[f
 
 def _limits(check: Checker, field: str, limits: Sequence[Any]) -> tuple[float, float] | None:
     try:
-        low, high = (float(value) for value in limits)
+        low, high = (float(value) for value in readable(field, limits))
     except (TypeError, ValueError):
         low, high = np.nan, np.nan
     if not low <= high or not (np.isfinite(low) or np.isfinite(high)):

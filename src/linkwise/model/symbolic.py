@@ -12,7 +12,7 @@ from linkwise.expr.evaluate import evaluate, substitute
 from linkwise.expr.node import Expr, is_parameter, origin_of, steps_of
 from linkwise.expr.ordering import schedule
 from linkwise.spatial.scalar import Array, array
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 
 def expression_of(value: Any) -> Expr | None:
@@ -52,7 +52,7 @@ def with_expressions(value: Any) -> Array | None:
     if isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype != object):
         return None
     try:
-        elements = np.array(unmasked("value", value), dtype=object)
+        elements = np.array(readable("value", value), dtype=object)
     except (TypeError, ValueError):
         return None
     results = [expression_of(item) for item in elements.flat]

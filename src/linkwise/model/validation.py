@@ -14,7 +14,7 @@ from linkwise.expr.node import Expr
 from linkwise.model.symbolic import content, expression_of, numbers_at, parameters_in, united, with_expressions
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import is_rigid
-from linkwise.spatial.validation import real, real_or_empty
+from linkwise.spatial.validation import real, real_or_empty, unreadable
 
 #: The largest constant angle that is taken, rad: a turn, and what rounding to three places adds.
 TURN = 2.0 * math.pi + 1e-3
@@ -88,8 +88,9 @@ class Checker:
         self.problems: list[Problem] = []
 
     def report(self, field: str, value: object, expected: str) -> None:
-        """Note one problem."""
-        self.problems.append(Problem(self.item, field, value, expected))
+        """Note one problem; also why NumPy would not see all of the value, where that is so."""
+        reason = unreadable(value)
+        self.problems.append(Problem(self.item, field, value, f"{expected}: it {reason}" if reason else expected))
 
     def finish(self) -> None:
         """Raise `ModelError` if anything was noted."""

@@ -18,7 +18,7 @@ from linkwise.model.validation import Checker
 from linkwise.planar.link import JOINTS, Link
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import Array, array, blank, cos_sin
-from linkwise.spatial.validation import real
+from linkwise.spatial.validation import readable, real
 
 #: x, y and the angle by which a frame stands in another.
 Step = tuple[Any, Any, Any]
@@ -214,6 +214,7 @@ def _given(mechanism: PlanarTree, configuration: npt.ArrayLike) -> Array:
         and configuration.shape[-1:] == (mechanism.nq,)
     ):
         return configuration
+    readable("configuration", configuration)
     try:
         values: Array = np.asarray(configuration)
     except ValueError:  # rows of several lengths

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.arrays import DifferentiableFramework, Framework, Signature, constant_in_graphs
+from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, constant_in_graphs
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.simulation.differentiable import check_differentiable, differentiable_states
@@ -76,10 +76,11 @@ def graph_rows(mech: Tree, *, q0: Any = None, qd0: Any = None, torque: Any = Non
     """The shapes of what a trajectory has in graphs of `torch.compile`."""
     rows = len(checked_task(mech, None, None, None, **options).t)
     names = STATES + (ENERGIES if options["energies"] else ())
-    return {name: (rows, mech.nq if name == "q" else mech.nv) if name in STATES else (rows,) for name in names}
+    sizes = dict.fromkeys(STATES, (mech.nv,)) | {"q": (mech.nq,)}
+    return {name: Output((rows, *sizes.get(name, ()))) for name in names}
 
 
-def trajectory_in_graph(mech: Tree, options: dict[str, Any], **rows: Any) -> Trajectory:
+def trajectory_in_graph(mech: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any) -> Trajectory:
     """A trajectory within a graph."""
     motion: Trajectory = object.__new__(Trajectory)
     for name, value in (*_fixed_fields(mech, tuple(options), *options.values()), *rows.items()):

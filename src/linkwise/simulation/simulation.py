@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import arrays
-from linkwise.arrays.graph import GRAPH_FUNCTIONS, GraphFunction
 from linkwise.dynamics.external import External
 from linkwise.errors import SimulationError
 from linkwise.kernel.backend import backend_of
@@ -36,6 +35,7 @@ from linkwise.trajectory.trajectory import Trajectory
 from linkwise.trajectory.validation import closed
 
 
+@arrays.in_graphs({"q0": ("nq",), "qd0": ("nv",), "torque": (..., "nv")}, graph_rows, trajectory_in_graph)
 def simulate(
     mech: Tree,
     q0: npt.ArrayLike | None = None,
@@ -196,9 +196,6 @@ def simulate(
         "rtol": rtol, "atol": atol, "diverged": diverged, "backend": backend, "friction": friction,
         "stabilization": stabilization, "stabilization_rate": stabilization_rate, "ground": ground,
     }  # fmt: skip
-    if arrays.is_traced():
-        states = {"q0": q0, "qd0": qd0, "torque": torque, "external": external, "t": t}
-        return arrays.method_in_graph("simulate", mech, (), {**states, **options})  # type: ignore[no-any-return]
     library = arrays.of("simulate", (q0, qd0, torque))
     if library is not None:
         return simulate_by(library, simulate, mech, q0, qd0, torque, external=external, t=t, **options)
@@ -217,11 +214,6 @@ def simulate(
         motion = modal_motion(task, motion, [rollout for rollout in rollouts if isinstance(rollout, ModalRollout)])
     _warn_of_energy(task, recorded, motion, driven=torque is not None)
     return motion
-
-
-GRAPH_FUNCTIONS["simulate"] = GraphFunction(
-    simulate, ("q0", "qd0"), {"q0": ("nq",), "qd0": ("nv",), "torque": (..., "nv")}, graph_rows, trajectory_in_graph
-)
 
 
 def _stepped(task: Task) -> Recorded:

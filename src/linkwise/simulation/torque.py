@@ -163,7 +163,7 @@ class Feedback:
     def __call__(self, mech: Tree, t: npt.ArrayLike, q: npt.ArrayLike, qd: npt.ArrayLike) -> FloatArray:
         """The torque (..., nv) at t (s), q (..., nq), qd (..., nv), sampled parameters at their first instant."""
         first = [np.take(value.values, 0, axis=len(value.batch)) for value in self.inputs.values()]
-        return np.asarray(self.kernel(mech)(t, q, qd, *first))
+        return self.kernel(mech)(t, q, qd, *first)  # type: ignore[no-any-return]
 
     def kernel(self, mech: Tree, backend: str | None = None) -> Kernel:
         """The law alone, as a compiled function of t, q, qd and the parameters."""

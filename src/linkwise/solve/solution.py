@@ -43,7 +43,7 @@ PROVEN: dict[str, str] = {
 ROWS = ("q", "success", "reason", "position_error", "rotation_error", "iterations")
 
 #: What each of `ROWS` holds.
-DTYPES = ("float64", "bool", "<U11", "float64", "float64", "int64")
+DTYPES = ("float64", "bool", "<U13", "float64", "float64", "int64")
 
 #: A target is beyond the reach where it is farther than the reach by more than this share of it.
 ROUNDING = 1e-9
@@ -115,7 +115,7 @@ class Solution:
         """Which joint coordinates (..., n) stand at or beyond their least (-1) or greatest (+1) value, else 0."""
         if self.limits is None:
             return np.zeros(self.q.shape, np.int8)
-        joints = self.q[..., self.q.shape[-1] - len(self.limits) :]
+        joints = plain(self.q)[..., self.q.shape[-1] - len(self.limits) :]
         low, high = joints <= self.limits[:, 0] + AT_LIMIT, joints >= self.limits[:, 1] - AT_LIMIT
         return np.where(low, -1, np.where(high, 1, 0)).astype(np.int8)
 
@@ -224,6 +224,24 @@ class Solution:
             getattr(self, name)[place] = getattr(other, name)
 
 
+class GraphSolution(Solution):
+    """A solution that a graph of `torch.compile` returns, with the places of its reasons in `REASONS`.
+
+    Attributes
+    ----------
+    codes : tensor (...) of int64
+        These places, -1 where no reason is known, as on a GPU. Outside of the graph `reason` has the words.
+    """
+
+    codes: Any
+
+    @property
+    def reason(self) -> Any:
+        """See `Solution`."""
+        codes = plain(self.codes)
+        return np.array([*REASONS, ""])[codes]
+
+
 class PrioritySolution(Solution):
     """What became of constraints with weights or priorities.
 
@@ -279,6 +297,10 @@ class PrioritySolution(Solution):
                 state = "holds" if self.holds[(*place, k)] else f"lacks {far:.3g} m and {turned:.3g} rad"
                 lines.append(f"  {self.constraints[k]}: {state}")
         return "\n".join(lines)
+
+
+class GraphPrioritySolution(GraphSolution, PrioritySolution):
+    """The same of constraints with weights or priorities."""
 
 
 def element(value: Any, place: tuple[int, ...]) -> Any:

@@ -12,10 +12,10 @@ from linkwise import arrays
 from linkwise.errors import ArgumentError, shown
 from linkwise.kernel import threads
 from linkwise.model.tree import Tree
-from linkwise.solve.by_library import solve_by
+from linkwise.solve.by_library import in_parts, parts_inputs, parts_rows, solution_in_graph, solve_by, solve_parts
 from linkwise.solve.compiled_problem import MORE_STARTS, NEAREST_STARTS, CompiledProblem, system_of
 from linkwise.solve.constraints.constraint import Constraint, ConstraintOfArrays
-from linkwise.solve.constraints.loop_closure import Closed
+from linkwise.solve.constraints.loop_closure import with_loops
 from linkwise.solve.levels import LevelDescent, LevelSystem, level_system
 from linkwise.solve.levenberg_marquardt import BEST_FIT, ITERATIONS
 from linkwise.solve.solution import ROWS, PrioritySolution, Solution
@@ -110,6 +110,7 @@ def _reasons(
 AT_ONCE = 10_000
 
 
+@arrays.in_graphs(parts_inputs, parts_rows, solution_in_graph, operator=solve_parts, in_parts=in_parts)
 def solve(
     mechanism: Tree,
     constraints: Constraint | Sequence[Constraint],
@@ -171,15 +172,13 @@ def solve(
     >>> found.success, arm.forward_kinematics(found.q)[:2, 3].round(6).tolist()
     (True, [1.0, 1.5])
     """
-    if arrays.is_traced():
-        arrays.refuse(arrays.no_graph("solve"))
     mechanism.require_numbers("solve")
     listed = _listed(constraints)
     tracked = [array for c in listed if isinstance(c, ConstraintOfArrays) for array in c.arrays.values()]
     library = arrays.of("solve", [*tracked, q0])
     if library is not None:
-        return solve_by(library, solve, _constraints, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
-    all_constraints = _constraints(mechanism, listed)
+        return solve_by(library, solve, mechanism, listed, q0, tol=tol, seed=seed, limits=limits)
+    all_constraints = with_loops(mechanism, listed)
     size, number = positive("tol", tol), whole("seed", seed, 0)
     levelled = any(c.level or c.weight is not None for c in all_constraints)
     system_for = level_system if levelled else system_of
@@ -335,16 +334,4 @@ def _listed(constraints: Constraint | Sequence[Constraint]) -> list[Constraint]:
     wrong = [item for item in listed if not isinstance(item, Constraint)]
     if wrong:
         raise ArgumentError(f"constraints hold {shown(wrong[0])}; expected Pose, Position, Orientation and the like")
-    return listed
-
-
-def _constraints(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
-    """What must hold, the loops of the mechanism added."""
-    listed = list(constraints)
-    for constraint in listed:
-        constraint.check(mechanism)
-    named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}
-    listed += [Closed(loop) for loop in mechanism.loops if loop not in named]
-    if not listed:
-        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
     return listed

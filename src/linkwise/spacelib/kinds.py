@@ -19,7 +19,7 @@ from linkwise.expr.node import Expr
 from linkwise.extras import sympy_module
 from linkwise.spacelib.constants import NoAxis, U
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.validation import refuse_elements
+from linkwise.spatial.validation import refuse_elements, unreadable
 
 #: Up to this size Python's sum of an array is quicker than NumPy's search for what is not finite.
 SMALL = 32
@@ -142,8 +142,8 @@ def is_symbolic(value: Array) -> bool:
 
 def _plain(field: str, kind: Kind, value: Any) -> Array:
     """An array of float64, or of symbols where there is any among the elements."""
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ArgumentError(f"{field} has masked elements; expected {kind.expected}")
+    if reason := unreadable(value):
+        raise ArgumentError(f"{field} {reason}; expected {kind.expected}")
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as error:

@@ -18,7 +18,7 @@ from linkwise.spacelib.constants import U
 from linkwise.spacelib.function import exported, spacelib
 from linkwise.spacelib.kinds import opened, whole_number
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: The layout of a number, as in ``%8.4f``.
 WIDTH, DECIMALS = 8, 4
@@ -166,7 +166,7 @@ def _comment(name: str, s: Any) -> str:
 def _given(field: str, value: Any) -> Array:
     """Numbers, whole numbers or symbols as an array."""
     try:
-        array = np.asarray(unmasked(field, value))
+        array = np.asarray(readable(field, value))
     except (ValueError, TypeError) as error:
         raise ArgumentError(f"{field} is not an array; expected numbers or symbols") from error
     symbols = array.dtype == object and all(

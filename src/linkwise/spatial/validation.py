@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from linkwise.errors import ArgumentError, choices, shown
 from linkwise.spatial.scalar import FloatArray
+from linkwise.torch_graphs import constant_in_graphs, outside_graphs
 
 Given = TypeVar("Given")
 
@@ -33,15 +34,14 @@ def real(value: Any) -> FloatArray:
     Traceback (most recent call last):
     TypeError: holds complex128
     """
-    if type(value) is not np.ndarray and is_masked(value):
-        raise TypeError("has masked elements")
+    if type(value) is not np.ndarray and (reason := unreadable(value)):
+        raise TypeError(reason)
     try:
         result = np.asarray(value)
     except ValueError as error:
         raise TypeError("is not an array") from error
-    except (RuntimeError, TypeError) as error:  # (a tensor that requires a gradient, an array that JAX traces)
-        library = type(value).__module__.partition(".")[0]
-        raise TypeError(f"is an array of {library} that derivatives are taken by, or traced; here are none") from error
+    except TypeError as error:  # (of CuPy, for one)
+        raise TypeError(f"is a {type(value).__name__} that NumPy does not read") from error
     if result.dtype == object:  # fractions, decimals, symbols that are numbers: each says what it is as a float
         return _converted(result)
     if result.dtype.kind not in "biuf":
@@ -57,6 +57,7 @@ def real_or_empty(value: Any) -> FloatArray:
         return np.empty(0)
 
 
+@outside_graphs("a function of arrays of NumPy")
 def numbers(
     field: str, value: Any, expected: str = "finite real numbers", *, finite: bool = True, copy: bool = True
 ) -> FloatArray:
@@ -269,16 +270,57 @@ def is_masked(value: Any) -> bool:
     return isinstance(value, masks.MaskedArray) and bool(masks.is_masked(value))
 
 
-def unmasked(field: str, value: Given) -> Given:
-    """The value itself, for a conversion that would look below a mask.
+def unreadable(value: Any) -> str:
+    """What a conversion to NumPy would lose of an array, or of arrays in nested lists; nothing where it loses nothing.
+
+    It loses masks, and the derivatives of tensors, some without a word: of single elements, and in forward mode.
+
+    Examples
+    --------
+    >>> unreadable(np.ma.masked_array([0.1, 0.2], mask=[True, False])), unreadable([0.1, 0.2])
+    ('has masked elements', '')
+    """
+    return "has masked elements" if is_masked(value) else _of_other_library(value)
+
+
+def _of_other_library(value: Any) -> str:
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is None and jax is None:
+        return ""
+    if isinstance(value, (list, tuple)):
+        return next(filter(None, (_of_other_library(item) for item in value if type(item) is not float)), "")
+    if jax is not None and isinstance(value, jax.core.Tracer):
+        return "is traced by JAX, and numbers are needed here (outside of jit, grad and vmap)"
+    return _of_tensor(torch, value) if torch is not None and isinstance(value, torch.Tensor) else ""
+
+
+def _of_tensor(torch: Any, tensor: Any) -> str:
+    if tensor.requires_grad:
+        return "requires a gradient, and nothing is differentiated here (.detach() drops it)"
+    if tensor.device.type != "cpu":
+        return f"is on the device {tensor.device}, and numbers are needed here (on the CPU: .cpu())"
+    try:
+        tensor.numpy()
+    except TypeError as error:
+        return f"is a tensor that NumPy does not read ({error})"
+    except RuntimeError:  # (one that a transformation of torch.func traces)
+        pass
+    else:
+        if torch.autograd.forward_ad.unpack_dual(tensor).tangent is None:
+            return ""
+    return "is what torch differentiates by or maps over, and numbers are needed here"
+
+
+def readable(field: str, value: Given) -> Given:
+    """The value itself, for a conversion that would lose a part of it in silence; see `unreadable`.
 
     Raises
     ------
     ArgumentError
-        Where elements are masked; `field` is how the message calls the value.
+        Saying what would be lost; `field` is how the message calls the value.
     """
-    if type(value) is not np.ndarray and is_masked(value):
-        raise ArgumentError(f"{field} has masked elements; expected an array of which every element counts")
+    if type(value) is not np.ndarray and (reason := unreadable(value)):
+        raise ArgumentError(f"{field} {reason}; expected an array of real numbers")
     return value
 
 
@@ -364,6 +406,7 @@ def mask_of(mask: npt.ArrayLike | None) -> tuple[bool, ...]:
     return tuple(bool(value) for value in values)
 
 
+@constant_in_graphs
 def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     """The rows of a Jacobian that count.
 
@@ -373,9 +416,6 @@ def rows_of(mask: npt.ArrayLike | None) -> tuple[int, ...]:
     ((0, 1, 2), (0, 5))
     """
     return tuple(row for row, counts in enumerate(mask_of(mask)) if counts)
-
-
-rows_of._dynamo_marked_constant = True  # type: ignore[attr-defined]  # (of a graph of `torch.compile`)
 
 
 def word_of(mask: str) -> str:

@@ -5,9 +5,9 @@ import pytest
 
 import linkwise as lw
 from linkwise.errors import ArgumentError, MissingExtraError
-from linkwise.kinematics.workspace import Workspace, workspace
 from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import draw
+from linkwise.workspace import Workspace, workspace
 
 FEW = {"samples": 2_000, "cells": 32}
 pytestmark = pytest.mark.usefixtures("coarse")

@@ -13,15 +13,15 @@ from linkwise.cli.command import File, Options, Output, command, mechanism, opti
 from linkwise.cli.options import PICTURES, Angle, OfJoint, ParamType, check_suffix, file_name, numbers, picture_type, refuse
 from linkwise.errors import ArgumentError
 from linkwise.files import Description
-from linkwise.kinematics.workspace import Workspace
-from linkwise.kinematics.workspace_map import ENDLESS
-from linkwise.loops import workspace as sample
 from linkwise.mechanism import Mechanism
 from linkwise.model.formatting.table import Column, Table, fixed, plain
 from linkwise.model.quantities import units
 from linkwise.model.tree import TOOL
 from linkwise.plot.rendering import rendered
 from linkwise.view.plots.workspace_plot import MEASURES, PLANES, draw
+from linkwise.workspace import Workspace
+from linkwise.workspace import workspace as sample
+from linkwise.workspace.postures import ENDLESS
 
 #: Below this share of the best, manipulability is printed as zero.
 NOTHING = 1e-6
@@ -141,12 +141,9 @@ def _motion(region: Workspace) -> str:
 
 def _room(region: Workspace) -> str:
     """Say how much room there is, and how that was found."""
-    widths = [float(edge[1] - edge[0]) for edge in region.grid.edges[: 2 if region.grid.has_axis else 3] if len(edge) > 2]
     if region.dimension >= 2 and math.isfinite(region.size):
         measure, unit = ("volume", "m3") if region.dimension == 3 else ("area", "m2")
-        counted = f"counted in cells of {1000 * max(widths):.3g} mm, and in cells twice as large for what their edges add"
-        error = max(region.size_error, 1e-3 * region.size)
-        return f"{measure} {region.size:.4g} {unit}, give or take {error:.1g} ({counted})"
+        return f"{measure} {region.size:.4g} {unit}, give or take {region.size_error:.1g} (by random places, aimed at)"
     stays = ("in one point", "on a curve: there is no area and no volume", "on a curved surface: there is no volume")
     return f"it stays {stays[region.dimension]}" if region.dimension < 3 else "its volume is too thin to be counted"
 

@@ -20,7 +20,7 @@ from linkwise.model.loop import BASE
 from linkwise.model.tree import Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.scalar import Array, FloatArray, root, select
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: Why a cycle ended as it did, by the code of the port ``chain.reason``.
 REASONS: tuple[str, ...] = ("converged", "unreachable", "limit", "iterations", "input")
@@ -440,7 +440,7 @@ class JointValues:
     def _numbers(self, field: str, value: npt.ArrayLike, n: int) -> FloatArray:
         """N numbers; any, for the cycle reports what is not finite."""
         try:
-            result = np.asarray(unmasked(field, value), dtype=np.float64)
+            result = np.asarray(readable(field, value), dtype=np.float64)
         except (TypeError, ValueError):
             raise ArgumentError(f"{field} is {shown(value)}; expected {n} numbers, {self._words[field]}") from None
         if result.shape != (n,):

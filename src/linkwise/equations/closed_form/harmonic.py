@@ -26,6 +26,7 @@ from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import coupling
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.validation import numbers
 
 #: The greatest harmonic: they are kept in 16 bits.
 GREATEST = 2**15 - 1
@@ -69,7 +70,7 @@ class HarmonicSum:
 
     def __call__(self, q: npt.ArrayLike) -> FloatArray:
         """The value (...,) at coordinates q (..., n)."""
-        points = np.asarray(q, dtype=np.float64)
+        points = numbers("q", q, finite=False, copy=False)
         flat = points.reshape(-1, points.shape[-1])
         total = np.zeros(len(flat))
         step = max(1, _AT_ONCE // max(1, len(flat)))

@@ -114,8 +114,13 @@ class ClosedForm:
     @property
     def branches(self) -> int:
         """How many solutions a pose has at most."""
-        _, chain, family = self._program or self.refuse()
-        return len(family.solve(np.eye(4, dtype=object), values_at(chain)))
+        program = self._program or self.refuse()
+        _, chain, family = program
+
+        def count() -> int:
+            return len(family.solve(np.eye(4, dtype=object), values_at(chain)))
+
+        return self.mechanism.memo("closed_form", ("branches", program), count)
 
     @property
     def misfit(self) -> float:

@@ -53,10 +53,14 @@ UNPROVEN: dict[str, str] = {
     "starts": "solutions come from random starts: the pose leaves a joint undetermined, or there is no other way",
     "roots": "roots of the elimination are too near to each other, or no solution is confirmed for one",
     "limits": "a solution beyond the joint limits is one of a continuum, or two in one: others may be within the limits",
+    "rows": "there are more, the nearest are here: a graph of `torch.compile` has rows for those of a regular pose",
 }
 
 #: The cause of a pose for which roots tell too little, beside those of `linkwise.inverse_kinematics.closed_form.program`.
 ROOTS = 32.0
+
+#: That of a pose with more solutions than rows.
+MORE = 64.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +73,8 @@ class Solutions:
     Attributes
     ----------
     q : ndarray (..., K, n)
-        Joint coordinates, rad or m; NaN in the rows from `count` on, so without NaN for a single pose.
+        Joint coordinates, rad or m; NaN in the rows from `count` on, so without NaN for a single pose. A graph of
+        `torch.compile` has as many rows as a regular pose has solutions at most; of more the nearest, not `complete` then.
     count : ndarray (...)
         How many solutions each pose has.
     complete : ndarray (...)
@@ -112,9 +117,11 @@ class Solutions:
     @property
     def reason(self) -> npt.NDArray[np.str_]:
         """Why other solutions may exist, see `UNPROVEN`; ``"complete"`` where none do."""
-        cause = np.zeros(self.complete.shape) if self.cause is None else self.cause
+        complete = plain(self.complete)
+        cause = np.zeros(complete.shape) if self.cause is None else self.cause
         words = np.where(cause >= ROOTS, "roots", np.where(cause >= LIMITED, "limits", "starts"))
-        return np.asarray(np.where(plain(self.complete), "complete", words))
+        words = np.where(cause >= MORE, "rows", words)
+        return np.asarray(np.where(complete, "complete", words))
 
     @property
     def configuration(self) -> dict[str, npt.NDArray[np.str_]]:
@@ -158,21 +165,22 @@ class Solutions:
 
     def __iter__(self) -> Iterator[FloatArray]:
         if not self.count.ndim:
-            return iter(self.q)
+            return iter(self.q[: len(self)])
         rows = self.q.reshape(len(self), *self.q.shape[-2:])
         return (row[:count] for row, count in zip(rows, plain(self.count).ravel(), strict=True))
 
     def __getitem__(self, which: Any) -> FloatArray:
         """A solution (n,) of a single pose, or the solutions (k, n) of one pose of a batch, by its index."""
         if not self.count.ndim:
-            return self.q[which]  # type: ignore[no-any-return]
+            return self.q[: len(self)][which]  # type: ignore[no-any-return]
         count = plain(self.count)[which]
         if np.ndim(count):
             raise IndexError(f"index {which!r} is of several poses; expected that of one, of the shape {self.count.shape}")
         return self.q[which][: int(count)]  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
-        return np.array(plain(self.q), dtype=dtype, copy=copy)
+        q = plain(self.q)
+        return np.array(q if self.count.ndim else q[: len(self)], dtype=dtype, copy=copy)
 
     def where(self, keep: npt.ArrayLike) -> Solutions:
         """The solutions for which `keep` (..., K) is true, in the same order; `complete` says of all solutions what it said.

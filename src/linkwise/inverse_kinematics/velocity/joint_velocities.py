@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
-from linkwise.arrays import DifferentiableFramework, Framework, Signature
+from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature
 from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.extras import quadratic_programs
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK, motion_kernel
-from linkwise.inverse_kinematics.velocity.solution import VelocitySolution
+from linkwise.inverse_kinematics.velocity.solution import GraphVelocitySolution, VelocitySolution
 from linkwise.inverse_kinematics.velocity.task import (
     REGION,
     ClosedVelocityTask,
@@ -29,6 +29,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import positive
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers
+from linkwise.torch_graphs import outside_graphs
 
 if TYPE_CHECKING:
     from linkwise.spatial.scalar import FloatArray
@@ -266,7 +267,8 @@ def _jumps_at_ties(library: DifferentiableFramework, task: VelocityTask, q: Any)
     """Zeros (..., 1), see `linkwise.arrays.jumps`: where singular values of a task's matrix are equal and it changes."""
     jac = library.of_kernel(kernel_of(task.mechanism, "jacobian", None, {"link": task.link, "frame": task.frame}))(q)
     module = library.functions
-    unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))
+    with library.placed(jac):
+        unit, shares = (module.asarray(x, dtype=jac.dtype) for x in (task.unit[:, None], task.shares))
     matrix = jac[..., list(task.rows), :] * unit * shares
     other = module.swapaxes(matrix, -1, -2)
     gram = matrix @ other if len(task.rows) <= task.n else other @ matrix
@@ -354,6 +356,37 @@ def _bias(task: VelocityTask, states: list[FloatArray]) -> FloatArray:
     return np.asarray((rate @ states[1][..., None])[..., 0])
 
 
+def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str, Output]:
+    """What a solution has in graphs of `torch.compile`."""
+    n, six, flag = (mechanism.nv,), (6,), Output(kind="bool")
+    rows = {"rates": n, "achieved": six, "diagnostics": (len(DIAGNOSTICS),), "low": n, "high": n}
+    return {name: Output(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": Output(n, "bool")}
+
+
+def velocities_in_graph(
+    order: int, mechanism: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any
+) -> VelocitySolution:
+    """A solution within a graph."""
+    solution = object.__new__(GraphVelocitySolution)
+    rows |= {"task": _task(mechanism, order, tuple(options), *options.values()), "limits": options["limits"]}
+    rows |= {"q": tensors["q"], "states": tuple([tensors[name] for name in ("q", "qd")[:order]])}
+    rows |= {"wanted": tensors["twist" if order == 1 else "acceleration"]}
+    rows |= {
+        "secondary": tensors["secondary"] if "secondary" in tensors else rows["rates"].new_zeros(rows["rates"].shape[-1])
+    }
+    for name, value in rows.items():
+        object.__setattr__(solution, name, value)
+    return solution
+
+
+@arrays.constant_in_graphs
+def _task(mechanism: Tree, order: int, names: tuple[str, ...], *values: Any) -> VelocityTask:
+    chosen = dict(zip(names, values, strict=True))
+    parts = ("link", "frame", "mask", "damping", "region", "weights", "length")
+    return rate_task(mechanism, order, *[chosen[part] for part in parts])
+
+
+@arrays.in_graphs({"q": ("nq",), "twist": (6,), "secondary": ("nv",)}, velocity_rows, partial(velocities_in_graph, 1))
 def joint_velocities(
     mechanism: Tree,
     q: npt.ArrayLike,
@@ -458,6 +491,7 @@ def joint_velocities(
     return solved(task, (at,), wanted, beside, bounds, limits)
 
 
+@outside_graphs("velocity_step")
 def velocity_step(
     mechanism: Tree,
     *,
@@ -512,9 +546,14 @@ def velocity_step(
     def step(q: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return solve(q, twist, shares, nothing, low, high, settings)
 
-    return step
+    return outside_graphs("velocity_step")(step)
 
 
+@arrays.in_graphs(
+    {"q": ("nq",), "qd": ("nv",), "acceleration": (6,), "secondary": ("nv",)},
+    velocity_rows,
+    partial(velocities_in_graph, 2),
+)
 def joint_accelerations(
     mechanism: Tree,
     q: npt.ArrayLike,

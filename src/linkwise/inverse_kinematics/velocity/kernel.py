@@ -65,7 +65,7 @@ class FilteredInverse:
             for kept, square in zip(self.kept, self.made.squares, strict=True)
         ]
         self.smallest = root(squares[-1])
-        self.damping = root(greatest(region_square - squares[-1], 0.0) + constant * constant)
+        self.damping = _length(greatest(region_square - squares[-1], 0.0) + constant * constant)
 
     def solve(self, right: Array) -> Array:
         """X (n,), the shortest with the least (filtered) |A x - right|, for a right side (m,)."""
@@ -96,6 +96,11 @@ class FilteredInverse:
 def _inverse(there: Any, square: Any) -> Any:
     """One over a square where there is one, else 0; nothing is divided by zero."""
     return select(there, 1.0 / select(there, square, 1.0), 0.0)
+
+
+def _length(square: Any) -> Any:
+    """The root of a square, whose derivative is zero where it is; nothing is divided by zero, and NaN stays."""
+    return select(square, root(select(square, square, 1.0)), square)
 
 
 def _descending(values: Sequence[Any], count: int) -> list[Any]:
@@ -164,7 +169,7 @@ class TaskRows:
     def lengths(self, six: Array) -> tuple[Any, Any]:
         """The lengths of the linear and of the angular part, over what counts."""
         linear = sum((six[row] * six[row] for row in self.which if row < 3), 0.0)
-        return root(linear), root(sum((six[row] * six[row] for row in self.which if row >= 3), 0.0))
+        return _length(linear), _length(sum((six[row] * six[row] for row in self.which if row >= 3), 0.0))
 
 
 def rate_kernel(
@@ -194,7 +199,7 @@ def rate_kernel(
     rank : int
         Of the Jacobian's rows that count, away from singular positions.
     count : {2, 3}
-        Of the outputs; without the diagnostics, roots of zero among them, derivatives are finite.
+        Of the outputs; without the diagnostics, the least singular value among them, derivatives are finite where that is 0.
 
     Returns
     -------

@@ -24,6 +24,7 @@ from linkwise.spatial.scalar import Array, FloatArray
 from linkwise.spatial.validation import rows_of, shaped
 
 
+@arrays.array_in_graphs(("nv",), q=("nq",))
 def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> FloatArray:
     """Joint speeds (..., nv) towards the middle of each joint's range, 0 for joints without one and for ball joints.
 
@@ -66,6 +67,7 @@ def towards_middle(mechanism: Tree, q: npt.ArrayLike, gain: float = 1.0) -> Floa
     return arrays.apply("towards_middle", towards, Signature(((nq,),), ((nv,),), ("float64",)), [at])[0]  # type: ignore[no-any-return]
 
 
+@arrays.array_in_graphs(("nv",), q=("nq",))
 def manipulability_gradient(
     mechanism: Tree, q: npt.ArrayLike, *, link: int | str = "tool", mask: npt.ArrayLike | None = None
 ) -> FloatArray:

@@ -181,7 +181,7 @@ class VelocitySolution(Solution):
     def saturated(self) -> npt.NDArray[np.bool_]:
         """Which rates (..., n) stand at a bound."""
         module, size = self._module, abs(self.rates)
-        scale, low, high = (module.asarray(x) for x in (self.task.rate_scale, self.low, self.high))
+        scale, low, high = (_array(module, x) for x in (self.task.rate_scale, self.low, self.high))
         near = TOL * size + ROUNDING * module.amax(size * scale, axis=-1, keepdims=True) / scale
         return (self.rates >= high - near) | (self.rates <= low + near)  # type: ignore[no-any-return]
 
@@ -257,14 +257,14 @@ class VelocitySolution(Solution):
         """Where the residual is more than rounding."""
         module, length = self._module, self.task.length
         counts, scale, wanted, secondary = (
-            module.asarray(x)
+            _array(module, x)
             for x in (np.isin(np.arange(6), self.task.rows), self.task.rate_scale, self.wanted, self.secondary)
         )
         asked = module.where(counts, wanted + 0.0 * self.achieved, 0.0) ** 2
         size = module.sqrt(asked[..., :3].sum(-1)) / length + module.sqrt(asked[..., 3:].sum(-1))
         cancelled = module.sqrt(((secondary * scale) ** 2).sum(-1))
         for speeds in self.states[1:]:
-            cancelled = cancelled + ((module.asarray(speeds) * scale) ** 2).sum(-1)
+            cancelled = cancelled + ((_array(module, speeds) * scale) ** 2).sum(-1)
         slack = TOL * size + ROUNDING * cancelled
         linear, angular = (self.diagnostics[..., DIAGNOSTICS.index(f"{kind}_residual")] for kind in ("linear", "angular"))
         return ~((linear <= slack * length) & (angular <= slack) & (slack < np.inf))
@@ -276,6 +276,17 @@ class VelocitySolution(Solution):
         if order != self.task.order:
             raise AttributeError(f"these are joint {'speeds' if order == 2 else 'accelerations'}; they have no {name}")
         return self.rates
+
+
+class GraphVelocitySolution(VelocitySolution):
+    """A solution that a graph of `torch.compile` returns; outside of it `reason` has the words."""
+
+    reason = property(vars(VelocitySolution)["reason"].func)  # (a cached one takes a lock, which the compiler cannot)
+
+
+def _array(module: Any, x: Any) -> Any:
+    """An array of the module; a tensor as it is."""
+    return x if hasattr(x, "detach") else module.asarray(x)
 
 
 def _plain(value: Any) -> Any:

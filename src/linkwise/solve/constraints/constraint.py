@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.arrays.framework import PLAIN, is_traced, library_name, no_graph, refuse
+from linkwise.arrays.framework import PLAIN, library_name
 from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
@@ -20,6 +20,7 @@ from linkwise.model.tree import Tree
 from linkwise.solve.validation import FARTHEST, numbers_between, words
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
+from linkwise.torch_graphs import constant_in_graphs, is_traced
 
 
 class Configuration:
@@ -136,7 +137,7 @@ class Constraint(ABC):
     def __new__(cls, *args: Any, **options: Any) -> Any:
         """A constraint; of arrays of torch or JAX what stands for it until `solve` has their numbers."""
         if is_traced():
-            refuse(no_graph(cls.__name__))
+            return super().__new__(cls) if cls is ConstraintOfArrays else ConstraintOfArrays(cls, args, options)
         values = (*args, *options.values())
         if not PLAIN.issuperset(map(type, values)) and any(library_name(value) in TRACKING for value in values):
             return ConstraintOfArrays(cls, args, options)
@@ -214,8 +215,9 @@ class ConstraintOfArrays(Constraint):
     """
 
     def __init__(self, kind: type[Constraint], args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        self.constraint_type, self.options = kind, inspect.signature(kind).bind(*args, **options).arguments
-        self.arrays = {name: value for name, value in self.options.items() if library_name(value) in TRACKING}
+        names = _argument_names(kind, len(args), tuple(options))
+        self.constraint_type, self.options = kind, {**dict(zip(names, args, strict=True)), **options}
+        self.arrays = {name: value for name, value in self.options.items() if _is_tracked(value)}
 
     def of_numbers(self, values: Iterable[Any]) -> Constraint:
         """The constraint with these arrays of NumPy, in the order of `arrays`."""
@@ -230,6 +232,19 @@ class ConstraintOfArrays(Constraint):
 
     numbers = key = property(_refuse)
     equations = errors = check = _refuse  # type: ignore[assignment]
+
+
+@constant_in_graphs
+def _argument_names(kind: type[Constraint], count: int, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the first arguments, where there are others by name; raises `TypeError` where these do not fit."""
+    return tuple(inspect.signature(kind).bind(*range(count), **dict.fromkeys(names)).arguments)[:count]
+
+
+def _is_tracked(value: Any) -> bool:
+    """Whether it is an array that a constraint keeps; within `torch.compile` also one of NumPy, which is a tensor there."""
+    if is_traced():
+        return hasattr(value, "detach") or isinstance(value, np.ndarray)
+    return library_name(value) in TRACKING
 
 
 def squared(values: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -104,6 +105,24 @@ class Closed(Constraint):
             return squared(gap), 0.0
         angle = angle_to(rotation[:, 2]) if loop.kind == "hinge" else _angle(rotation)
         return squared(gap), angle * angle
+
+
+def with_loops(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:
+    """What must hold, the loops of the mechanism added.
+
+    Raises
+    ------
+    ArgumentError
+        Where one cannot be asked of the mechanism, or there is none.
+    """
+    listed = list(constraints)
+    for constraint in listed:
+        constraint.check(mechanism)
+    named = {constraint.on(mechanism) for constraint in listed if isinstance(constraint, Closed)}
+    listed += [Closed(loop) for loop in mechanism.loops if loop not in named]
+    if not listed:
+        raise ArgumentError("constraints are none; expected one or more, such as Pose(link, T)")
+    return listed
 
 
 def loop_equations(tree: Tree, loop: Loop, q: Array, *, sines: bool = False) -> ConstraintEquations:

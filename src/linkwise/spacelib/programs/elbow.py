@@ -27,7 +27,7 @@ from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import coriolis, vactowh3, veactowh
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transforms
-from linkwise.spatial.validation import choice, unmasked
+from linkwise.spatial.validation import choice, readable
 
 JOINTS = 6
 
@@ -219,7 +219,7 @@ def check_six(name: str, values: npt.ArrayLike, expected: str) -> FloatArray:
         For another shape, or what is no finite number.
     """
     try:
-        array = np.asarray(unmasked(name, values), dtype=float)
+        array = np.asarray(readable(name, values), dtype=float)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.shape != (JOINTS,) or not np.isfinite(array).all():

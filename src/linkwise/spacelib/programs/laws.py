@@ -20,7 +20,7 @@ from linkwise.files import open_motion, spacelib_mot
 from linkwise.files.atomic import write_text
 from linkwise.spacelib.kinds import whole
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import choice, unmasked
+from linkwise.spatial.validation import choice, readable
 from linkwise.trajectory.piecewise_polynomial import PiecewisePolynomial
 
 
@@ -348,7 +348,7 @@ def _check(t: npt.ArrayLike, amplitude: float, duration: float) -> FloatArray:
         raise ArgumentError(f"amplitude is {amplitude!r}; expected a finite number")
     if not (math.isfinite(duration) and duration > 0.0):
         raise ArgumentError(f"duration is {duration!r}; expected a time > 0")
-    time = np.asarray(unmasked("t", t), dtype=float)
+    time = np.asarray(readable("t", t), dtype=float)
     if not np.isfinite(time).all():
         raise ArgumentError(f"t is {shown(t)}; expected finite times")
     return time

@@ -28,7 +28,7 @@ from linkwise.spacelib.transformations import mami, mamt, skew
 from linkwise.spacelib.velocity import coriolis, gtom, makel2, veactowh
 from linkwise.spatial.matrix_method import pseudo_inertia
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: The matrices of each link in the order in which they are printed.
 PRINTED = ("A", "T", "W", "WO", "WA", "H", "HO", "HA", "J", "JO", "FI", "ACTO")
@@ -262,7 +262,7 @@ def _moved(robot: Robot, at: Array, rate: Array, second: Array, t: Any) -> RobMa
 def _array(name: str, values: Any) -> Array:
     """Numbers as float64; symbols as they are."""
     try:
-        array = np.asarray(unmasked(name, values))
+        array = np.asarray(readable(name, values))
         return array if array.dtype == object else array.astype(float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} is {shown(values)}; expected an array of numbers") from error
@@ -281,7 +281,7 @@ def _motions(n: int, *parts: Any) -> list[Array]:
 def _times(t: Any, shape: tuple[int, ...]) -> Array:
     """The time of each instant."""
     try:
-        return np.broadcast_to(np.asarray(unmasked("t", t), dtype=float), shape).copy()
+        return np.broadcast_to(np.asarray(readable("t", t), dtype=float), shape).copy()
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"rob_mat: t does not fit instants {shape}; expected one time, or one for each") from error
 

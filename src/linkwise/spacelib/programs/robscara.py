@@ -18,7 +18,7 @@ from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import mami, miam
 from linkwise.spacelib.velocity import makel2
 from linkwise.spatial.scalar import Array
-from linkwise.spatial.validation import choice, unmasked
+from linkwise.spatial.validation import choice, readable
 
 Q = (pi / 4, pi / 6, 0.5)
 
@@ -113,7 +113,7 @@ def robscara(q: Any = Q, qp: Any = QP, sense: str = "down") -> RobScara:
 
 
 def _three(name: str, values: Any) -> list[Any]:
-    entries = list(np.asarray(unmasked(name, values)).ravel())
+    entries = list(np.asarray(readable(name, values)).ravel())
     if len(entries) != 3:
         raise ArgumentError(f"robscara: {name} has {len(entries)} entries; expected alpha, beta and h*")
     return entries

@@ -19,7 +19,7 @@ from linkwise.spacelib.programs.formats import Sheet
 from linkwise.spacelib.transformations import invers, rad
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 P1 = (0.875, 2.1, 1.5, 1.0)
 P2 = (1.75, 2.1, 3.2, 1.0)
@@ -112,7 +112,7 @@ def satellite(P1: Any = P1, P2: Any = P2, turn: float = TURN) -> Satellite:
 def _point(name: str, value: Any) -> FloatArray:
     """The three coordinates of a point."""
     try:
-        point = np.asarray(unmasked(name, value), dtype=float).ravel()
+        point = np.asarray(readable(name, value), dtype=float).ravel()
     except (TypeError, ValueError):
         point = np.empty(0)
     if point.size not in (3, 4) or not np.isfinite(point).all() or (point.size == 4 and point[3] != 1.0):

@@ -16,7 +16,7 @@ from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
 from linkwise.solve.constraints import Clear
 from linkwise.spatial.scalar import FloatArray
-from linkwise.spatial.validation import number_within, unmasked
+from linkwise.spatial.validation import number_within, readable
 from linkwise.view.drawing import labels
 from linkwise.view.drawing.painter import FigurePainter
 from linkwise.view.motion import MotionLike, trajectory_of
@@ -149,7 +149,7 @@ def postures(mechanism: Tree, q: npt.ArrayLike | None) -> list[SceneLayout]:
     """Lay out one posture (nq,) or several (k, nq), all with symbols of one size, that of the last."""
     if q is None or np.ndim(q) != 2:
         return [lay_out(mechanism, q)]
-    rows = np.asarray(unmasked("q", q))
+    rows = np.asarray(readable("q", q))
     if not 1 <= len(rows) <= MOST:
         raise ArgumentError(f"q holds {len(rows)} postures; expected 1 to {MOST}: draw some of them")
     layouts = [lay_out(mechanism, row) for row in rows]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import Workspace, workspace
 from linkwise.model.formatting.table import plain
 from linkwise.model.joints.joint import UNITS
 from linkwise.model.tree import Tree
@@ -25,6 +24,7 @@ from linkwise.view.drawing.render import draw
 from linkwise.view.plots.workspace_plot import draw_panels
 from linkwise.view.scene import build, coordinates, evaluate, lay_out
 from linkwise.view.scene.tessellation import ball
+from linkwise.workspace import Workspace, workspace
 
 if TYPE_CHECKING:
     from linkwise.view.plots.workspace_plot import MapPanel

@@ -10,9 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace import Workspace
-from linkwise.kinematics.workspace import workspace as reachable
-from linkwise.kinematics.workspace_map import Grid
 from linkwise.model.formatting.table import plain
 from linkwise.model.tree import Tree
 from linkwise.plot.figure import MAP_COLOURS, figure, literal
@@ -22,6 +19,9 @@ from linkwise.view.drawing.painter import AXES
 from linkwise.view.drawing.render import dress, space
 from linkwise.view.scene import SceneLayout, lay_out
 from linkwise.view.scene.scene import TRIAD
+from linkwise.workspace import Workspace
+from linkwise.workspace import workspace as reachable
+from linkwise.workspace.grid import Grid
 
 #: Colour of a region shown without manipulability.
 PLAIN = "#9ecae1"
@@ -140,6 +140,9 @@ def _view(axes: Any, points: FloatArray) -> None:
     axes.view_init(elev=24.0, azim=-50.0)
 
 
+#: Random postures that a picture takes.
+SAMPLES = 100_000
+
 #: What `draw` can show.
 PLANES = ("auto", "xz", "yz", "xy", "3d")
 
@@ -191,23 +194,24 @@ class MapPanel:
 
 
 def workspace(
-    mechanism: Tree, *, plane: str = "auto", measure: str = "manipulability", samples: int = 100_000, **options: Any
+    mechanism: Tree, *, plane: str = "auto", measure: str = "manipulability", samples: int | None = None, **options: Any
 ) -> Any:
     """Draw what a mechanism reaches, coloured by how well it moves there.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Without closed loops.
+        On a fixed base.
     plane : {"auto", "xz", "yz", "xy", "3d"}
         What is drawn: "auto" a plane through the axis of the first joint and the view along it; "xz", "yz" and "xy" that
         plane; "3d" the region as a body with a quarter cut out.
     measure : {"manipulability", "reach"}
         What the colours tell.
-    samples : int
-        Random postures to try, 1000 or more; fewer are quicker and leave the edge rougher.
+    samples : int, optional
+        Random postures to try, 1000 or more; fewer are quicker and leave the edge rougher. 100,000 if not given, with loops
+        as for `linkwise.workspace.workspace`.
     options
-        Those of `linkwise.kinematics.workspace`: ``link``, ``ranges``, ``pointing``, ``cells``, ``seed`` and others.
+        Those of `linkwise.workspace.workspace`: ``link``, ``ranges``, ``pointing``, ``cells``, ``seed`` and others.
 
     Returns
     -------
@@ -218,7 +222,7 @@ def workspace(
     MissingExtraError
         Where matplotlib is not installed.
     ArgumentError
-        For a plane, measure or option that cannot be, or a mechanism with closed loops.
+        For a plane, measure or option that cannot be, or a base that floats.
 
     Examples
     --------
@@ -228,7 +232,8 @@ def workspace(
     'planar_2r: what the tool reaches'
     """
     mechanism.require_numbers("a picture")
-    return draw(mechanism, reachable(mechanism, samples=samples, **options), plane=plane, measure=measure)
+    count = samples if samples is not None or mechanism.loops else SAMPLES
+    return draw(mechanism, reachable(mechanism, samples=count, **options), plane=plane, measure=measure)
 
 
 def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: str = "manipulability") -> Any:
@@ -239,7 +244,7 @@ def draw(mechanism: Tree, region: Workspace, *, plane: str = "auto", measure: st
     mechanism : Mechanism
         Its mechanism; drawn in the posture of greatest manipulability.
     region : Workspace
-        What `linkwise.kinematics.workspace` found.
+        What `linkwise.workspace.workspace` found.
     plane : {"auto", "xz", "yz", "xy", "3d"}
         "auto" draws what is reached in a plane through the axis of the first joint, against the distance from it, and the
         view along that axis. "xz" and "yz" are sections through an upright first axis, "xy" the view along it; where there

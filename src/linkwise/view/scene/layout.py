@@ -20,7 +20,7 @@ from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import rotation_between
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import inverse
-from linkwise.spatial.validation import unmasked
+from linkwise.spatial.validation import readable
 
 #: A mechanism of less extent (m) is drawn as if it had 1 m.
 SMALLEST = 1e-9
@@ -172,7 +172,7 @@ def coordinates(tree: Tree, q: Any) -> FloatArray:
     ArgumentError
         Where q is not nq finite numbers, or has no orientation of a floating base.
     """
-    values = resting(tree) if q is None else np.asarray(unmasked("q", q), dtype=float)
+    values = resting(tree) if q is None else np.asarray(readable("q", q), dtype=float)
     if values.shape != (tree.nq,) or not np.all(np.isfinite(values)):
         names = ", ".join(tree.coordinate_names) if tree.manifold_joints else "one for each joint"
         raise ArgumentError(f"q is {np.asarray(q).tolist()!r}; expected {tree.nq} finite numbers, {names}")

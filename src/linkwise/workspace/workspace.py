@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import refuse_loops
 from linkwise.errors import ArgumentError
-from linkwise.kinematics.workspace_map import (
-    Cells,
-    Grid,
-    Postures,
-    Towards,
-    climb,
-    grid_of,
-    measured,
-    pointing_of,
-    ranges_of,
-)
 from linkwise.model.assembly import separated
 from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import flag, number_within, rows_of, word_of
+from linkwise.workspace.cells import Cells, climb
+from linkwise.workspace.closed_postures import ClosedPostures
+from linkwise.workspace.grid import Chart, Extent, Grid, grid_of
+from linkwise.workspace.postures import Postures, pointing_of, with_ranges
+from linkwise.workspace.size import measured
 
 #: Postures with less than this share of the greatest manipulability count as near a singular one.
 NEAR = 0.01
@@ -32,8 +25,14 @@ NEAR = 0.01
 #: Postures drawn at a time: more samples need no more memory.
 AT_ONCE = 500_000
 
-#: How often random postures are drawn once more, of which the last show what still lacks.
-DRAWS = 4
+#: Random postures, without loops and with them.
+SAMPLES, CLOSED_SAMPLES = 500_000, 10_000
+
+#: Cells along the longer side of the map by which the extent is found, and its room, a share of what seems to be reached.
+COARSE, ROOM = 24, 0.3
+
+#: Places by which the size is measured, at its border and within; before the last time cells are filled once more.
+PLACES = 2_000, 8_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,10 @@ class Effort:
     tries: int = 120
 
 
+#: Without loops, and with them, where each posture is closed by iteration.
+EFFORT, CLOSED_EFFORT = Effort(), Effort(seeds=2_000, share=4_000, rounds=8, climbs=30, tries=60)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Workspace:
     """What a frame of a mechanism reaches, as cells, each with the best posture found in it.
@@ -70,7 +73,7 @@ class Workspace:
     manipulability : ndarray (N,)
         The product of the singular values of the Jacobian there, over the directions in which the frame moves at all.
     grid : Grid
-        The cells, as a map for pictures and sums: see `linkwise.kinematics.workspace_map.Grid`.
+        The cells, as a map for pictures and sums: see `linkwise.workspace.grid.Grid`.
     frame : str
         What reaches: ``"the tool"``, or a link by its name.
     mask : str
@@ -80,8 +83,8 @@ class Workspace:
     dimension : int
         What the positions fill: 3 a volume, 2 a surface or a piece of a plane, 1 a curve, 0 a point.
     size, size_error : float
-        Volume, m3, or area of a plane workspace, m2, and an estimate of how uncertain it is: by the cells at its edge, and
-        with loops by what random postures still find. It is no bound; NaN for curved surfaces and curves.
+        Volume, m3, or area of a plane workspace, m2, and how uncertain it is: three standard deviations of a share of random
+        places, and what the last aims at these and the last random postures still found. NaN for curved surfaces and curves.
     bounds : ndarray (2, 3)
         Least and greatest x, y, z, m, world frame.
     distance, radius : tuple of (float, float)
@@ -138,7 +141,7 @@ def workspace(
     mechanism: Tree,
     *,
     link: int | str = "tool",
-    samples: int = 500_000,
+    samples: int | None = None,
     seed: int = 0,
     limits: bool = True,
     ranges: Mapping[str, tuple[float, float]] | None = None,
@@ -147,26 +150,29 @@ def workspace(
     within: float = 0.2,
     cells: int = 160,
 ) -> Workspace:
-    """Find what a frame reaches and how well it moves there.
+    """Find what a frame reaches and how well it moves there, with closed loops or without.
 
     The first joint, where it is a turn, is not sampled: everything else is turned about its axis. The other joints are
     sampled at random, ball joints evenly over all turns or those in their cones; then the best posture of each cell is
-    changed at random again and again, which finds better ones and cells that chance had missed. Every point reported is
-    therefore reached for certain (each posture is at hand, in `Workspace.q`); that the rest is out of reach is likely, not
-    proved.
+    changed at random again and again, which finds better ones and cells that chance had missed, and each empty cell beside
+    reached ones is aimed at. Every point reported is therefore reached for certain (each posture is at hand, in
+    `Workspace.q`); that the rest is out of reach is likely, not proved.
+
+    With loops random postures are brought to closed ones, all assembly modes together, and each that counts closes the loops
+    to 1e-12. The manipulability is that of the frame per speed of all joints, of which the loops allow some.
 
     Parameters
     ----------
     mechanism : Mechanism
-        On a fixed base, without loops. Bodies that float beside the way to the frame stay where they are.
+        On a fixed base. Bodies that float beside the way to the frame stay where they are.
     link : int or str
         Which frame: -1 the tool, otherwise as in `Mechanism.forward_kinematics`.
-    samples : int
-        Random postures, at least 1000.
+    samples : int, optional
+        Random postures, at least 1000; 500,000 if not given, 10,000 with loops.
     seed : int
         Of the random numbers: the same gives the same.
     limits : bool
-        Whether the limits of turning joints hold; those of sliding ones always do.
+        Whether the limits of turning joints hold; those of sliding ones always do, and with loops all.
     ranges : mapping of str to (float, float), optional
         Least and greatest coordinates of joints by name, rad or m, instead of their limits.
     mask : {"translation", "rotation", "all"}
@@ -191,70 +197,81 @@ def workspace(
 
     Notes
     -----
-    T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. The volume is that of the
-    cells, extrapolated from two sizes of cell, since cells at the edge are only partly reached.
+    T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. For the size see
+    `linkwise.workspace.size.measured`.
 
     Examples
     --------
     >>> from linkwise import robots
-    >>> found = workspace(robots.planar_2r(), samples=20_000)
-    >>> found.dimension, round(found.size / np.pi, 1), round(found.distance[1], 3)
+    >>> region = workspace(robots.planar_2r(), samples=20_000)
+    >>> region.dimension, round(region.size / np.pi, 1), round(region.distance[1], 3)
     (2, 4.0, 2.0)
     """
     mechanism.require_numbers("workspace")
-    if mechanism.loops:
-        refuse_loops(mechanism, "workspace")
-    check_workspace(mechanism, samples, seed, limits, cells)
-    link = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
-    mechanism = separated(mechanism)
-    postures = Postures(
-        mechanism, link, word_of(mask), bool(limits), pointing_of(pointing, within), ranges_of(mechanism, ranges)
-    )
-    return explored(postures, samples, seed, cells, Effort())
+    count = samples if samples is not None else CLOSED_SAMPLES if mechanism.loops else SAMPLES
+    _check(mechanism, count, seed, limits, cells)
+    place = link if isinstance(link, str) else mechanism.link_names[mechanism.link_index(link)]
+    kind, effort = (ClosedPostures, CLOSED_EFFORT) if mechanism.loops else (Postures, EFFORT)
+    tree = with_ranges(separated(mechanism), limits, ranges)
+    return _explored(kind(tree, place, word_of(mask), pointing_of(pointing, within)), count, seed, cells, effort)
 
 
-def explored(
-    postures: Postures, samples: int, seed: int, cells: int, effort: Effort, towards: Towards | None = None
-) -> Workspace:
-    """What a frame reaches by postures of some kind, and by what leads ``towards`` places; the rest as for `workspace`."""
+def _explored(postures: Postures, samples: int, seed: int, cells: int, effort: Effort) -> Workspace:
+    """What a frame reaches by postures of some kind; the rest as for `workspace`."""
     rng = np.random.default_rng(seed)
     seeds = _seeds(postures, rng, effort.seeds)
-    grid, edges, chart, turned = grid_of(postures, rng, seeds, cells, (effort.climbs, effort.tries))
-    archive = Cells(edges, chart, postures)
-    if turned >= 0:
-        seeds[:, postures.base + turned] = 0.5 * sum(bound[turned] for bound in postures.ranges)
+
+    grid, turned = grid_of(postures, _extent(postures, rng, seeds, effort, ROOM), COARSE)
+    archive = Cells(grid, postures, turned)
+    archive.take(seeds)
+    archive.fill(rng)
+    seeds = np.concatenate([seeds, archive.q[archive.reached]])
+    grid, turned = grid_of(postures, _extent(postures, rng, seeds, effort), cells)
+    archive = Cells(grid, postures, turned)
     archive.take(seeds)
     for start in range(0, samples, AT_ONCE):
         archive.take(postures.draw(rng, min(AT_ONCE, samples - start), turned))
-    archive.improve(rng, effort.rounds, turned)
-    missed = _completed(postures, rng, archive, min(effort.share, samples), towards) if towards else 0.0
-    grid = grid.filled(archive.best.reshape(archive.shape))
-    return _told(postures, rng, archive, grid, samples, effort, missed)
-
-
-def _completed(postures: Postures, rng: np.random.Generator, archive: Cells, count: int, towards: Towards) -> float:
-    """Reach more cells by random postures and by aiming at empty cells beside those reached; how many may still lack.
-
-    A cell holds one posture, of one branch, so that others are missed until a random posture of them stands where nothing
-    else does. What lacks is the share of the last random postures that did, before they were taken (I. J. Good, "The
-    population frequencies of species and the estimation of population parameters", Biometrika 40, 1953), and as many cells
-    as the last aims reached.
-    """
-    last = archive.fill(rng, towards)
-    for _ in range(DRAWS):
-        drawn = postures.draw(rng, count)
-        p, _, valid = postures.evaluate(drawn)
-        share = float(np.mean(np.isinf(archive.best[archive.places(p[valid])]))) if valid.any() else 1.0
+    dimension, flat = postures.rank(list(rows_of("translation"))), sum(grid.thin)
+    measures = dimension, np.nan, np.nan
+    measurable = dimension >= 2 and dimension == 3 - flat and not (grid.has_axis and grid.thin[0])
+    if measurable:
+        archive.fill(rng)
+    archive.improve(rng, effort.rounds)
+    for count in PLACES if measurable else ():
+        archive.fill(rng)
+        drawn = postures.draw(rng, min(effort.share, samples))
+        missed = archive.missed(drawn)
         archive.take(drawn)
-        last += archive.fill(rng, towards)
-    return share * len(archive.reached) + last
+        size, error = measured(rng, archive, count)
+        measures = dimension, size, error + missed * size
+    return _result(postures, rng, archive, samples, effort, measures)
 
 
-def _told(
-    postures: Postures, rng: np.random.Generator, archive: Cells, grid: Grid, samples: int, effort: Effort, missed: float
+def _extent(postures: Postures, rng: np.random.Generator, start: FloatArray, effort: Effort, room: float = 0.0) -> Extent:
+    """Least and greatest values of a chart, climbed to from postures (k, nq), with some room about them."""
+
+    def extent(chart: Chart) -> tuple[FloatArray, FloatArray]:
+        def ends(p: FloatArray, w: FloatArray) -> FloatArray:
+            return np.concatenate([-chart(p), chart(p)], axis=1)
+
+        result, _ = climb(postures, rng, start, ends, effort.climbs, effort.tries)
+        low, high = -result[: len(result) // 2], result[len(result) // 2 :]
+        return low - room * (high - low), high + room * (high - low)
+
+    return extent
+
+
+def _result(
+    postures: Postures,
+    rng: np.random.Generator,
+    archive: Cells,
+    samples: int,
+    effort: Effort,
+    measures: tuple[int, float, float],
 ) -> Workspace:
-    q = archive.q[archive.reached]
-    positions, values, _ = postures.evaluate(q)
+    q, positions, values = (array[archive.reached] for array in (archive.q, archive.p, archive.best))
+    best = archive.covered()[0]
+    grid = replace(archive.grid, best=np.where(best > -np.inf, best, np.nan))
     base = np.asarray(postures.tree.base)[:3, 3]
 
     def extremes(p: FloatArray, w: FloatArray) -> FloatArray:
@@ -263,11 +280,11 @@ def _told(
 
     drawn = postures.draw(rng, effort.share)
     some = q if len(q) <= effort.seeds else q[rng.choice(len(q), effort.seeds, replace=False)]
-    start = np.concatenate([some, drawn[: effort.seeds]])
+    marks = q[np.argmax(extremes(positions, values), axis=0)]
+    start = np.concatenate([marks, some, drawn[: effort.seeds]])
     result, at = climb(postures, rng, start, extremes, effort.climbs, effort.tries)
     shares = postures.evaluate(drawn)
     counted = shares[1][shares[2]]
-    size, error, dimension = measured(postures, grid, missed)
     turns, marked = grid.has_axis, postures.evaluate(at[10:])[0]
     return Workspace(
         q,
@@ -277,9 +294,7 @@ def _told(
         "the tool" if postures.link == TOOL else postures.tree.link_names[postures.path[-1]],
         postures.mask,
         postures.rank(list(rows_of(postures.mask))),
-        dimension,
-        size,
-        error,
+        *measures,
         np.array([-result[3:6], result[:3]]) + 0.0,
         (max(-float(result[7]), 0.0), float(result[6])),
         (max(-float(result[9]), 0.0), float(result[8])) if turns else (np.nan, np.nan),
@@ -308,7 +323,7 @@ def _seeds(postures: Postures, rng: np.random.Generator, count: int) -> FloatArr
     )
 
 
-def check_workspace(mechanism: Tree, samples: int, seed: int, limits: bool, cells: int) -> None:
+def _check(mechanism: Tree, samples: int, seed: int, limits: bool, cells: int) -> None:
     """Raise `ArgumentError` naming the argument at fault."""
     if mechanism.floating:
         raise ArgumentError(f"{mechanism.name!r} has a floating base, which goes anywhere; expected a fixed base")
@@ -317,4 +332,5 @@ def check_workspace(mechanism: Tree, samples: int, seed: int, limits: bool, cell
     wholes = (("samples", samples, 1000, 10**9), ("seed", seed, 0, 2**63), ("cells", cells, 16, 1000))
     for name, value, least, most in wholes:
         number_within(name, value, least, most, f"a whole number from {least} to {most}", whole=True)
-    flag("limits", limits)
+    if not flag("limits", limits) and mechanism.loops:
+        raise ArgumentError(f"limits is False; {mechanism.name!r} has loops, with which the limits of joints hold")

@@ -25,7 +25,7 @@ def test_a_five_bar_reaches_two_annuli(five, region):
     area = lens - 2.0 * np.pi * inner**2
     print(f"{region}: {region.size:.4f} of {area:.4f} m2, uncertain by {region.size_error:.4f}")
     assert region.dimension == 2
-    assert abs(region.size - area) < 3.0 * region.size_error
+    assert abs(region.size - area) <= region.size_error < 0.02 * area
     away = np.stack([np.hypot(region.positions[:, 0] - x, region.positions[:, 1]) for x in (-0.1, 0.1)])
     assert away.max() < outer * (1 + 1e-12)
     assert away.min() > inner * (1 - 1e-12)
@@ -34,13 +34,14 @@ def test_a_five_bar_reaches_two_annuli(five, region):
 
 
 def test_a_delta_reaches_its_volume():
-    """2.14 m3, uncertain by 0.02: 2.05 with the platform upright, by its circles and rods at 4 million places, and the rest.
+    """2.19 m3, to 0.01: 2.05 with the platform upright, by its circles and rods, and other modes.
 
-    The rest is a share of 0.043, by closing the loops at fixed places from random joint angles, 16 times at each of 3000.
+    That is the share of 64,000 places, one in each cell of a grid, to which the rods alone bring arms and platform from up
+    to 300 random starts each.
     """
     region = lw.robots.delta().workspace(samples=1000, cells=24, seed=1)
     print(f"{region}: uncertain by {region.size_error:.3f}")
-    assert abs(region.size - 2.14) < region.size_error < 0.3  # (cells of 70 mm)
+    assert abs(region.size - 2.19) <= region.size_error < 0.07  # (cells of 0.13 m)
 
 
 def test_every_posture_closes_and_stands_where_it_is_said(five, region):
@@ -48,7 +49,7 @@ def test_every_posture_closes_and_stands_where_it_is_said(five, region):
     poses = five.forward_kinematics(region.q)[:, :3, 3]
     print(f"{len(region.q)} postures, open by {gap:.1e} m")
     assert gap < 1e-12
-    assert np.array_equal(poses, region.positions)
+    assert np.abs(poses - region.positions).max() < 1e-15  # (another graph: rounding of lengths below 1 m)
     linkage = five.linkage(["left_crank", "right_crank"])
     for q, value in list(zip(region.q, region.manipulability, strict=True))[::400]:
         if abs(AssemblyModes(five).transmission(q)).min() < 0.1:
@@ -95,11 +96,6 @@ def test_malformed(five, options, named):
         five.workspace(**options)
 
 
-def test_trees_have_what_they_had():
-    arm = lw.robots.planar_2r()
-    assert arm.workspace(samples=2000).size == lw.kinematics.workspace(arm, samples=2000).size
-
-
 def rod_between_balls(**tip: object) -> lw.Mechanism:
     """A crank, a rod between two ball joints and a rocker; on the rod a tip, and beside all a body that floats."""
     places = {name: np.eye(4) for name in ("crank", "rod", "half", "ground", "rocker")}
@@ -133,5 +129,5 @@ def test_a_rod_between_ball_joints_keeps_its_length():
     print(f"{len(region.q)} postures, open by {gap:.1e} m, quaternions to {units:.1e}, half to {half:.1e}, over {over:.1e}")
     assert (region.dimension, region.freedoms) == (1, 3)
     assert gap < 1e-12
-    assert np.array_equal(poses, region.positions)
+    assert np.abs(poses - region.positions).max() < 1e-15
     assert max(units, half, over) < 1e-15
