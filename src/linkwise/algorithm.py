@@ -95,6 +95,12 @@ class Algorithm:
         }
 
 
+def with_external(name: str) -> str:
+    """The name of an algorithm that takes wrenches on links: on the tool, in its axes, unless its option says which."""
+    stem = name.removesuffix("_derivatives")
+    return f"{stem}_external{name[len(stem) :]}"
+
+
 def algorithm(
     inputs: Mapping[str, str],
     outputs: Mapping[str, str],
@@ -103,7 +109,7 @@ def algorithm(
     open_only: bool = False,
     needs_loops: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare the decorated function as an algorithm.
+    """Declare the decorated function as an algorithm, or as two: without and with the wrenches of its argument `external`.
 
     Parameters
     ----------
@@ -121,10 +127,14 @@ def algorithm(
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = inspect.signature(function).parameters.values()
         options = {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-        name = function.__name__
+        has_external = "external" not in inputs and any(parameter.name == "external" for parameter in parameters)
 
         @wraps(function)
         def run(tree: Tree, *inputs_given: Any, **options: Any) -> Any:
+            if has_external and len(inputs_given) > len(inputs) and inputs_given[-1] is None:
+                inputs_given = inputs_given[:-1]
+            declared = loaded if has_external and len(inputs_given) > len(inputs) else alone
+            name = declared.name
             if open_only and tree.loops:
                 refuse_loops(tree, name)
             if needs_loops and not tree.loops:
@@ -135,7 +145,14 @@ def algorithm(
                 return _spread(declared, tree, inputs_given, options)
             return function(tree, *inputs_given, **options)
 
-        declared = ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops, spread)
+        def add(name: str, inputs: Mapping[str, str], options: Mapping[str, Any]) -> Algorithm:
+            ALGORITHMS[name] = Algorithm(name, dict(inputs), dict(outputs), run, options, needs_loops, spread)
+            return ALGORITHMS[name]
+
+        name = function.__name__
+        alone = add(name, inputs, {key: value for key, value in options.items() if not has_external or key != "wrenches"})
+        if has_external:
+            loaded = add(with_external(name), {**inputs, "external": "W 6"}, options)
         return run
 
     return declare
@@ -450,8 +467,7 @@ class compiled(Generic[P, R]):  # noqa: N801  (used as a decorator)
         parameters = list(self.__signature__.parameters)[1:]
         name, inputs = self.name, list(self.inputs)
         if values.get("external") is not None:
-            stem = name.removesuffix("_derivatives")
-            name, inputs = f"{stem}_external{name[len(stem) :]}", [*inputs, "external"]
+            name, inputs = with_external(name), [*inputs, "external"]
         options = {key: value for key, value in values.items() if key in find(name).options}
         arrays = {key for key in parameters if values.get(key) is ...}
         others = {key for key in parameters if values.get(key) is not None} - {*inputs, *options}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
@@ -11,15 +11,9 @@ import linkwise.dynamics
 import linkwise.kinematics
 import linkwise.looped  # (kernels that loop declare themselves)
 from linkwise.algorithm import LazyMethod, compiled, kernel_of
-from linkwise.dynamics.base_parameters.base_parameters import BaseParameters
-from linkwise.dynamics.base_parameters.model import BaseBodies
-from linkwise.dynamics.base_parameters.symbolic import BaseForms
 from linkwise.dynamics.closed_loops.nullspace import allowed_motions
 from linkwise.dynamics.external import External, loaded_kernel
-from linkwise.dynamics.linearization import Linearization, Modes
-from linkwise.dynamics.operational_space import OperationalSpace, closed_inverse_inertia
-from linkwise.dynamics.spatial_operators import SpatialOperators
-from linkwise.dynamics.static_equilibrium import StaticEquilibrium
+from linkwise.dynamics.operational_space import closed_inverse_inertia
 from linkwise.kernel import Kernel
 from linkwise.kernel.interning import interned
 from linkwise.looped import configuration
@@ -28,7 +22,7 @@ from linkwise.model.digest import digest
 from linkwise.model.formatting import mechanism_tables
 from linkwise.model.link import links_from_dh
 from linkwise.model.parameters import Symbolizer
-from linkwise.model.tree import TOOL, Tree
+from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import rows_of
 
@@ -37,7 +31,7 @@ if TYPE_CHECKING:
     import linkwise.solve
     import linkwise.workspace
     from linkwise.equations import Equations
-    from linkwise.equations.derive import Derivation
+    from linkwise.equations.derive import derive as symbolic_derivation
     from linkwise.inverse_kinematics.inverse_kinematics import inverse_kinematics as pose_inverse_kinematics
 
 
@@ -159,99 +153,9 @@ class Mechanism(Tree):
 
     # ── other mechanisms made from it ─────────────────────────────────────────────────────────────
 
-    def lock(self, joints: Mapping[str, Any], base: Any = None) -> Self:
-        """The mechanism with joints held at values: a reduced model, without their coordinates.
-
-        The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
-        their carriers as masses, and G^2 Jm and friction of these joints are gone.
-
-        Parameters
-        ----------
-        joints : mapping of str to float
-            Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits.
-        base : (4, 4) array_like, optional
-            Pose at which a floating base is held, in the frame `base`.
-
-        Raises
-        ------
-        ArgumentError
-            Naming the joints there are.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.puma560()
-        >>> positioning = arm.lock({"link4": 0.0, "link5": 0.5, "link6": 0.0})
-        >>> positioning.names
-        ('link1', 'link2', 'link3')
-        """
-        return assembly.lock(self, joints, base)
-
-    def subtree(self, link: int | str, q: Any = None) -> Self:
-        """The mechanism of a link and of all that it carries.
-
-        Its base stands in the frame of the link's parent, and all joints outside are held, those that drive joints inside
-        too: so poses, gravity torques and loops are those of the whole mechanism where its other joints are at `q`. The tool
-        stays where it is on one of these links, and is else the frame of the last.
-
-        Parameters
-        ----------
-        link : int or str
-            The first link, by name or index; its own joint is part of the subtree.
-        q : (nq,) array_like, optional
-            Configuration of the whole mechanism; neutral by default.
-
-        Raises
-        ------
-        ArgumentError
-            Where there is no such link, or a joint outside follows one of the subtree.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> forearm = arm.subtree("link2", [0.5, 0.0])
-        >>> forearm.names, bool(abs(forearm.forward_kinematics([0.3]) - arm.forward_kinematics([0.5, 0.3])).max() < 1e-15)
-        (('link2',), True)
-        """
-        return assembly.subtree(self, link, q)
-
-    def attach(
-        self, other: Mechanism, to: int | str = TOOL, at: Any = None, prefix: str = "", *, use_tool: bool = False
-    ) -> Self:
-        """The mechanism with another one on it: a gripper on an arm, two arms on one base.
-
-        Gravity, name and base are those of this mechanism; coordinates of the other come after its own.
-
-        Parameters
-        ----------
-        other : Mechanism
-            On a fixed base; of a floating one the base becomes a link, on a floating joint with its coordinates.
-        to : int or str
-            The frame that carries its base: a link, ``"tool"`` or ``"base"``.
-        at : (4, 4) array_like, optional
-            T_frame_base of the other in that frame; the identity by default.
-        prefix : str
-            Put before the names of its links and joints.
-        use_tool : bool
-            Whether the tool is that of the other mechanism; otherwise it stays where it was.
-
-        Raises
-        ------
-        ArgumentError
-            Where names stand in both.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> arm = robots.planar_2r()
-        >>> pair = arm.attach(arm, to="base", at=[[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], prefix="right_")
-        >>> pair.link_names
-        ('link1', 'link2', 'right_link1', 'right_link2')
-        >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
-        array([5., 0., 0.])
-        """
-        return assembly.attach(self, other, to, at, prefix, use_tool=use_tool)
+    lock = assembly.lock
+    subtree = assembly.subtree
+    attach = assembly.attach
 
     # ── symbols ───────────────────────────────────────────────────────────────────────────────────
 
@@ -294,29 +198,6 @@ class Mechanism(Tree):
         result = Symbolizer(groups, zeros)
         order = self.replace(**result.changes(self)).symbols
         return {name: result.values[name] for name in order if name in result.values}
-
-    def derive(
-        self, quantity: str, form: str = "recursive", *, base: bool = False, significance: float = 0.0, **options: Any
-    ) -> Derivation:
-        """A result in symbols, to be written as text, Markdown, LaTeX or SymPy: see `linkwise.equations.derive.derive`.
-
-        Examples
-        --------
-        >>> from linkwise import robots
-        >>> robots.planar_2r().derive("mass_matrix", form="explicit").to_text().splitlines()[8]
-        '  M11       = 1.66667 + c2'
-        """
-        from linkwise.equations.derive import derive
-
-        return derive(self, quantity, form, base=base, significance=significance, **options)
-
-    def base_forms(self, *, resting: bool = True) -> BaseForms:
-        """The base parameters in closed form, also with symbols: see `linkwise.dynamics.base_forms`."""
-        return linkwise.dynamics.base_forms(self, resting=resting)
-
-    def base_bodies(self, *, second_moments: bool = False) -> BaseBodies:
-        """The moving bodies in base parameters: see `linkwise.dynamics.base_bodies`."""
-        return linkwise.dynamics.base_bodies(self, second_moments=second_moments)
 
     # ── kinematics ────────────────────────────────────────────────────────────────────────────────
 
@@ -560,10 +441,6 @@ class Mechanism(Tree):
         """Efforts (..., nv) with loops closed, zero where not driven: see `linkwise.dynamics.closed_inverse_dynamics`."""
         return linkwise.dynamics.closed_inverse_dynamics(self, q, qd, qdd, driven, external, name="actuator_efforts")[0]
 
-    def reduced_mass_matrix(self, q: npt.ArrayLike, driven: Any = None) -> FloatArray:
-        """Mass matrix (..., m, m) in the driven coordinates of closed loops: see `linkwise.dynamics.reduced_mass_matrix`."""
-        return linkwise.dynamics.reduced_mass_matrix(self, q, driven)
-
     @compiled
     def inverse_dynamics_derivatives(
         self,
@@ -720,48 +597,6 @@ class Mechanism(Tree):
             inverse = self.kernel("inverse_operational_space_inertia", link=link, frame=frame)(q)
         return linkwise.dynamics.operational_space_inertia(inverse, mask)
 
-    def operational_space_dynamics(
-        self,
-        q: npt.ArrayLike,
-        qd: npt.ArrayLike,
-        link: int | str = "tool",
-        frame: str = "world",
-        mask: npt.ArrayLike = "all",
-    ) -> OperationalSpace:
-        """Inertia, Coriolis and gravity forces, and null space of a frame: see `OperationalSpace`."""
-        return linkwise.dynamics.operational_space_dynamics(self, q, qd, link, frame, mask)
-
-    def dynamic_manipulability(
-        self, q: npt.ArrayLike, link: int | str = "tool", mask: npt.ArrayLike = "all", measure: str = "volume"
-    ) -> FloatArray:
-        """How easily a frame is accelerated (...,): see `linkwise.dynamics.dynamic_manipulability`."""
-        return linkwise.dynamics.dynamic_manipulability(self, q, link, mask, measure)
-
-    def linearize(
-        self,
-        q: npt.ArrayLike,
-        qd: npt.ArrayLike | None = None,
-        tau: npt.ArrayLike | None = None,
-        external: External | None = None,
-        driven: Any = None,
-    ) -> Linearization:
-        """The linearised motion about a state: see `linkwise.dynamics.linearize`."""
-        return linkwise.dynamics.linearize(self, q, qd, tau, external, driven)
-
-    def static_equilibrium(
-        self, q0: npt.ArrayLike, tau: npt.ArrayLike = 0.0, external: External | None = None, tol: float = 1e-12
-    ) -> StaticEquilibrium:
-        """A configuration near q0 that rests: see `linkwise.dynamics.static_equilibrium`."""
-        return linkwise.dynamics.static_equilibrium(self, q0, tau, external, tol)
-
-    def modes(self, q: npt.ArrayLike, external: External | None = None, driven: Any = None) -> Modes:
-        """Frequencies and shapes of vibrations about a configuration: see `linkwise.dynamics.modes`."""
-        return linkwise.dynamics.modes(self, q, external, driven)
-
-    def spatial_operators(self, q: npt.ArrayLike) -> SpatialOperators:
-        """The operators H, phi, M, D, K, psi of Rodriguez and Jain at q (..., nq): see `SpatialOperators`."""
-        return linkwise.dynamics.spatial_operators(self, q)
-
     # ── parameters and equations ───────────────────────────────────────────────────────────────────
 
     @property
@@ -816,10 +651,6 @@ class Mechanism(Tree):
         """Rows (..., P), with kinetic and potential energy = row @ `parameters`."""
         return self.kernel("energy_regressor")(q, qd)  # type: ignore[no-any-return]
 
-    def base_parameters(self, *, resting: bool = True, q: npt.ArrayLike | None = None) -> BaseParameters:
-        """The fewest combinations of parameters that give all efforts: see `linkwise.dynamics.base_parameters`."""
-        return linkwise.dynamics.base_parameters(self, resting=resting, q=q)
-
     def equations(self, form: str | None = None, driven: Sequence[str] | None = None) -> Equations:
         """M(q) qdd + C(q, qd) qd + g(q) + friction = tau, explicit, as SymPy matrices.
 
@@ -837,9 +668,24 @@ class Mechanism(Tree):
 
         return equations_of(self, form, driven)
 
-    # ── solving and looking: functions of packages that are imported when they are first called ───
+    # ── functions of other modules ────────────────────────────────────────────────────────────────
+
+    base_bodies = linkwise.dynamics.base_bodies
+    base_forms = linkwise.dynamics.base_forms
+    base_parameters = linkwise.dynamics.base_parameters
+    dynamic_manipulability = linkwise.dynamics.dynamic_manipulability
+    linearize = linkwise.dynamics.linearize
+    modes = linkwise.dynamics.modes
+    operational_space_dynamics = linkwise.dynamics.operational_space_dynamics
+    reduced_mass_matrix = linkwise.dynamics.reduced_mass_matrix
+    spatial_operators = linkwise.dynamics.spatial_operators
+    static_equilibrium = linkwise.dynamics.static_equilibrium
+    random_configuration = linkwise.kinematics.random_configuration
+
+    # ── the same of packages that are imported when they are first called ─────────────────────────
 
     if TYPE_CHECKING:
+        derive = symbolic_derivation
         inverse_kinematics = pose_inverse_kinematics
         all_inverse_kinematics = linkwise.inverse_kinematics.all_inverse_kinematics
         configuration_labels = linkwise.inverse_kinematics.configuration_labels
@@ -859,6 +705,7 @@ class Mechanism(Tree):
         inverse_kinematics = all_inverse_kinematics = LazyMethod("linkwise.inverse_kinematics")
         configuration_labels = explain_solver = follow_path = LazyMethod("linkwise.inverse_kinematics")
         joint_velocities = joint_accelerations = LazyMethod("linkwise.inverse_kinematics")
+        derive = LazyMethod("linkwise.equations.derive")
         solve = LazyMethod("linkwise.solve")
         clearance = plan = LazyMethod("linkwise.clearance")
         mobility = LazyMethod("linkwise.loops")
@@ -911,10 +758,6 @@ class Mechanism(Tree):
         [[0.0, 0.0], [0.25, -0.5], [1.0, -2.0]]
         """
         return self.integrate(q0, self.difference(q0, q1), s)
-
-    def random_configuration(self, seed: int = 0, count: int | None = None) -> FloatArray:
-        """Random coordinates (nq,), or (count, nq): see `linkwise.kinematics.random_configuration`."""
-        return linkwise.kinematics.random_configuration(self, seed, count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that unpickles it again, or one that is equal, has it once, with its kernels."""

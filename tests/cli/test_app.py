@@ -74,20 +74,20 @@ def test_a_file_wins_over_a_robot_of_that_name(linkwise: Callable, tmp_path: Pat
 
 
 def test_an_interrupt_is_told_without_a_traceback(linkwise: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwise.files import registry
+    from linkwise.files import descriptions
 
     def interrupted(path: str, options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(registry, "parse", interrupted)
+    monkeypatch.setattr(descriptions, "parse", interrupted)
     told = linkwise("check", "x.toml")
     assert (told.status, told.err.strip()) == (130, "Stopped.")
 
 
 def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    from linkwise.files import registry
+    from linkwise.files import descriptions
 
-    monkeypatch.setattr(registry, "parse", lambda path, options: 1 / 0)
+    monkeypatch.setattr(descriptions, "parse", lambda path, options: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         module.main(["check", "x.toml"])
 

@@ -17,7 +17,8 @@ STRANGER = '''
 from linkwise import Link, Mechanism
 from linkwise.errors import FileProblem
 from linkwise.files.report import Description, Reading
-from linkwise.files.registry import Format, Losses, register, stem
+from linkwise.files.losses import Losses
+from linkwise.files.registry import Format, register, stem
 
 
 class Lengths(Format):

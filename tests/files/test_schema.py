@@ -82,10 +82,10 @@ PART = Schema(
 WHOLE_TABLE = Schema(Field("part", PART), Field("angle", NUMBER, "rad", turn=True), Field("stroke", NUMBER, "rad or m"))
 
 
-def read(text: str, joint: str = "revolute", degrees: bool = False) -> tuple[dict[str, Any], list[tuple[int, str]]]:
+def read(text: str, length: bool = False, degrees: bool = False) -> tuple[dict[str, Any], list[tuple[int, str]]]:
     document_, places, _ = parsed(text)
     reader = TableReader(places)
-    reader.joint, reader.degrees = joint, degrees
+    reader.lengths, reader.degrees = (length,), degrees
     values = reader.table("thing", (), document_, WHOLE_TABLE)
     return values, [(problem.line, problem.message) for problem in reader.problems]
 
@@ -95,7 +95,7 @@ def test_nested_tables_are_built_and_angles_converted() -> None:
         {"part": 3.0, "angle": math.pi / 2, "stroke": math.pi},
         [],
     )
-    assert read("stroke = 180", joint="prismatic", degrees=True)[0] == {"stroke": 180.0}
+    assert read("stroke = 180", length=True, degrees=True)[0] == {"stroke": 180.0}
 
 
 @pytest.mark.parametrize(

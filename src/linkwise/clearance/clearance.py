@@ -23,8 +23,27 @@ from linkwise.spatial.validation import flag, vectors
 NO_DIRECTION = 1e-12
 
 
+class Distances:
+    """What results with the distance of each pair have: the least of them, and of which pair it is."""
+
+    distance: FloatArray
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def least(self) -> FloatArray:
+        """The least distance (...,), m; infinite where there is no pair."""
+        return np.asarray(self.distance.min(axis=-1, initial=np.inf))
+
+    @property
+    def nearest(self) -> Any:
+        """Names of the two of the least distance: a pair, or for a batch an array (..., 2)."""
+        if not self.pairs:
+            raise ArgumentError("there is no pair of shapes or obstacles that is looked at")
+        return np.array(self.pairs)[self.distance.argmin(axis=-1)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Clearance:
+class Clearance(Distances):
     """Signed distances between pairs of shapes, at one configuration or at a batch.
 
     Attributes
@@ -46,8 +65,8 @@ class Clearance:
     >>> import linkwise as lw
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
-    >>> arm.clearance([0.0, 0.0], [lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="ball")])
-    <Clearance: least 0.35 m between link2 and ball, 2 pairs>
+    >>> arm.clearance([0.0, 0.0], [lw.Shape("world", "sphere", 0.1, origin=(2.0, 0.5, 0.0), name="obstacle")])
+    <Clearance: least 0.35 m between link2 and obstacle, 2 pairs>
     """
 
     q: FloatArray
@@ -58,18 +77,6 @@ class Clearance:
     shapes: CollisionShapes = field(repr=False)
     obstacles: CapsuleSet = field(repr=False)
     exact: tuple[FloatArray, FloatArray] | None = None
-
-    @property
-    def least(self) -> FloatArray:
-        """The least distance (...,), m; infinite where there is no pair."""
-        return np.asarray(self.distance.min(axis=-1, initial=np.inf))
-
-    @property
-    def nearest(self) -> Any:
-        """Names of the two shapes with the least distance: a pair, or for a batch an array (..., 2)."""
-        if not self.pairs:
-            raise ArgumentError("there is no pair of shapes that is looked at")
-        return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
     @cached_property
     def points(self) -> FloatArray:
@@ -227,9 +234,9 @@ def clearance(
     >>> import linkwise as lw
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
-    >>> result = clearance(arm, [[0.0, 0.0], [0.5, 0.0]], {"ball": lw.Shape("world", "sphere", 0.1, origin=(2, 0.5, 0))})
+    >>> result = clearance(arm, [[0.0, 0.0], [0.5, 0.0]], {"obstacle": lw.Shape("world", "sphere", 0.1, origin=(2, 0.5, 0))})
     >>> result.distance.round(3).tolist(), result.pairs
-    ([[0.968, 0.35], [0.973, 0.37]], (('link1', 'ball'), ('link2', 'ball')))
+    ([[0.968, 0.35], [0.973, 0.37]], (('link1', 'obstacle'), ('link2', 'obstacle')))
     >>> result.gradient[0].round(3).tolist()
     [[-0.447, 0.0], [-2.0, -1.0]]
     """

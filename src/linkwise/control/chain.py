@@ -159,7 +159,7 @@ class Chain:
 
     def __repr__(self) -> str:
         held = ", ".join(f"{c.name} ({c.kind})" for c in self.constraints) or "no constraint"
-        joints = len(self.layout.joints) + len(self.layout.free)
+        joints = len(self.layout.joints) + len(self.layout.manifold_joints)
         return f"<Chain {self.mechanism.name}: {joints} joints, {held}, {len(self.ports)} ports>"
 
     @property

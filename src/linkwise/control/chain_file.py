@@ -174,12 +174,12 @@ class ChainReader(TableReader):
     def _link(self, k: int, raw: Any) -> DHLink:
         """The link of a table; a bare one of the same name where something is wrong."""
         place, item = ("link", k), named("link", k, raw)
-        joint = raw.get("joint", "revolute") if isinstance(raw, dict) else ""
-        self.joint = "revolute" if joint == "revolute" else "prismatic"  # (of another kind, limits are no angles)
+        joint = raw.get("joint", RevoluteLink.joint) if isinstance(raw, dict) else ""
+        self.lengths = (joint != RevoluteLink.joint,)  # (of another kind, limits are no angles)
         values = self.table(item, place, raw, LINK)
         if raw == {}:
             self.report(place, f"{item} is empty; expected at least one of {', '.join(LINK.fields)}")
-        name, joint = values.pop("name", f"link{k + 1}"), values.pop("joint", "revolute")
+        name, joint = values.pop("name", f"link{k + 1}"), values.pop("joint", RevoluteLink.joint)
         kind = KINDS.get(joint)
         if kind is None:
             self.report((*place, "joint"), f"{item}: joint is {shown(joint)}; expected {choices(KINDS)}")
@@ -227,7 +227,7 @@ class ChainReader(TableReader):
         turning = {link for link, free in (single_joints(mechanism) if mechanism else ()) if free == "theta"}
         for k, raw in enumerate(tables):
             place, item = ("constraint", k), named("constraint", k, raw)
-            self.joint = "revolute" if isinstance(raw, dict) and raw.get("link") in turning else "prismatic"
+            self.lengths = (not isinstance(raw, dict) or raw.get("link") not in turning,)
             values = self.table(item, place, raw, CONSTRAINT)
             if isinstance(raw, dict):
                 self.broken |= {raw["name"]} if isinstance(raw.get("name"), str) else set()

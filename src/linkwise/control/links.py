@@ -11,7 +11,7 @@ import numpy as np
 
 from linkwise.errors import ModelError, Problem, choices
 from linkwise.mechanism import Mechanism
-from linkwise.model.link import Link
+from linkwise.model.link import DH_KINDS, Link
 from linkwise.model.validation import Checker, frozen
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.transform import transform
@@ -125,8 +125,8 @@ class RevoluteLink(MovingLink):
     (0.0, 1.4)
     """
 
-    joint: ClassVar[str] = "revolute"
     variable: ClassVar[str] = "theta"
+    joint: ClassVar[str] = DH_KINDS[variable]
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class PrismaticLink(MovingLink):
     'd'
     """
 
-    joint: ClassVar[str] = "prismatic"
     variable: ClassVar[str] = "d"
+    joint: ClassVar[str] = DH_KINDS[variable]
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class FixedLink(DHLink):
     'fixed'
     """
 
-    joint: ClassVar[str] = "fixed"
+    joint: ClassVar[str] = DH_KINDS[DHLink.variable]
 
 
 #: The classes of links by the word for their joint.

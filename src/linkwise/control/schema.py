@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from linkwise.control.constraints import CONVENTIONS
-from linkwise.control.links import AXES, GREATEST
+from linkwise.control.links import AXES, GREATEST, KINDS
+from linkwise.errors import choices
 from linkwise.files.formats.linkwise_toml import SHAPE
 from linkwise.files.schema import (
     FLAG,
@@ -66,7 +67,7 @@ def _bounds(*names: str) -> tuple[Field, ...]:
 LINK = Schema(
     Field("name", TEXT, doc="link1, link2, ... if missing"),
     Field("predecessor", TEXT, doc='"start" or a link\'s name; the link before if missing'),
-    Field("joint", TEXT, doc='"revolute" if missing, "prismatic" or "fixed"'),
+    Field("joint", TEXT, doc=f"{choices(KINDS)}; the first if missing"),
     Field("theta", NUMBER, "rad", doc="angle about z; of a revolute joint where it begins"),
     Field("d", NUMBER, "m", doc="distance along z; of a prismatic joint where it begins"),
     Field("a", NUMBER, "m", doc="distance along x"),

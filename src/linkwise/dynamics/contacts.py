@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, efforts_at
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates, efforts_at
 from linkwise.dynamics.closed_loops.kkt import independent_closure
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, cut_open, driven_speeds, free_motions, freedom_at
 from linkwise.dynamics.external import External, loaded_kernel
@@ -459,7 +459,7 @@ class Contacts:
         number_within("restitution", restitution, 0.0, 1.0, "a coefficient from 0 to 1")
         jac, before = self.jacobian(q, active), vectors("qd", qd, self.tree.nv)
         if self.tree.loops:
-            check_motion(self.tree, freedom_at(self.tree, q, "impact"), q, "impact", qd=before)
+            closed_rates(self.tree, freedom_at(self.tree, q, "impact"), q, "impact", qd=before)
         arriving = _product(jac, before)
         rebound = np.zeros_like(arriving)
         for contact, rows in self._rows(active):

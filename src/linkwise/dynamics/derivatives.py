@@ -48,13 +48,15 @@ SHAPES = {"dtau_dq": "nv nv", "dtau_dqd": "nv nv", "dtau_dqdd": "nv nv"}
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs=SHAPES, open_only=True)
-def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array, Array]:
+def inverse_dynamics_derivatives(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array]:
     """Return d tau/dq, d tau/dqd and d tau/dqdd = M, each (nv, nv); row i is joint i's effort.
 
     S. Singh, R. P. Russell, P. M. Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
     algebra", IEEE Robotics and Automation Letters 7(2), 2022, in body axes, with the momentum matrix W J in
     the place of the 6x6 Coriolis matrix. With a floating base dq is a small motion in the base's own axes. Coulomb
-    friction that jumps adds nothing.
+    friction that jumps adds nothing. Wrenches, as for `inverse_dynamics`, are held: J' w changes with q.
 
     Examples
     --------
@@ -76,16 +78,10 @@ def inverse_dynamics_derivatives(tree: Tree, q: Array, qd: Array, qdd: Array) ->
         by_q = by_q + tangent_derivative(tree, lambda x: length_inertia_efforts(tree, x, qd, qdd), q)
         by_qd = by_qd + derivative_by_vector(lambda v: length_inertia_efforts(tree, q, v, qdd), qd)
         mass = mass + length_inertia_matrix(tree, q)
-    return with_springs(tree, q, qd, (by_q, by_qd, mass))
-
-
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs=SHAPES, open_only=True)
-def inverse_dynamics_external_derivatives(
-    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
-) -> tuple[Array, Array, Array]:
-    """Return the same three with wrenches on links, which are held: J' w changes with q."""
-    by_q, by_qd, mass = inverse_dynamics_derivatives(tree, q, qd, qdd)
-    return by_q - tangent_derivative(tree, lambda x: external_efforts(tree, x, external, wrenches=wrenches), q), by_qd, mass
+    by_q, by_qd, mass = with_springs(tree, q, qd, (by_q, by_qd, mass))
+    if external is not None:
+        by_q = by_q - tangent_derivative(tree, lambda x: external_efforts(tree, x, external, wrenches=wrenches), q)
+    return by_q, by_qd, mass
 
 
 def with_springs(tree: Tree, q: Array, qd: Array, tables: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -104,11 +100,13 @@ FORWARD_SHAPES = {"dqdd_dq": "nv nv", "dqdd_dqd": "nv nv", "dqdd_dtau": "nv nv"}
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv"}, outputs=FORWARD_SHAPES, spread=False)
-def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) -> tuple[Array, Array, Array]:
+def forward_dynamics_derivatives(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> tuple[Array, Array, Array]:
     """Return d qdd/dq, d qdd/dqd and d qdd/dtau = inverse(M), each (nv, nv).
 
     M d(qdd) = d(tau) - d(tau of the inverse dynamics) at the acceleration there is (J. Carpentier, N. Mansard, "Analytical
-    derivatives of rigid body dynamics algorithms", RSS 2018), with M = L' D L.
+    derivatives of rigid body dynamics algorithms", RSS 2018), with M = L' D L. Wrenches are held.
 
     Examples
     --------
@@ -119,21 +117,6 @@ def forward_dynamics_derivatives(tree: Tree, q: Array, qd: Array, tau: Array) ->
     array([[1., 0.],
            [0., 1.]])
     """
-    return acceleration_derivatives(tree, q, qd, tau)
-
-
-@algorithm(inputs={"q": "nq", "qd": "nv", "tau": "nv", "external": "W 6"}, outputs=FORWARD_SHAPES, spread=False)
-def forward_dynamics_external_derivatives(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
-) -> tuple[Array, Array, Array]:
-    """Return the same three with wrenches on links, which are held."""
-    return acceleration_derivatives(tree, q, qd, tau, external, wrenches)
-
-
-def acceleration_derivatives(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, wrenches: Wrenches = None
-) -> tuple[Array, Array, Array]:
-    """The three derivatives (nv, nv) of forward dynamics, from those of inverse dynamics."""
     if tree.loops:
         system, qdd, forces, sound = solved_motion(tree, q, qd, tau, external, wrenches)
         of_tree = _at_acceleration(tree.replace(loops=()), q, qd, qdd, external, wrenches)
@@ -160,11 +143,8 @@ def _at_acceleration(
     tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None, wrenches: Wrenches
 ) -> tuple[Array, Array]:
     """The derivatives (nv, nv) of inverse dynamics by q and qd."""
-    if external is None:
-        tables = inverse_dynamics_derivatives(tree, q, qd, qdd)
-    else:
-        tables = inverse_dynamics_external_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
-    return tables[0], tables[1]
+    by_q, by_qd, _ = inverse_dynamics_derivatives(tree, q, qd, qdd, external, wrenches=wrenches)
+    return by_q, by_qd
 
 
 # ── in steps ──────────────────────────────────────────────────────────────────────────────────────

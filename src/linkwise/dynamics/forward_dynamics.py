@@ -129,13 +129,15 @@ STATE = {"q": "nq", "qd": "nv", "tau": "nv"}
 
 
 @algorithm(inputs=STATE, outputs={"qdd": "nv"}, spread=False)
-def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
+def forward_dynamics(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> Array:
     """Return qdd (nv,) under the efforts tau of the motors, gravity and friction, by the cheaper of two recursions.
 
     Short chains: M from composite bodies, M = L' D L, and M qdd = tau - bias - friction solved (M. W. Walker, D. E. Orin,
     1982; R. Featherstone, 2005). Long ones: articulated bodies (R. Featherstone, 1983). Which takes fewer operations on this
     mechanism is counted. Closed loops: M and the closure equations together (see
-    `linkwise.dynamics.closed_loops.forward_dynamics.closed_motion`).
+    `linkwise.dynamics.closed_loops.forward_dynamics.closed_motion`). Wrenches are as for `inverse_dynamics`.
 
     Examples
     --------
@@ -145,19 +147,6 @@ def forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     >>> arm.forward_dynamics([0.0, 0.5], [1.0, 2.0], tau).round(9)
     array([0.3, 0.4])
     """
-    return cheapest(tree, q, qd, tau)
-
-
-@algorithm(inputs={**STATE, "external": "W 6"}, outputs={"qdd": "nv"}, spread=False)
-def forward_dynamics_external(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
-) -> Array:
-    """Return qdd (nv,) with wrenches that act on links; on the tool, in its axes, unless `wrenches` names frames."""
-    return cheapest(tree, q, qd, tau, external, wrenches)
-
-
-def cheapest(tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:
-    """Return qdd (nv,) by the recursion that takes fewer operations, or with the loops closed."""
     if tree.loops:
         return closed_motion(tree, q, qd, tau, external, wrenches)[0]
     check_inertia(tree)

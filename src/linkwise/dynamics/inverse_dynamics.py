@@ -123,12 +123,14 @@ def permutes(rotation: Array) -> bool:
 
 
 @algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv"}, outputs={"tau": "nv"}, open_only=True)
-def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+def inverse_dynamics(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> Array:
     """Return tau (nv,): what the motors must supply, links, gravity, rotors, friction and springs counted.
 
     J. Y. S. Luh, M. W. Walker, R. P. C. Paul, "On-line computational scheme for mechanical manipulators", 1980, in
     body frames, with the pseudo-inertia of the 4x4 matrix method and regrouped inertial parameters (see
-    `Bodies.regrouped`).
+    `Bodies.regrouped`). What wrenches on links do is taken off: on the tool, in its axes, unless `wrenches` names frames.
 
     Examples
     --------
@@ -139,16 +141,8 @@ def inverse_dynamics(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     >>> arm.inverse_dynamics([0.0, 0.5], [1.0, 2.0], [0.3, 0.4], external=[0, 10, 0, 0, 0, 0]).round(3)
     array([-0.602, -5.091])
     """
+    loads = () if external is None else tuple(wrenches_on_frames(tree, q, external, wrenches))
     bodies = moving_bodies(tree).regrouped()
-    return recursion(tree, bodies, q, qd, qdd) + _of_joints(tree, q, qd, qdd)
-
-
-@algorithm(inputs={"q": "nq", "qd": "nv", "qdd": "nv", "external": "W 6"}, outputs={"tau": "nv"}, open_only=True)
-def inverse_dynamics_external(
-    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
-) -> Array:
-    """Return tau (nv,) with wrenches that act on links; on the tool, in its axes, unless `wrenches` names frames."""
-    bodies, loads = moving_bodies(tree).regrouped(), tuple(wrenches_on_frames(tree, q, external, wrenches))
     return recursion(tree, bodies, q, qd, qdd, loads) + _of_joints(tree, q, qd, qdd)
 
 

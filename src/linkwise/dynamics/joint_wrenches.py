@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise.algorithm import algorithm
+from linkwise.algorithm import algorithm, with_external
 from linkwise.dynamics.external import Wrenches
 from linkwise.dynamics.length_inertias import line_pull
 from linkwise.dynamics.newton_euler import ZERO, inertial, move, spin, turned_freely
@@ -24,13 +24,15 @@ MOTION = {"q": "nq", "qd": "nv", "qdd": "nv"}
 
 
 @algorithm(inputs=MOTION, outputs={"actions": "L 6"}, open_only=True)
-def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
+def joint_wrenches(
+    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> Array:
     """Force and moment (L, 6) each link receives from its parent, moment about the world origin, world axes.
 
     What each link needs to move as it does (J. Y. S. Luh, M. W. Walker, R. P. C. Paul, 1980), summed from the tips to the
     base. A carried rotor loads its carrier; what a motor without a carrier, friction and springs on joints do acts between
     link and parent and does not show. Springs on lines between links pull at these, as constant forces do, which the joints
-    between hold.
+    between hold. Wrenches are as for `inverse_dynamics`.
 
     Examples
     --------
@@ -42,19 +44,13 @@ def joint_wrenches(tree: Tree, q: Array, qd: Array, qdd: Array) -> Array:
     """
     bodies = moving_bodies(tree)
     joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    actions = np.asarray(unrolled("joint_wrenches", tree, bodies, joints, q, qd, qdd, poses=poses))
-    return _held_against_lines(tree, actions, q, qd, qdd)
-
-
-@algorithm(inputs={**MOTION, "external": "W 6"}, outputs={"actions": "L 6"}, open_only=True)
-def joint_wrenches_external(
-    tree: Tree, q: Array, qd: Array, qdd: Array, external: Array, *, wrenches: Wrenches = None
-) -> Array:
-    """Return the same (L, 6) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
-    bodies, name = moving_bodies(tree), "joint_wrenches_external"
-    joints, poses = joint_transforms(bodies, q), body_poses(bodies, q)
-    actions = np.asarray(unrolled(name, tree, bodies, joints, q, qd, qdd, external, poses=poses, wrenches=wrenches))
-    return _held_against_lines(tree, actions, q, qd, qdd)
+    name = "joint_wrenches"
+    if external is None:
+        actions = unrolled(name, tree, bodies, joints, q, qd, qdd, poses=poses)
+    else:
+        loaded = with_external(name)
+        actions = unrolled(loaded, tree, bodies, joints, q, qd, qdd, external, poses=poses, wrenches=wrenches)
+    return _held_against_lines(tree, np.asarray(actions), q, qd, qdd)
 
 
 def _held_against_lines(tree: Tree, actions: Array, q: Array, qd: Array, qdd: Array) -> Array:

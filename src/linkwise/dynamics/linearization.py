@@ -12,7 +12,7 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
 from linkwise.arrays import Signature
-from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion, closed_inverse_dynamics, efforts_at
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics, closed_rates, efforts_at
 from linkwise.dynamics.closed_loops.nullspace import cut_open, driven_motions, driven_speeds, freedom_at, refuse_driven
 from linkwise.dynamics.external import External, loaded_kernel
 from linkwise.dynamics.static_equilibrium import NEUTRAL
@@ -124,8 +124,8 @@ def _closed_linearization(tree: Tree, q: Any, qd: Any, tau: Any, external: Exter
     """With loops, of the driven coordinates; arrays of NumPy."""
     at = vectors("linearize: q", q, tree.nq)
     motions = driven_motions(tree, at, driven, "linearize")
-    moving = np.zeros((*at.shape[:-1], tree.nv)) if qd is None else vectors("linearize: qd", qd, tree.nv)
-    check_motion(tree, motions.freedom, at, "linearize", qd=moving)
+    still = np.zeros((*at.shape[:-1], tree.nv))
+    (moving,) = closed_rates(tree, motions.freedom, at, "linearize", qd=still if qd is None else qd)
     if tau is None:
         resting = motions.passive(-kernel_of(tree, "closure_bias")(at, moving)[..., None])[..., 0]
         effort, _ = closed_inverse_dynamics(tree, at, moving, resting, motions.at, external, name="linearize")

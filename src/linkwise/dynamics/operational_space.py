@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise import arrays
 from linkwise.algorithm import algorithm, kernel_of
 from linkwise.arrays import Signature
-from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates
 from linkwise.dynamics.closed_loops.nullspace import allowed_motions, cut_open, freedom_at
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.mass_matrix import mass_matrix
@@ -202,7 +202,7 @@ def _closed_dynamics(
     """With loops; arrays of NumPy. Without forces they accelerate by the part of any solution that moves no inertia."""
     name, open_tree = "operational_space_dynamics", cut_open(tree)
     response, speeds = _response(tree, q, name), vectors(f"{name}: qd", qd, tree.nv)
-    check_motion(tree, freedom_at(tree, q, name), q, name, qd=speeds)
+    closed_rates(tree, freedom_at(tree, q, name), q, name, qd=speeds)
     jac, rate = (kernel_of(tree, part, None, options) for part in ("jacobian", "jacobian_dot"))
     jac, rate = jac(q)[..., rows, :], rate(q, speeds)[..., rows, :]
     across = np.swapaxes(jac, -1, -2)

@@ -22,11 +22,7 @@ Signed = tuple[int, int]
 
 def factored(outputs: Sequence[Expr]) -> list[Expr]:
     """The same outputs with common factors taken out: a x + b x = (a + b) x."""
-    written = WrittenOut(outputs)
-    for k in list(written.sums):
-        if _is_short(written.sums[k]):
-            written.sums[k] = _factored(written, written.sums[k])
-    return written.outputs()
+    return _with_factors(WrittenOut(outputs))
 
 
 def shared(outputs: Sequence[Expr]) -> list[Expr]:
@@ -34,6 +30,10 @@ def shared(outputs: Sequence[Expr]) -> list[Expr]:
     written = WrittenOut(outputs)
     _share_products(written)
     _share_sums(written)
+    return _with_factors(written)
+
+
+def _with_factors(written: WrittenOut) -> list[Expr]:
     for k in list(written.sums):
         if _is_short(written.sums[k]):
             written.sums[k] = _factored(written, written.sums[k])

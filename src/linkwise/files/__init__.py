@@ -1,5 +1,11 @@
 """Reading and writing files: descriptions of mechanisms (.toml, URDF, MJCF, SDF, .DAT) and joint motions (.MOT, .csv)."""
 
+from linkwise.files.descriptions import check as check
+from linkwise.files.descriptions import load as load
+from linkwise.files.descriptions import loads as loads
+from linkwise.files.descriptions import read as read
+from linkwise.files.descriptions import remarks as remarks
+from linkwise.files.descriptions import save as save
 from linkwise.files.formats import xacro as xacro
 from linkwise.files.formats.dh.table import read_dh as read_dh
 from linkwise.files.formats.dh.writer import save_dh as save_dh
@@ -8,12 +14,6 @@ from linkwise.files.motion import check_motion as check_motion
 from linkwise.files.motion import open_motion as open_motion
 from linkwise.files.motion import save_motion as save_motion
 from linkwise.files.registry import ReadOptions as ReadOptions
-from linkwise.files.registry import check as check
-from linkwise.files.registry import load as load
-from linkwise.files.registry import loads as loads
-from linkwise.files.registry import read as read
-from linkwise.files.registry import remarks as remarks
-from linkwise.files.registry import save as save
 from linkwise.files.report import Description as Description
 from linkwise.files.srdf import JointGroup as JointGroup
 from linkwise.files.srdf import Semantics as Semantics

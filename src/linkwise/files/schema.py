@@ -274,15 +274,18 @@ class TableReader:
     ----------
     degrees : bool
         Whether the file's angles are in degrees.
-    joint : str
-        Kind of the joint of the table that is read now: decides what ``"rad or m"`` is.
+    lengths : tuple of bool
+        Of the coordinates of the joint of the table that is read now, which are lengths: decides what ``"rad or m"`` is.
+    periodic : bool
+        Whether a full turn of its coordinate leads back to the same placement.
     """
 
     def __init__(self, lines: Mapping[Place, int]) -> None:
         self.lines = lines
         self.problems: list[FileProblem] = []
         self.degrees = False
-        self.joint = ""
+        self.lengths: tuple[bool, ...] = (False,)
+        self.periodic = False
 
     def report(self, place: Place, message: str) -> None:
         """Note a problem of the key or table at a place."""
@@ -330,7 +333,7 @@ class TableReader:
         """A number or a list of numbers in SI: an angle is converted where the file is in degrees."""
         if not self.degrees or not unit.startswith("rad"):
             return value
-        lengths = _lengths(self.joint) if " or " in unit else (False,)
+        lengths = self.lengths if " or " in unit else (False,)
         if len(lengths) == 1:
             return value if lengths[0] else _radians(value)
         values = value if isinstance(value, list) else [value] * len(lengths)
@@ -354,7 +357,7 @@ class TableReader:
             hint = field.hint if isinstance(raw, str) else ""
             self.report(place, f"{item} is {shown(raw)}; expected {field.kind.expected}{hint}")
             return None
-        if field.turn and (field.unit == "rad" or (self.joint in JOINTS and JOINTS[self.joint].periodic)):
+        if field.turn and (field.unit == "rad" or self.periodic):
             most, unit = (math.degrees(TURN), "degrees") if self.degrees else (TURN, "rad")
             if abs(value) > most:
                 hint = "" if self.degrees else '; if these are degrees, write angles = "deg" before the first table'
@@ -362,7 +365,7 @@ class TableReader:
                 return 0.0
         if not self.degrees:
             return value
-        single = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(_lengths(self.joint)) > 1
+        single = field.kind not in {NUMBER_EACH, PAIR_EACH} and len(self.lengths) > 1
         return self.angle(value, field.unit.split(" or ")[0] if single else field.unit)
 
 
@@ -371,8 +374,8 @@ def _radians(value: Any) -> Any:
 
 
 @cache
-def _lengths(joint: str) -> tuple[bool, ...]:
-    """Which coordinates of a kind of joint are lengths."""
+def lengths_of(joint: str) -> tuple[bool, ...]:
+    """Which coordinates of a kind of joint are lengths; one that is none for a kind that does not exist."""
     if joint not in JOINTS:
         return (False,)
     parts = make_joint(joint, np.eye(3)[: JOINTS[joint].axes].squeeze()).turns_and_slides

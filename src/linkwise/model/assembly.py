@@ -9,13 +9,13 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, choices, members
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import Joint
+from linkwise.model.joints import FREE, RIGID, Joint
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE, Loop
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.transmission import Drive
-from linkwise.model.tree import Tree
+from linkwise.model.tree import TOOL, Tree
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.transform import inverse
 from linkwise.spatial.validation import number_within, rigid_poses, vectors
@@ -29,12 +29,36 @@ UNIT_LENGTH = 1e-6
 Places = Mapping[str, tuple[str, Array]]
 
 #: The fields of a link without a joint.
-NO_JOINT: dict[str, Any] = {"joint": "fixed", "pitch": 0.0, "offset": 0.0, "limits": None, "motor": None, "mimic": None}
+NO_JOINT: dict[str, Any] = {"joint": RIGID, "pitch": 0.0, "offset": 0.0, "limits": None, "motor": None, "mimic": None}
 NO_JOINT |= {"qd_max": None, "qdd_max": None, "tau_max": None}
 
 
 def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
-    """`Mechanism.lock`: fixed links in the place of joints held at values, a fixed base in that of a floating one."""
+    """The mechanism with joints held at values: a reduced model, without their coordinates.
+
+    The joints that follow a locked one are held where it puts them. Their motors rest: rotors that are bodies stay on
+    their carriers as masses, and G^2 Jm and friction of these joints are gone.
+
+    Parameters
+    ----------
+    joints : mapping of str to float
+        Value of each joint to hold, rad or m, by the name of its coordinate; it may be outside the limits.
+    base : (4, 4) array_like, optional
+        Pose at which a floating base is held, in the frame `base`.
+
+    Raises
+    ------
+    ArgumentError
+        Naming the joints there are.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.puma560()
+    >>> positioning = arm.lock({"link4": 0.0, "link5": 0.5, "link6": 0.0})
+    >>> positioning.names
+    ('link1', 'link2', 'link3')
+    """
     if not isinstance(joints, Mapping):
         raise ArgumentError(f"lock: joints is {joints!r}; expected a mapping of joint names to values")
     if base is not None and not tree.floating:
@@ -80,13 +104,39 @@ def lock(tree: T, joints: Mapping[str, Any], base: Any = None) -> T:
     ]
     held_names = dict.fromkeys(joints, 0.0) | _values_by_name(tree, values)
     springs = [left for element in tree.springs if (left := element.held(held_names)) is not None]
-    fixed = {} if base is None else {"floating": False, "base": tree.base @ rigid_poses("lock: base", base)}
+    floating, ground = (tree.floating, tree.base) if base is None else (False, tree.base @ rigid_poses("lock: base", base))
     tool_link = tree.link_names[tree.tool_index]
-    return tree.replace(links=links, motors=motors, springs=springs, tool_link=tool_link, **fixed)
+    changes = {"links": links, "motors": motors, "springs": springs, "tool_link": tool_link, "base": ground}
+    return tree.replace(**changes, floating=floating)
 
 
 def subtree(tree: T, link: int | str, q: Any = None) -> T:
-    """`Mechanism.subtree`: a link and all that it carries, on a base that stands where the rest of the tree is held."""
+    """The mechanism of a link and of all that it carries.
+
+    Its base stands in the frame of the link's parent, and all joints outside are held, those that drive joints inside
+    too: so poses, gravity torques and loops are those of the whole mechanism where its other joints are at `q`. The tool
+    stays where it is on one of these links, and is else the frame of the last.
+
+    Parameters
+    ----------
+    link : int or str
+        The first link, by name or index; its own joint is part of the subtree.
+    q : (nq,) array_like, optional
+        Configuration of the whole mechanism; neutral by default.
+
+    Raises
+    ------
+    ArgumentError
+        Where there is no such link, or a joint outside follows one of the subtree.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> forearm = arm.subtree("link2", [0.5, 0.0])
+    >>> forearm.names, bool(abs(forearm.forward_kinematics([0.3]) - arm.forward_kinematics([0.5, 0.3])).max() < 1e-15)
+    (('link2',), True)
+    """
     root = tree.link_index(link)
     inside = tree.carried(root)
     carried = {*inside}
@@ -125,8 +175,39 @@ def subtree(tree: T, link: int | str, q: Any = None) -> T:
     return held_tree.replace(links=parts, motors=motors, loops=loops, springs=springs, base=base, **ends)
 
 
-def attach(tree: T, other: Tree, to: int | str, at: Any, prefix: str, *, use_tool: bool) -> T:
-    """`Mechanism.attach`: the links of another mechanism hang on a frame of this one."""
+def attach(tree: T, other: Tree, to: int | str = TOOL, at: Any = None, prefix: str = "", *, use_tool: bool = False) -> T:
+    """The mechanism with another one on it: a gripper on an arm, two arms on one base.
+
+    Gravity, name and base are those of this mechanism; coordinates of the other come after its own.
+
+    Parameters
+    ----------
+    other : Mechanism
+        On a fixed base; of a floating one the base becomes a link, on a floating joint with its coordinates.
+    to : int or str
+        The frame that carries its base: a link, ``"tool"`` or ``"base"``.
+    at : (4, 4) array_like, optional
+        T_frame_base of the other in that frame; the identity by default.
+    prefix : str
+        Put before the names of its links and joints.
+    use_tool : bool
+        Whether the tool is that of the other mechanism; otherwise it stays where it was.
+
+    Raises
+    ------
+    ArgumentError
+        Where names stand in both.
+
+    Examples
+    --------
+    >>> from linkwise import robots
+    >>> arm = robots.planar_2r()
+    >>> pair = arm.attach(arm, to="base", at=[[1, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], prefix="right_")
+    >>> pair.link_names
+    ('link1', 'link2', 'right_link1', 'right_link2')
+    >>> pair.forward_kinematics([0, 0, 0, 0], link="right_link2")[:3, 3]
+    array([5., 0., 0.])
+    """
     if other.floating:
         other = _on_a_floating_joint(other)
     index, frame = (-1, np.eye(4)) if to == BASE else tree.frame(to)
@@ -165,7 +246,7 @@ def _on_a_floating_joint(tree: T) -> T:
     taken = {*tree.link_names}
     name = next(text for k in range(len(taken) + 1) if (text := f"{BASE}_link{k or ''}") not in taken)
     places = {BASE: (name, np.eye(4))}
-    links = [Link(name=name, joint="floating", joint_name=BASE, parent=BASE)]
+    links = [Link(name=name, joint=FREE.kind, joint_name=BASE, parent=BASE)]
     for link in _links(tree):
         parent = name if link.parent == BASE else link.parent
         links.append(link.replace(parent=parent, motor=link.motor and _moved(link.motor, places)))
@@ -279,7 +360,7 @@ def _add_mass(links: list[Link], k: int, inertia: Inertia) -> None:
     else:
         taken = {link.name for link in links}
         name = next(text for i in range(len(links) + 1) if (text := f"locked_rotor{i or ''}") not in taken)
-        links.append(Link(joint="fixed", name=name, parent=BASE, body=inertia))
+        links.append(Link(joint=RIGID, name=name, parent=BASE, body=inertia))
 
 
 def _sum(first: Inertia, second: Inertia) -> Inertia:

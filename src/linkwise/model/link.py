@@ -14,7 +14,7 @@ from linkwise.errors import ArgumentError, ModelError, Problem, choices, shown
 from linkwise.expr.node import Expr
 from linkwise.model.formatting.link_text import link_text
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import JOINTS, Joint, make_joint
+from linkwise.model.joints import DEFAULT, JOINTS, RIGID, Joint, make_joint
 from linkwise.model.mimic import Mimic
 from linkwise.model.motor import Motor
 from linkwise.model.symbolic import any_nonzero, parameters_in, same, substituted
@@ -28,6 +28,9 @@ CONVENTIONS: tuple[str, ...] = ("standard", "modified")
 
 #: The letters of joints that a row of Denavit-Hartenberg parameters can have, and the names of their kinds.
 DH_LETTERS = {kind.letter: name for name, kind in JOINTS.items() if kind.dh_parameter is not None}
+
+#: The same kinds by the parameter of the row that their coordinate is added to.
+DH_KINDS = {str(JOINTS[name].dh_parameter): name for name in DH_LETTERS.values()}
 
 #: The axis of a joint where none is given.
 Z_AXIS = (0.0, 0.0, 1.0)
@@ -70,8 +73,9 @@ class Link(Record):
 
     Parameters
     ----------
-    joint : {"revolute", "prismatic", "screw", "universal", "cylindrical", "planar", "ball", "fixed", "floating"} or Joint
-        Kind of the joint between parent and link, or a joint of a kind of your own.
+    joint : str or Joint
+        Kind of the joint between parent and link: revolute, prismatic, screw, universal, cylindrical, planar, ball, fixed,
+        floating, or another that is registered; or a joint itself.
     before, after : (4, 4) array_like, optional
         The constants A and B, rigid transforms; identity by default.
     axis : (3,) or (2, 3) array_like
@@ -136,7 +140,7 @@ class Link(Record):
     def __init__(
         self,
         *,
-        joint: str | Joint = "revolute",
+        joint: str | Joint = DEFAULT,
         before: Any = None,
         after: Any = None,
         axis: Any = Z_AXIS,
@@ -188,7 +192,7 @@ class Link(Record):
         *,
         b: Any = 0.0,
         convention: str,
-        joint: str = "revolute",
+        joint: str = DEFAULT,
         offset: Any = 0.0,
         limits: Any = None,
         name: str | None = None,
@@ -216,8 +220,8 @@ class Link(Record):
             The extra shift along y of the extended convention (m), standard only.
         convention : {"standard", "modified"}
             Standard: Rz(theta) Tz(d) Tx(a) Ty(b) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta) Tz(d).
-        joint : {"revolute", "prismatic", "fixed"}
-            Kind of the joint.
+        joint : str
+            Kind of the joint: revolute, prismatic or fixed.
         offset, limits, name, parent, mass, com, inertia, physical, body, motor, joint_name, qd_max, qdd_max, tau_max, mimic
             As for `Link`.
 
@@ -416,7 +420,7 @@ def _joint(check: Checker, joint: Any, axis: FloatArray, pitch: Any) -> Joint:
     if isinstance(joint, Joint):
         if joint.nq != joint.nv and joint.quaternion is None:
             check.report("joint", joint, "a joint with as many velocities as coordinates, or one that says its quaternion")
-            return make_joint("fixed", axis)
+            return make_joint(RIGID, axis)
         return joint
     kinds = [name for name, kind in JOINTS.items() if kind.named_by_link()]
     return make_joint(check.choice("joint", joint, kinds), axis, pitch)
@@ -462,10 +466,9 @@ def _limits(check: Checker, joint: Joint, limits: Any) -> tuple[Any, ...] | None
     pair = _range(check, limits, limits)
     if not joint.nq or count or pair is None:
         return pair
-    if not hasattr(joint, "axis") or pair[0] != 0.0 or not 0.0 < pair[1] < math.pi:
-        expected = (
-            "0 and half the opening of a cone, less than pi" if hasattr(joint, "axis") else "None for this kind of joint"
-        )
+    conical = joint.cone_axis is not None
+    if not conical or pair[0] != 0.0 or not 0.0 < pair[1] < math.pi:
+        expected = "0 and half the opening of a cone, less than pi" if conical else "None for this kind of joint"
         check.report("limits", limits, expected)
         return None
     return pair

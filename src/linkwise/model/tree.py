@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.errors import ArgumentError, Problem, choices
 from linkwise.expr.node import Expr
 from linkwise.model.inertia import Inertia
-from linkwise.model.joints import Floating, Joint
+from linkwise.model.joints import FREE, Joint
 from linkwise.model.joints.joint import UNITS
 from linkwise.model.limits import check_limits, greatest_efforts, greatest_rates, position_limits
 from linkwise.model.link import Link
@@ -38,7 +38,7 @@ NO_PAYLOAD = Inertia()
 #: Position (m) and unit quaternion of a floating base, in the frame `Tree.base`; linear (m/s) and angular velocity (rad/s),
 #: their derivatives, force (N) and moment (N m), in its own axes.
 BASE_COORDINATES, BASE_SPEEDS, BASE_ACCELERATIONS, BASE_EFFORTS = (
-    tuple(f"{BASE}{ending}" for ending, _ in Floating().columns(quantity)) for quantity in ("q", "qd", "qdd", "tau")
+    tuple(f"{BASE}{ending}" for ending, _ in FREE.columns(quantity)) for quantity in ("q", "qd", "qdd", "tau")
 )
 
 
@@ -91,13 +91,13 @@ def manifold_columns(joints: Iterable[ManifoldJoint], quantity: str) -> tuple[tu
 
 def floating_base() -> ManifoldJoint:
     """The joint of a floating base."""
-    return manifold_joints([(BASE, -1, Floating(), np.inf)])[0]
+    return manifold_joints([(BASE, -1, FREE, np.inf)])[0]
 
 
 def _manifold_joints(links: Sequence[Link], floating: Any) -> tuple[ManifoldJoint, ...]:
     """The joints with quaternions of links: a floating base, then the others in the order of their links."""
     joints = [(x.coordinate_name, k, x.joint_model, x.cone) for k, x in enumerate(links) if x.has_quaternion]
-    return manifold_joints([*([(BASE, -1, Floating(), np.inf)] if floating else []), *joints])
+    return manifold_joints([*([(BASE, -1, FREE, np.inf)] if floating else []), *joints])
 
 
 def followers_of(check: Checker, links: Sequence[Link]) -> tuple[Follower, ...]:

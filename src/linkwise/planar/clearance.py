@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.errors import ArgumentError
+from linkwise.clearance.clearance import Distances
 from linkwise.planar.collision import Check, Obstacles, gap, library
 from linkwise.planar.tree import PlanarTree
 from linkwise.spatial.scalar import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class PlanarClearance:
+class PlanarClearance(Distances):
     """Distances between pairs of links, and of links and obstacles, at one configuration or at a batch.
 
     Attributes
@@ -42,18 +42,6 @@ class PlanarClearance:
     distance: FloatArray
     pairs: tuple[tuple[str, str], ...]
     points: FloatArray
-
-    @property
-    def least(self) -> FloatArray:
-        """The least distance (...,), m; infinite where there is no pair."""
-        return np.asarray(self.distance.min(axis=-1, initial=np.inf))
-
-    @property
-    def nearest(self) -> Any:
-        """Names of the two things with the least distance: a pair, or for a batch an array (..., 2)."""
-        if not self.pairs:
-            raise ArgumentError("there is no pair of links and obstacles that is checked")
-        return np.array(self.pairs)[self.distance.argmin(axis=-1)]
 
 
 def clearance(

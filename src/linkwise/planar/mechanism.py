@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +15,14 @@ from linkwise.kernel import trace
 from linkwise.loops import Linkage
 from linkwise.model.formatting.table import Table, laid_out, plain
 from linkwise.model.symbolic import any_nonzero
+from linkwise.planar.clearance import clearance
+from linkwise.planar.collision import collides
+from linkwise.planar.drawing import draw
 from linkwise.planar.link import Link, number_text, point_text
-from linkwise.planar.spatial import Freedoms, close, freedoms, linkage_of, spatial
+from linkwise.planar.spatial import close, freedoms, linkage_of, spatial
 from linkwise.planar.transforms import evaluated, place_polygons, transforms
 from linkwise.planar.tree import PlanarTree, parent_name
-from linkwise.spatial.scalar import Array, FloatArray
-
-if TYPE_CHECKING:
-    from linkwise.mechanism import Mechanism as SpatialMechanism
-    from linkwise.planar.clearance import PlanarClearance
-    from linkwise.planar.collision import BoolArray
-
+from linkwise.spatial.scalar import Array
 
 #: What is smaller in a matrix of numbers is written as zero.
 ROUNDING = 1e-15
@@ -224,30 +221,8 @@ class Mechanism(PlanarTree):
 
     # ── freedoms and loops ────────────────────────────────────────────────────────────────────────
 
-    def freedoms(self, configuration: npt.ArrayLike | None = None) -> Freedoms:
-        """The count of degrees of freedom with its explanation: see `Freedoms`.
-
-        Examples
-        --------
-        >>> from linkwise import planar
-        >>> planar.Mechanism([planar.Link(joint="fixed"), planar.Link(a=1.0), planar.Link(a=1.0)]).freedoms().count
-        2
-        """
-        return freedoms(self, configuration)
-
-    def close(self, configuration: npt.ArrayLike, driven: str | Sequence[str] | None = None) -> FloatArray:
-        """A configuration (..., nq) with all loops closed: see `linkwise.planar.spatial.close`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from linkwise import planar, robots
-        >>> four_bar = planar.from_spatial(robots.four_bar(), polygons="bars")
-        >>> q = four_bar.close([0.5, 0.0, 0.0], driven="crank")
-        >>> float(q[0]), bool(abs(four_bar.gaps(q)).max() < 1e-12)
-        (0.5, True)
-        """
-        return close(self, configuration, driven)
+    freedoms = freedoms
+    close = close
 
     def linkage(self, driven: str | Sequence[str] | None = None) -> Linkage:
         """The mechanism driven through its loops by some coordinates: the `linkwise.loops.Linkage` of its spatial twin.
@@ -264,44 +239,13 @@ class Mechanism(PlanarTree):
 
     # ── among obstacles ───────────────────────────────────────────────────────────────────────────
 
-    def collides(self, configurations: npt.ArrayLike, **options: Any) -> BoolArray:
-        """Whether links run into each other or into obstacles (...,): see `linkwise.planar.collides`.
-
-        Parameters
-        ----------
-        configurations : (..., nq) array_like
-            Coordinates, rad or m.
-        **options
-            ``obstacles`` (polygons in world axes, m), ``pairs`` that are checked, ``margin`` (m).
-
-        Raises
-        ------
-        ArgumentError, MissingExtraError
-            As for `linkwise.planar.collides`.
-
-        Examples
-        --------
-        >>> from linkwise import planar
-        >>> rod = planar.bar(1.0, 0.1)
-        >>> arm = planar.Mechanism([planar.Link(rod, name="upper"), planar.Link(rod, a=1.0, name="lower")])
-        >>> arm.collides([[0.0, 0.0], [1.57, 0.0]], obstacles={"wall": [(1.5, -1), (1.7, -1), (1.7, 1), (1.5, 1)]})
-        array([ True, False])
-        """
-        from linkwise.planar.collision import collides
-
-        return collides(self, configurations, **options)
-
-    def clearance(self, configurations: npt.ArrayLike, obstacles: Any = (), **options: Any) -> PlanarClearance:
-        """Distances between links, and from obstacles, with nearest points: see `linkwise.planar.clearance`."""
-        from linkwise.planar.clearance import clearance
-
-        return clearance(self, configurations, obstacles, **options)
+    collides = collides
+    clearance = clearance
 
     # ── in space, on paper ────────────────────────────────────────────────────────────────────────
 
-    def spatial(self, gravity: npt.ArrayLike | None = None) -> SpatialMechanism:
-        """The same mechanism in the plane z = 0 of space: see `linkwise.planar.spatial.spatial`."""
-        return spatial(self, gravity)
+    spatial = spatial
+    draw = draw
 
     def symbolic_transforms(self, constants: bool = False) -> tuple[Any, ...]:
         """Return every T_i as a SymPy matrix (3, 3), in the symbols of `transform_text`.
@@ -387,36 +331,6 @@ class Mechanism(PlanarTree):
             lines[0] = f"{head}{lines[0]}   {plain(self.links[k].name)} {where}"
             blocks.append("\n".join([lines[0], *(" " * len(head) + line for line in lines[1:])]))
         return "\n\n".join(blocks)
-
-    def draw(self, configuration: npt.ArrayLike, **options: Any) -> Any:
-        """A picture of the mechanism in one configuration, a matplotlib figure: see `linkwise.planar.draw`.
-
-        Parameters
-        ----------
-        configuration : (nq,) array_like
-            Coordinates, rad or m.
-        **options
-            ``obstacles`` (polygons in world axes, m), ``frames``, ``names``, ``into``.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-
-        Raises
-        ------
-        ArgumentError, MissingExtraError
-            As for `linkwise.planar.draw`.
-
-        Examples
-        --------
-        >>> from linkwise import planar
-        >>> rod = planar.bar(1.0, 0.1)
-        >>> planar.Mechanism([planar.Link(rod), planar.Link(rod, a=1.0)]).draw([0.5, -1.0]).axes[0].get_ylabel()
-        'y [m]'
-        """
-        from linkwise.planar.drawing import draw
-
-        return draw(self, configuration, **options)
 
     def __repr__(self) -> str:
         return table_text(self)

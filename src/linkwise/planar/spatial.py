@@ -290,6 +290,12 @@ def freedoms(mechanism: PlanarTree, configuration: npt.ArrayLike | None = None) 
     ------
     ArgumentError
         Where the configuration is not nq finite numbers, or the loops are open there.
+
+    Examples
+    --------
+    >>> from linkwise import planar
+    >>> planar.Mechanism([planar.Link(joint="fixed"), planar.Link(a=1.0), planar.Link(a=1.0)]).freedoms().count
+    2
     """
     if configuration is not None:
         finite(mechanism, configuration)

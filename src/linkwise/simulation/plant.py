@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.algorithm import kernel_of
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_motion
 from linkwise.dynamics.external import Wrenches
-from linkwise.dynamics.forward_dynamics import cheapest
+from linkwise.dynamics.forward_dynamics import forward_dynamics
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.configuration import configuration_rate, integrate, with_unit_quaternions
 from linkwise.model.tree import Tree
@@ -56,7 +56,7 @@ class Plant:
         if self.tree.loops:
             options: dict[str, Any] = {"checked": False, "baumgarte": self.rate}
             return closed_motion(self.tree, q, qd, tau, self.loads, self.wrenches, **options)[0]
-        return cheapest(self.tree, q, qd, tau, self.loads, self.wrenches)
+        return np.asarray(forward_dynamics(self.tree, q, qd, tau, self.loads, wrenches=self.wrenches))
 
     def configuration_rate(self, q: Array, qd: Array) -> Array:
         """Return dq/dt (nq,) over scalars."""

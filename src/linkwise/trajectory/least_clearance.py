@@ -29,9 +29,9 @@ class LeastClearance(NamedTuple):
     >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
     >>> arm = lw.robots.planar_2r().with_shapes(rods)
     >>> move = time_optimal([[0.0, 0.0], [1.0, 0.5]], arm, limits=MotionLimits(qd_max=1.0, qdd_max=2.0))
-    >>> least = move.clearance([lw.Shape("world", "sphere", 0.1, origin=(2.5, 0.0, 0.0), name="ball")])
+    >>> least = move.clearance([lw.Shape("world", "sphere", 0.1, origin=(2.5, 0.0, 0.0), name="obstacle")])
     >>> round(least.distance, 6), least.pair, round(least.time, 6)
-    (0.35, ('link2', 'ball'), 0.0)
+    (0.35, ('link2', 'obstacle'), 0.0)
     """
 
     distance: Any

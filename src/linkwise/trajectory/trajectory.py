@@ -432,10 +432,10 @@ class Trajectory(Motion):
         >>> import linkwise as lw
         >>> rods = [lw.Shape.rod(name, (-1, 0, 0), (0, 0, 0), 0.05) for name in ("link1", "link2")]
         >>> arm = lw.robots.planar_2r().with_shapes(rods)
-        >>> ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="ball")
+        >>> ball = lw.Shape("world", "sphere", 0.1, origin=(2.3, 0.0, 0.0), name="obstacle")
         >>> near = lw.trajectory.quintic([-1.0, 0.0], [1.0, 0.0], 2.0).clearance([ball], mechanism=arm)
         >>> near.pair, round(near.distance, 3), round(near.time, 2)
-        (('link2', 'ball'), 0.15, 1.0)
+        (('link2', 'obstacle'), 0.15, 1.0)
         """
         tree = getattr(self, "mechanism", None) if mechanism is None else mechanism
         if tree is None:

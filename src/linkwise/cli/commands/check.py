@@ -19,7 +19,7 @@ from linkwise.cli.reading import ReadingOptions, in_option_words, is_table
 from linkwise.comparison import Comparison
 from linkwise.control import chain_file
 from linkwise.errors import ArgumentError, FileError, FileProblem, LinkwiseError
-from linkwise.files import registry
+from linkwise.files import descriptions
 from linkwise.files.formats.linkwise_toml import CHAIN
 from linkwise.files.mechanism_remarks import impossible
 from linkwise.files.motion import MotionRemarks
@@ -83,7 +83,7 @@ def check(options: Options) -> Output:
             hint = f"is it a motion? give it second: linkwise check ROBOT {plain(file)}"
         return _wrong(file, read.problems, {"remarks": []}, _possible(file, options.reading), {"hint": hint})
     model = read.description.mechanism
-    remarks = _as_dicts(registry.all_remarks(read))
+    remarks = _as_dicts(descriptions.all_remarks(read))
     lines = _summary(file, model, remarks)
     try:
         difference = None if options.against is None else _compared(model, options)
@@ -114,7 +114,7 @@ def _read(file: str, reading: ReadingOptions, **physical: bool) -> Reading:
     try:
         if is_table(file):
             return reading.table(file, **physical)
-        return registry.parse(file, files.ReadOptions(**{**reading.keywords, **physical}))
+        return descriptions.parse(file, files.ReadOptions(**{**reading.keywords, **physical}))
     except FileError as error:
         return Reading(None, list(error.problems), {})
 

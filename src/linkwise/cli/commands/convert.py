@@ -15,7 +15,8 @@ from linkwise.errors import choices
 from linkwise.files import Description
 from linkwise.files.formats.dh.table import DIALECTS, dialect_of
 from linkwise.files.formats.dh.writer import losses
-from linkwise.files.registry import Losses, formats
+from linkwise.files.losses import Losses
+from linkwise.files.registry import formats
 from linkwise.files.text import refused
 from linkwise.model.formatting.table import plain
 

@@ -1,7 +1,4 @@
-"""SpaceLib's sample programs and data files.
-
-SpaceLib's sample programs and data files.
-"""
+"""SpaceLib's sample programs and data files."""
 
 from __future__ import annotations
 

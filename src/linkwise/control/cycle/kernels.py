@@ -251,8 +251,8 @@ class CycleOutputs:
             reached = select(value - low - OWN, select(high - value - OWN, 0.0, 1.0), 1.0)
             layout.put(outputs, f"{link}.limits.reached", reached)
         bounds = self.problem.bounds(self.targets.limits(x))
-        for (link, _), (at, most) in zip(layout.free, cones(tree, bounds), strict=True):
-            if at.joint.is_rotation:
+        for (link, _), (at, most) in zip(layout.manifold_joints, cones(tree, bounds), strict=True):
+            if at.joint.cone_axis is not None:
                 reached = select(at.joint.excess(solved[at.q], most) + OWN, 1.0, 0.0)
                 layout.put(outputs, f"{link}.limits.reached", reached)
 

@@ -93,8 +93,10 @@ class Layout:
         Links, in the order of the mechanism, and ``"tool"`` unless a link is called so.
     joints : tuple of (str, str)
         For each coordinate (n,) its link, and ``"theta"`` or ``"d"``.
-    free : tuple of (str, ManifoldJoint)
+    manifold_joints : tuple of (str, ManifoldJoint)
         The joints with quaternions, each with what its ports are called by: its link, or "base".
+    conical : tuple of str
+        Those of them that limits may hold in a cone.
     variables : tuple of JointVariable
         The values of all joints, in the order of the configuration (nq,).
     """
@@ -103,7 +105,8 @@ class Layout:
         self.tree, self.constraints = tree, tuple(constraints)
         self.ends = ends_of(tree)
         self.joints, self.variables = single_joints(tree), joint_variables(tree)
-        self.free = tuple((link_name(tree, at), at) for at in tree.manifold_joints)
+        self.manifold_joints = tuple((link_name(tree, at), at) for at in tree.manifold_joints)
+        self.conical = tuple(link for link, at in self.manifold_joints if at.joint.cone_axis is not None)
         self.reserved = (*RESERVED, BASE) if tree.floating else RESERVED
         self._check()
         ports = [*self._inputs(q0), *self._outputs()]
@@ -130,7 +133,7 @@ class Layout:
 
     def cones(self, values: Array) -> Array:
         """Half the openings of the cones (c,) of joints with quaternions that may have one, rad."""
-        return np.array([self.take(values, f"{link}.limits.cone") for link, at in self.free if at.joint.is_rotation])
+        return np.array([self.take(values, f"{link}.limits.cone") for link in self.conical])
 
     def greatest(self, values: Array, quantity: str) -> Array:
         """``max_speed``, ``max_acceleration`` or ``max_deceleration`` of all ends, and of all joints' `blocks`: (L + b,)."""
@@ -169,7 +172,7 @@ class Layout:
         taken = {*self.ends, *(constraint.name for constraint in self.constraints), *self.reserved}
         aliases: dict[str, str] = {}
         named = [(joint, link) for joint, (link, _) in zip(self.tree.names, self.joints, strict=True)]
-        for joint, link in [*named, *((at.name, link) for link, at in self.free)]:
+        for joint, link in [*named, *((at.name, link) for link, at in self.manifold_joints)]:
             if joint not in taken:
                 aliases |= {joint + name[len(link) :]: name for name in names if name.startswith(f"{link}.")}
         return aliases
@@ -267,8 +270,8 @@ class Layout:
                 yield _port(at.speed, f"{unit}/s", f"velocity {about}", np.zeros(3))
                 for quantity, power in (("speed", ""), ("acceleration", "2"), ("deceleration", "2")):
                     yield _limit(at.greatest(quantity), f"{unit}/s{power}", f"greatest {quantity} {about}")
-        for link, joint in self.free:
-            if joint.joint.is_rotation:
+        for link, joint in self.manifold_joints:
+            if link in self.conical:
                 words = "half the opening of the cone that its axis stays in"
                 yield _port(f"{link}.limits.cone", "rad", words, joint.most, least=0.0, infinite=True)
             yield from _regulator(link)
@@ -286,7 +289,7 @@ class Layout:
         yield _out("chain.period", "s", "length of the cycle")
         for at in self.variables:
             yield _out(at.solved, at.value_unit, "joint value that meets the constraints", at.shape)
-        for link in [*(link for link, at in self.free if at.joint.is_rotation), *(link for link, _ in self.joints)]:
+        for link in [*self.conical, *(link for link, _ in self.joints)]:
             yield _out(f"{link}.limits.reached", "", "whether the solved value is at one of the limits", kind="bool")
         for at in self.variables:
             yield _out(at.predicted, at.value_unit, "joint value for the start of the next cycle", at.shape)
@@ -415,7 +418,7 @@ class JointValues:
         places = (layout.ports.slice_of(name) for name in self._rates)
         self._rate_places = [k for place in places for k in range(place.start, place.stop)]
         self._words = {"q": "a number for each joint", "qd": "a number for each joint"}
-        if layout.free:
+        if layout.manifold_joints:
             tree = layout.tree
             self._words = {
                 "q": f"nq = {tree.nq} numbers: {', '.join(tree.coordinate_names)}",

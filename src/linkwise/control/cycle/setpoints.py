@@ -87,7 +87,7 @@ class ChainProblem(ConstraintProblem):
         super().__init__(tree, [group.constraint for group in self.groups])
         self.counts = [NUMBERS[group.kind] for group in self.groups]
         self.size = sum(self.counts)
-        self.limits = 2 * tree.n + sum(at.joint.is_rotation for at in tree.manifold_joints)
+        self.limits = 2 * tree.n + sum(at.joint.cone_axis is not None for at in tree.manifold_joints)
         self.parameters = self.limits + self.size
 
     def meeting(self) -> list[RowGroup]:
@@ -139,7 +139,7 @@ class ChainProblem(ConstraintProblem):
 def cones(tree: Tree, bounds: InputBounds) -> list[tuple[ManifoldJoint, Any]]:
     """The joints with quaternions, each with half the opening of its cone, rad; infinite for one that has none."""
     openings = iter(bounds.cones if isinstance(bounds, CycleBounds) else ())
-    return [(at, next(openings) if at.joint.is_rotation else np.inf) for at in tree.manifold_joints]
+    return [(at, next(openings) if at.joint.cone_axis is not None else np.inf) for at in tree.manifold_joints]
 
 
 #: A secant is taken over at least so much, rad or units of size: at a change point joint values are known to the root of the

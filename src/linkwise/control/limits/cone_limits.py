@@ -8,7 +8,6 @@ import numpy as np
 
 from linkwise.control.tangent import integrate
 from linkwise.kinematics.configuration import difference
-from linkwise.model.joints import Ball
 from linkwise.model.tree import ManifoldJoint, Tree
 from linkwise.solve.constraints.constraint import squared
 from linkwise.spatial.quaternion import quaternion_rotation
@@ -34,7 +33,7 @@ class Cones:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.joints = [at for at in tree.manifold_joints if at.joint.is_rotation]
+        self.joints = [at for at in tree.manifold_joints if at.joint.cone_axis is not None]
 
     def __len__(self) -> int:
         return len(self.joints)
@@ -43,7 +42,7 @@ class Cones:
         """The first of the coordinates q (nq,), those of joints with quaternions, brought into their cones (c,)."""
         widths = iter(openings)
         parts = [
-            at.joint.clipped(q[at.q], next(widths) + CONE_ROUNDING) if at.joint.is_rotation else q[at.q]
+            at.joint.clipped(q[at.q], next(widths) + CONE_ROUNDING) if at.joint.cone_axis is not None else q[at.q]
             for at in self.tree.manifold_joints
         ]
         return np.concatenate([np.zeros(0), *parts])
@@ -82,8 +81,8 @@ class Cones:
         The axis goes along a circle about that of the turn, with the angles `tilt` and `lean` from it to the axis and to the
         axis of the cone: furthest from the latter on the side away from it, by the sum of both or what is left of a turn.
         """
-        assert isinstance(at.joint, Ball)
-        axis, turn = at.joint.axis, step[at.v]
+        axis, turn = at.joint.cone_axis, step[at.v]
+        assert axis is not None
         begin, end = (at.joint.excess(here[at.q], 0.0) for here in (q, integrate(self.tree, q, step)))
         upright = quaternion_rotation(q[at.q]).T @ axis
         angle = root(squared(turn) + TINY)

@@ -6,7 +6,6 @@ from linkwise.dynamics.closed_loops.derivatives import (
 from linkwise.dynamics.closed_loops.derivatives import closure_derivatives as closure_derivatives
 from linkwise.dynamics.closed_loops.forward_dynamics import closed_forward_dynamics as closed_forward_dynamics
 from linkwise.dynamics.closed_loops.forward_dynamics import constraint_forces as constraint_forces
-from linkwise.dynamics.closed_loops.forward_dynamics import constraint_forces_external as constraint_forces_external
 from linkwise.dynamics.closed_loops.inverse_dynamics import closed_inverse_dynamics as closed_inverse_dynamics
 from linkwise.dynamics.closed_loops.joint_wrenches import ClosedJointWrenches as ClosedJointWrenches
 from linkwise.dynamics.closed_loops.joint_wrenches import closed_joint_wrenches as closed_joint_wrenches

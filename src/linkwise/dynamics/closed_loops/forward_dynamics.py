@@ -9,7 +9,7 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.closed_loops.kkt import ClosedSystem, closed_system, within
 from linkwise.dynamics.external import Wrenches
-from linkwise.dynamics.inverse_dynamics import inverse_dynamics, inverse_dynamics_external
+from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.kinematics.loop_constraints import closure, closure_bias
 from linkwise.loops.loop_solver import NEARLY, REST
 from linkwise.model.tree import Tree
@@ -34,14 +34,16 @@ def closed_forward_dynamics(tree: Tree, q: Array, qd: Array, tau: Array) -> tupl
 
 
 @algorithm(inputs=STATE, outputs={"forces": "K"}, spread=False, needs_loops=True)
-def constraint_forces(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
+def constraint_forces(
+    tree: Tree, q: Array, qd: Array, tau: Array, external: Array | None = None, *, wrenches: Wrenches = None
+) -> Array:
     """Force and moment (K,) that the second link of each loop receives from the first, in F1's axes, about its origin.
 
     The multipliers f in M qdd + bias + friction = tau + J' f, J qdd = -dJ/dt qd (J. L. Lagrange, *Mécanique analytique*,
     1788), row by row as `closure` counts them: three forces (N), then for a full closure three moments (N m), for a hinge
     those about x and y. Where equations depend on others, not all of these are determined by the laws of rigid bodies: of
     those that are possible it is the least, a force counted as the moment that it has at the longest offset; so nothing
-    acts across the plane of a planar linkage. NaN where `forward_dynamics` is.
+    acts across the plane of a planar linkage. NaN where `forward_dynamics` is. Wrenches are as for `inverse_dynamics`.
 
     Examples
     --------
@@ -50,14 +52,6 @@ def constraint_forces(tree: Tree, q: Array, qd: Array, tau: Array) -> Array:
     >>> bars.constraint_forces(bars.neutral, [0.0] * 3, [0.0] * 3).shape
     (5,)
     """
-    return closed_motion(tree, q, qd, tau)[1]
-
-
-@algorithm(inputs={**STATE, "external": "W 6"}, outputs={"forces": "K"}, spread=False, needs_loops=True)
-def constraint_forces_external(
-    tree: Tree, q: Array, qd: Array, tau: Array, external: Array, *, wrenches: Wrenches = None
-) -> Array:
-    """Return the same (K,) with wrenches on links; on the tool, in its axes, unless `wrenches` names frames."""
     return closed_motion(tree, q, qd, tau, external, wrenches)[1]
 
 
@@ -113,9 +107,7 @@ def solved_motion(
 
 def held_efforts(tree: Tree, q: Array, qd: Array, external: Array | None = None, wrenches: Wrenches = None) -> Array:
     """Bias and friction (nv,) of a tree, less what wrenches do: its inverse dynamics without accelerations."""
-    if external is None:
-        return np.asarray(inverse_dynamics(tree, q, qd, blank(tree.nv)))
-    return np.asarray(inverse_dynamics_external(tree, q, qd, blank(tree.nv), external, wrenches=wrenches))
+    return np.asarray(inverse_dynamics(tree, q, qd, blank(tree.nv), external, wrenches=wrenches))
 
 
 def _closed(tree: Tree, system: ClosedSystem, q: Array, qd: Array, qdd: Array, bias: Array, free: Array) -> Any:

@@ -95,8 +95,7 @@ def efforts_at(
     Efforts ``acting`` (..., nv) are there beside those of the drives.
     """
     free = freedom_at(mechanism, q, name)
-    speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
-    check_motion(mechanism, free, q, name, qd=speeds, qdd=rises)
+    speeds, rises = closed_rates(mechanism, free, q, name, qd=qd, qdd=qdd)
     needed = (loaded_kernel(cut_open(mechanism), "inverse_dynamics", external)(q, speeds, rises) - acting) * free.units
     drives = np.swapaxes(free.basis[..., at, :], -1, -2)
     work = np.einsum("...ji,...j->...i", free.basis, needed)
@@ -112,14 +111,21 @@ def efforts_at(
     return tau / free.units, forces
 
 
-def check_motion(
-    mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, name: str, *, qd: FloatArray, qdd: FloatArray | None = None
-) -> None:
-    """Raise `ArgumentError` unless speeds, and accelerations where they are there, keep the loops closed."""
+def closed_rates(
+    mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike, name: str, **rates: npt.ArrayLike
+) -> tuple[FloatArray, ...]:
+    """Speeds qd, and accelerations qdd where they are there, as arrays (..., nv).
+
+    Raises
+    ------
+    ArgumentError
+        Where they do not keep the loops closed.
+    """
+    vectors_of = {field: vectors(f"{name}: {field}", value, mechanism.nv) for field, value in rates.items()}
+    qd = vectors_of["qd"]
     bias = kernel_of(mechanism, "closure_bias")(q, qd) / free.closing.sizes
-    for field, value, bias_part in (("qd", qd, np.zeros_like(bias)), ("qdd", qdd, bias)):
-        if value is None:
-            continue
+    for field, value in vectors_of.items():
+        bias_part = bias if field == "qdd" else np.zeros_like(bias)
         terms = free.jacobian * (value / free.units)[..., None, :]
         gap = np.abs(terms.sum(axis=-1) + bias_part)
         size = np.sqrt(np.square(terms).sum(axis=(-1, -2)) + np.square(bias_part).sum(axis=-1))
@@ -129,6 +135,7 @@ def check_motion(
                 f"{name}: {field}{first(wrong)} opens loops of {mechanism.name!r} by {gap[wrong][0].max():.3g}, in longest"
                 f" offsets or rad per s{'2' * (field == 'qdd')}; its terms amount to {size[wrong][0]:.3g}"
             )
+    return tuple(vectors_of.values())
 
 
 def _inertia(mechanism: Tree, free: LoopFreedom, q: npt.ArrayLike) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates
 from linkwise.dynamics.closed_loops.kkt import THERE, independent_closure
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, DrivenMotions, cut_open, driven_motions, freedom_at
 from linkwise.loops.loop_solver import closed_samples, closing
@@ -67,8 +67,7 @@ def closed_regressor(
     True
     """
     motions = driven_motions(mechanism, q, driven, name)
-    speeds, rises = (vectors(f"{name}: {field}", value, mechanism.nv) for field, value in (("qd", qd), ("qdd", qdd)))
-    check_motion(mechanism, motions.freedom, q, name, qd=speeds, qdd=rises)
+    speeds, rises = closed_rates(mechanism, motions.freedom, q, name, qd=qd, qdd=qdd)
     return _at_driven(motions, kernel_of(cut_open(mechanism), "regressor")(q, speeds, rises))
 
 
@@ -110,8 +109,8 @@ def closed_momentum_regressor(
     True
     """
     name = "momentum_regressor"
-    motions, speeds = driven_motions(mechanism, q, driven, name), vectors(f"{name}: qd", qd, mechanism.nv)
-    check_motion(mechanism, motions.freedom, q, name, qd=speeds)
+    motions = driven_motions(mechanism, q, driven, name)
+    (speeds,) = closed_rates(mechanism, motions.freedom, q, name, qd=qd)
     return _at_driven(motions, kernel_of(cut_open(mechanism), name)(q, speeds))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.dynamics.closed_loops.inverse_dynamics import check_motion
+from linkwise.dynamics.closed_loops.inverse_dynamics import closed_rates
 from linkwise.dynamics.closed_loops.nullspace import DrivenMotions, cut_open, driven_motions
 from linkwise.dynamics.inverse_dynamics import inverse_dynamics
 from linkwise.dynamics.mass_matrix import mass_matrix
@@ -106,8 +106,7 @@ def _tables(
     weights: npt.ArrayLike | None,
 ) -> Tables:
     motions = driven_motions(mechanism, state[0], driven, name)
-    speeds, rises = (vectors(f"{name}: {field}", x, mechanism.nv) for field, x in zip(("qd", "qdd"), state[1:], strict=True))
-    check_motion(mechanism, motions.freedom, state[0], name, qd=speeds, qdd=rises)
+    speeds, rises = closed_rates(mechanism, motions.freedom, state[0], name, qd=state[1], qdd=state[2])
     factors = [] if weights is None else [vectors(f"{name}: weights", weights, len(motions.at))]
     key = (tuple(motions.at), weights is None)
     kernel = mechanism.memo("closed second derivatives", key, lambda: _kernel(mechanism, motions.at, not factors))

@@ -12,12 +12,14 @@ import numpy as np
 
 from linkwise.errors import ArgumentError, FileProblem, ModelError, Problem, choices, members
 from linkwise.files import schema
-from linkwise.files.registry import NUMERIC, XML, Format, Losses, ReadOptions, register, stem
+from linkwise.files.losses import Losses
+from linkwise.files.registry import NUMERIC, XML, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading, all_shapes, attempt, some
-from linkwise.files.schema import Field, Kind, Schema, TableReader, lines, named, rows, same, table, tables, word
+from linkwise.files.schema import Field, Kind, Schema, TableReader, lengths_of, lines, named, rows, same, table, tables, word
 from linkwise.files.toml_text import TOO_DEEP, Place, line_of, parsed, row
 from linkwise.mechanism import Mechanism
 from linkwise.model.inertia import Inertia, tensor_from
+from linkwise.model.joints import DEFAULT, JOINTS
 from linkwise.model.link import CONVENTIONS, Link
 from linkwise.model.link import DH_LETTERS as LETTERS
 from linkwise.model.loop import LOOPS, Loop
@@ -409,7 +411,7 @@ class _Reader(TableReader):
         if "link" not in document:
             self.report((), "there is no link; expected one [[link]] table or more")
         self._check_names(links)
-        self.joint = ""
+        self.lengths = (False,)
         motors = self._parts("motor", top, SEPARATE_MOTOR)
         loops = self._parts("loop", top, LOOP)
         shapes = self._parts("shape", top, SHAPE)
@@ -440,20 +442,21 @@ class _Reader(TableReader):
             said = raw.get("joints", raw.get("joint")) if isinstance(raw, dict) else None
             names = [said] if isinstance(said, str) else said if isinstance(said, list) else []
             kinds = {lengths[name] for name in names if isinstance(name, str) and name in lengths}
-            self.joint = "prismatic" if kinds == {True} else "revolute"
+            self.lengths = (kinds == {True},)
             mixed = self.degrees and isinstance(raw, dict) and (len(kinds) > 1 or "ratios" in raw)
             for key in (key for key in ("rest", "slack") if mixed and raw.get(key)):
                 why = "is of a length that several joints make, which degrees cannot say; expected a file in rad"
                 self.report((kind, k, key), f"{kind} {k + 1}: {key} {why}")
             parts[k] = self.build(f"{kind} {k + 1}", (kind, k), raw, FORCE_ELEMENTS[kind][1])
-        self.joint = ""
+        self.lengths = (False,)
         return {k: part for k, part in parts.items() if part is not None}
 
     def _link(self, k: int, raw: Any) -> Link:
         """The link of a table; a bare one of the same name where something is wrong."""
         place, item = ("link", k), named("link", k, raw)
-        joint = raw.get("joint", "revolute") if isinstance(raw, dict) else ""
-        self.joint = LETTERS.get(joint, joint) if isinstance(joint, str) else "revolute"
+        joint = raw.get("joint", DEFAULT) if isinstance(raw, dict) else ""
+        joint = LETTERS.get(joint, joint) if isinstance(joint, str) else DEFAULT
+        self.lengths, self.periodic = lengths_of(joint), joint in JOINTS and JOINTS[joint].periodic
         values = self.table(item, place, raw, LINK)
         values = {"name": f"link{k + 1}", **values, "physical": values.get("physical", True) and self.physical}
         general = [key for key in GENERAL_KEYS if key in values]
@@ -469,7 +472,7 @@ class _Reader(TableReader):
             self.report((*place, dh[0]), f"{message}; {expected}")
             return _bare(values)
         if "joint" in values:
-            values["joint"] = self.joint
+            values["joint"] = joint
         link, problems = attempt(item, lambda: Link.dh(**values, convention=str(convention)) if dh else Link(**values))
         self.tell(place, problems)
         return link or _bare(values)

@@ -7,17 +7,18 @@ the centre of mass xg yg zg; then gravity gx gy gz, and force fx fy fz and coupl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from linkwise.errors import FileProblem, Problem, shown
-from linkwise.files.registry import NUMERIC, Format, Losses, ReadOptions, chain_losses, register, stem, texts
+from linkwise.files.losses import Losses, chain_losses
+from linkwise.files.registry import NUMERIC, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading, Report, can_exist
 from linkwise.files.text import Token, begins_as_number, number, tokens, uneven_description, whole, why_not
-from linkwise.files.toml_text import Place, line_of
+from linkwise.files.toml_text import Place, line_of, real
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import DH_LETTERS, Link
 from linkwise.model.validation import frozen
@@ -176,7 +177,11 @@ def render(mechanism: Mechanism, external: FloatArray) -> str:
     ['2', '0', '0.0', '0.0', '0.0', '1.0', '0.0']
     """
     blocks = [str(len(mechanism.links)), *map(_link_text, mechanism.links)]
-    return "\n\n".join([*blocks, f"{texts(mechanism.gravity)}\n{texts(external)}"]) + "\n"
+    return "\n\n".join([*blocks, f"{_row(mechanism.gravity)}\n{_row(external)}"]) + "\n"
+
+
+def _row(values: Iterable[float]) -> str:
+    return " ".join(map(real, values))
 
 
 def _link_text(link: Link) -> str:
@@ -187,7 +192,7 @@ def _link_text(link: Link) -> str:
         constants[str(link.joint_model.dh_parameter)] += link.offset
     j = body.tensor.tolist()
     lines = (constants.values(), [body.mass], j[0], j[1][1:], j[2][2:], body.com)
-    return "\n".join([str(JOINT_TYPES.index(link.joint)), *map(texts, lines)])
+    return "\n".join([str(JOINT_TYPES.index(link.joint)), *map(_row, lines)])
 
 
 class SpacelibDat(Format):

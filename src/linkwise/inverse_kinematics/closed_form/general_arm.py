@@ -100,13 +100,13 @@ class Formulation(NamedTuple):
         placed = q[:, _PLACES[self.hidden, self.backwards]]
         return -placed if self.backwards else placed
 
-    def slides(self) -> tuple[bool, ...]:
+    def sliding_order(self) -> tuple[bool, ...]:
         """Which joints slide, in the order of the elimination."""
         return tuple(k == self.sliding for k in self.order())
 
     def pairs(self) -> Slides:
         """Which joints of the two pairs slide."""
-        _, first, second, _, third, fourth = self.slides()
+        _, first, second, _, third, fourth = self.sliding_order()
         return Slides(first, second, third, fourth)
 
     def solve(self, placements: FloatArray) -> Answers:
@@ -459,5 +459,5 @@ def _solve_ordered(loop: FloatArray, formulation: Formulation) -> Answers:
 @cache
 def _kinds(formulation: Formulation) -> tuple[tuple[bool, ...], Slides, FloatArray]:
     """What slides, in the order of a formulation and in its pairs; what is taken off of its joints."""
-    slides = formulation.slides()
+    slides = formulation.sliding_order()
     return slides, formulation.pairs(), np.where(slides, 0.0, 2.0 * np.pi)

@@ -63,7 +63,7 @@ class Surd:
 class _FourBar(NamedTuple):
     """Cosines and sines of a, b and c, the denominator of those of a and c, and s^2."""
 
-    turns: tuple[Any, ...]
+    rotations: tuple[Any, ...]
     denominator: Any
     square: Any
 
@@ -129,7 +129,7 @@ def _triple(a: Array, b: Array, c: Array) -> Any:
 def norm(loop: Array, circle: Array, slides: Slides) -> tuple[Array, Array]:
     """The product of the triple products of both positions, and the denominator."""
     bar = _four_bar(loop, circle, slides, None)
-    value = _triple(*_gap(loop, circle, bar.turns, slides))
+    value = _triple(*_gap(loop, circle, bar.rotations, slides))
     f, g = (value.f, value.g) if isinstance(value, Surd) else (value, 0.0)
     return np.asarray(f * f - g * g * bar.square), np.asarray(bar.denominator)
 
@@ -139,13 +139,13 @@ def sliding_joints(loop: Array, circle: Array, slides: Slides) -> Array:
     rows, misses = [], []
     for sign in (1.0, -1.0):
         bar = _four_bar(loop, circle, slides, sign)
-        gap, axis1, axis2 = _gap(loop, circle, bar.turns, slides)
+        gap, axis1, axis2 = _gap(loop, circle, bar.rotations, slides)
         misses.append(abs(_triple(gap, axis1, axis2)))
         along = inner(axis1, axis2)
         scale = 1.0 / (1.0 - along * along)
         first = -(inner(gap, axis1) - along * inner(gap, axis2)) * scale
         second = -(inner(gap, axis2) - along * inner(gap, axis1)) * scale
-        shifts, angles = iter((first, second)), iter((atan2(s, c) for c, s in (circle, *bar.turns)))
+        shifts, angles = iter((first, second)), iter((atan2(s, c) for c, s in (circle, *bar.rotations)))
         rows.append([next(shifts) if slide else next(angles) for slide in slides])
     better = misses[1] - misses[0]
     pairs = list(zip(*rows, strict=True))
@@ -174,7 +174,7 @@ class SlidingFormulation(NamedTuple):
         """The joints, the hidden one first."""
         return [(self.hidden + k) % 6 for k in range(6)]
 
-    def slides(self) -> Slides:
+    def sliding_order(self) -> Slides:
         """Which joints slide, in this order."""
         return tuple(self.translates[k] for k in self.order())
 
@@ -182,7 +182,7 @@ class SlidingFormulation(NamedTuple):
         """The polynomials of loops (N, 6, 4, 4) on the circle."""
         loop = np.ascontiguousarray(placements[:, self.order(), :3])
         with np.errstate(all="ignore"):
-            value, denominator = kernels(self.slides())["norm"](loop[:, None], quartic.CIRCLE)
+            value, denominator = kernels(self.sliding_order())["norm"](loop[:, None], quartic.CIRCLE)
             return np.asarray(value * denominator**self.power)
 
     def hidden_angles(self, q: FloatArray) -> FloatArray:
@@ -195,7 +195,7 @@ class SlidingFormulation(NamedTuple):
 
     def solve(self, placements: FloatArray) -> Answers:
         """Solutions of loops (N, 6, 4, 4)."""
-        slides, order = self.slides(), self.order()
+        slides, order = self.sliding_order(), self.order()
         period = np.where(slides, 0.0, 2.0 * np.pi)
         loop = np.ascontiguousarray(placements[:, order, :3])
         functions = kernels(slides)

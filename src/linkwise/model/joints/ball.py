@@ -52,6 +52,11 @@ class Ball(Joint):
         return np.eye(6)[3:]
 
     @property
+    def cone_axis(self) -> FloatArray:
+        """The axis."""
+        return self.axis
+
+    @property
     def neutral(self) -> FloatArray:
         """1, 0, 0, 0."""
         return np.array([1.0, 0.0, 0.0, 0.0])

@@ -108,6 +108,11 @@ class Joint(Record, ABC):
         return self.screws is not None and not any_nonzero(np.asarray(self.screws)[:, :3])
 
     @property
+    def cone_axis(self) -> FloatArray | None:
+        """The axis (3,) of the child that limits hold in a cone about the same axis of the parent; None of others."""
+        return None
+
+    @property
     def neutral(self) -> FloatArray:
         """The coordinates (nq,) at which the child's frame is the parent's."""
         return np.zeros(self.nq)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from linkwise.solve.constraints.constraint import (
     outside,
     with_bound,
 )
-from linkwise.solve.validation import FARTHEST, directions, link_given, points, settle, words
+from linkwise.solve.validation import FARTHEST, directions, link_given, points, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
 from linkwise.spatial.validation import flag, shaped
@@ -91,8 +92,42 @@ def basis(axis: FloatArray) -> FloatArray:
     return np.stack([x, np.cross(axis, x), axis], axis=1) + 0.0
 
 
+class AxisConstraint(Constraint):
+    """What constraints of an axis of a link share: the angle between it and a direction, and a bound of that."""
+
+    link: int | str
+    axis: FloatArray
+    upper: FloatArray | None
+
+    def check(self, tree: Tree) -> None:
+        """Raise `ArgumentError` unless the link is there."""
+        tree.frame(self.link)
+
+    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
+        """Two equations, or one of a cone: see `linkwise.solve.constraints.axis_alignment`."""
+        u, turning = self._turning(view, p[:3])
+        if self.upper is not None:
+            return cone(u, turning, p[3])
+        residual, rates = facing(u, turning)
+        return ConstraintEquations(residual, rates, (True, True))
+
+    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
+        """No distance; the square of the angle, or of what of it is too much."""
+        angle = angle_to(self._seen(view, p[:3])[1])
+        angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
+        return 0.0, angle * angle
+
+    @abstractmethod
+    def _seen(self, view: Configuration, p: Array) -> tuple[Array, ...]:
+        """A rotation (3, 3) with the axis as its z; the direction (3,) in its axes, a unit vector; what else it takes."""
+
+    @abstractmethod
+    def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
+        """The direction, and the angular velocity (3, nv) of that rotation against it, in its axes."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Aligned(Constraint):
+class Aligned(AxisConstraint):
     """An axis of a link points along a direction; the turn about it, and the position, are left free.
 
     The error is the angle between the two, from 0 to pi: an axis that points the opposite way is as wrong as can be, unless
@@ -128,6 +163,7 @@ class Aligned(Constraint):
     (True, [0.0, 0.0, -1.0])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "axis", "either_way")
     link: int | str
     axis: FloatArray
     direction: FloatArray
@@ -155,39 +191,15 @@ class Aligned(Constraint):
         """The direction, as a unit vector (..., 3), and the bound where there is one (..., 4)."""
         return self.direction if self.upper is None else with_bound(self.direction, self.upper)
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Aligned, self.link, words(self.axis), self.either_way, self.upper is None)
-
-    def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there."""
-        tree.frame(self.link)
-
-    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """Two equations, or one of a cone: see `linkwise.solve.constraints.axis_alignment`."""
-        rotation, u = self._seen(view, p[:3])
-        turning = rotation.T @ view.jacobian(self.link)[3:]
-        if self.upper is not None:
-            return cone(u, turning, p[3])
-        residual, rates = facing(u, turning)
-        return ConstraintEquations(residual, rates, (True, True))
-
-    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """No distance; the square of the angle, or of what of it is too much."""
-        angle = angle_to(self._seen(view, p[:3])[1])
-        angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
-        return 0.0, angle * angle
+    def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
+        rotation, u = self._seen(view, p)
+        return u, rotation.T @ view.jacobian(self.link)[3:]
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array]:
-        """A rotation (3, 3) with the axis as its z, and the direction (3,) in its axes; the nearer way of two."""
+        """The same; of two ways the nearer one."""
         rotation = view.pose(self.link)[:3, :3] @ basis(self.axis)
         u = rotation.T @ np.asarray(p)
         return rotation, u * select(u[2], 1.0, -1.0) if self.either_way else u
-
-    def __repr__(self) -> str:
-        which = ", either_way=True" if self.either_way else ""
-        return f"Aligned(link={self.link!r}, axis={self.axis.tolist()}, {self.direction.shape[:-1]} tasks{which})"
 
 
 #: A target nearer to the eye than this, m, is not looked at, whatever the axis.
@@ -197,7 +209,7 @@ BEHIND = np.array([0.0, 0.0, -1.0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LookAt(Constraint):
+class LookAt(AxisConstraint):
     """A ray on a link, from a point of it along an axis, passes through a target in the world.
 
     The error is the angle between the axis and the line of sight, from 0 to pi: a target behind is as wrong as can be, and
@@ -235,6 +247,7 @@ class LookAt(Constraint):
     (True, True)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "axis", "point")
     link: int | str
     target: FloatArray
     axis: FloatArray
@@ -261,53 +274,22 @@ class LookAt(Constraint):
         """The target (..., 3), and the bound where there is one (..., 4)."""
         return self.target if self.upper is None else with_bound(self.target, self.upper)
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (LookAt, self.link, words(self.axis), words(self.point), self.upper is None)
-
-    def check(self, tree: Tree) -> None:
-        """Raise `ArgumentError` unless the link is there."""
-        tree.frame(self.link)
-
-    def equations(self, view: Configuration, p: Array) -> ConstraintEquations:
-        """Two equations, or one of a cone: see `linkwise.solve.constraints.axis_alignment`.
-
-        The line of sight u, of length r, turns against the link by -(w + u x v / r) where the link turns by w and its eye
-        moves by v.
-        """
-        rotation, eye, u, r = self._seen(view, p[:3])
+    def _turning(self, view: Configuration, p: Array) -> tuple[Array, Array]:
+        """With a length r of the line of sight u, -(w + u x v / r), where the link turns by w and its eye moves by v."""
+        rotation, u, eye, r = self._seen(view, p)
         jac = view.jacobian(self.link)
-        turning = rotation.T @ jac[3:]
         moving = rotation.T @ (jac[:3] + _crossed(jac[3:], eye))
-        turning = turning - _crossed(moving, u) * (1.0 / r)
-        if self.upper is not None:
-            return cone(u, turning, p[3])
-        residual, rates = facing(u, turning)
-        return ConstraintEquations(residual, rates, (True, True))
-
-    def errors(self, view: Configuration, p: Array) -> tuple[Any, Any]:
-        """No distance; the square of the angle, or of what of it is too much."""
-        angle = angle_to(self._seen(view, p[:3])[2])
-        angle = angle if self.upper is None else outside(angle, -FARTHEST, p[3])
-        return 0.0, angle * angle
+        return u, rotation.T @ jac[3:] - _crossed(moving, u) * (1.0 / r)
 
     def _seen(self, view: Configuration, p: Array) -> tuple[Array, Array, Array, Any]:
-        """What an eye sees, and how far it is; a target at the eye counts as behind.
-
-        A rotation (3, 3) with the axis as its z; the eye (3,) from the link's origin, world axes; the line of sight (3,), a
-        unit vector in the axes of that rotation; its length.
-        """
+        """The same, the eye (3,) from the link's origin, world axes, and how far the target is; one at the eye is behind."""
         pose = view.pose(self.link)
         rotation, eye = pose[:3, :3] @ basis(self.axis), pose[:3, :3] @ self.point
         sight = rotation.T @ (np.asarray(p) - pose[:3, 3] - eye)
         square = sight @ sight
         apart = square - NEAREST * NEAREST
         r = root(select(apart, square, NEAREST * NEAREST))
-        return rotation, eye, chosen(apart, sight * (1.0 / r), BEHIND), r
-
-    def __repr__(self) -> str:
-        return f"LookAt(link={self.link!r}, axis={self.axis.tolist()}, {self.target.shape[:-1]} tasks)"
+        return rotation, chosen(apart, sight * (1.0 / r), BEHIND), eye, r
 
 
 def _crossed(columns: Array, vector: Array) -> Array:

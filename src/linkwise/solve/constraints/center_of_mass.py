@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,7 @@ class CenterOfMass(Constraint):
     """
 
     values: FloatArray
+    keyed: ClassVar[tuple[str, ...]] = ("form",)
     form: str
 
     def __init__(
@@ -86,11 +87,6 @@ class CenterOfMass(Constraint):
         """The point (..., 3), the box (..., 6), or the half planes (3 k,)."""
         return self.values
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (CenterOfMass, self.form, self.values.shape[-1])
-
     def check(self, tree: Tree) -> None:
         """Raise `ModelError` unless something has a mass."""
         _centre(tree, tree.neutral)
@@ -116,9 +112,6 @@ class CenterOfMass(Constraint):
             return squared(np.array([outside(x, a, b) for x, a, b in zip(here, p[:3], p[3:], strict=True)])), 0.0
         over = [a * here[0] + b * here[1] - most for a, b, most in np.reshape(p, (-1, 3))]
         return squared(np.array([select(value, value, 0.0) for value in over])), 0.0
-
-    def __repr__(self) -> str:
-        return f"CenterOfMass({self.form}, {self.values.shape[:-1]} tasks)"
 
 
 def _centre(tree: Tree, q: Array) -> Array:

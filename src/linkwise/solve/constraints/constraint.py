@@ -6,7 +6,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from linkwise.errors import ArgumentError, shown
 from linkwise.kinematics.forward_kinematics import forward_kinematics
 from linkwise.kinematics.jacobian import jacobian
 from linkwise.model.tree import Tree
-from linkwise.solve.validation import FARTHEST, numbers_between
+from linkwise.solve.validation import FARTHEST, numbers_between, words
 from linkwise.spatial.scalar import Array, FloatArray, select
 from linkwise.spatial.validation import common_batch, numbers, refuse_member, whole
 from linkwise.torch_graphs import constant_in_graphs, is_traced
@@ -119,6 +120,8 @@ class Constraint(ABC):
 
     Attributes
     ----------
+    keyed : tuple of str
+        The names of the attributes that `key` holds, beside the class and how many numbers there are.
     weight : ndarray (...) or None
         Of the square of what it lacks, beside the other constraints of its priority; 1 where there is none. Of priority 0
         too, what has the weight 0 need not hold.
@@ -127,6 +130,7 @@ class Constraint(ABC):
         has a weight.
     """
 
+    keyed: ClassVar[tuple[str, ...]]
     weight: FloatArray | None = None
     priority: int | None = None
 
@@ -144,10 +148,17 @@ class Constraint(ABC):
     def numbers(self) -> FloatArray:
         """The numbers of the task (..., p)."""
 
-    @property
-    @abstractmethod
+    @cached_property
     def key(self) -> tuple[Any, ...]:
         """Equal for constraints that differ in their numbers only; hashable."""
+        parts = (getattr(self, name) for name in self.keyed)
+        kind = (type(self), self.numbers.shape[-1])
+        return (*kind, *(words(part) if isinstance(part, np.ndarray) else part for part in parts))
+
+    def __repr__(self) -> str:
+        attributes = {name: getattr(self, name) for name in getattr(self, "keyed", ())}
+        said = [f"{name}={shown(value)}" for name, value in attributes.items() if value is not None]
+        return f"{type(self).__name__}({', '.join([*said, f'{self.numbers.shape[:-1]} tasks'])})"
 
     @abstractmethod
     def equations(self, view: Configuration, p: Array) -> ConstraintEquations:

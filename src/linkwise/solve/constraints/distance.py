@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from linkwise.solve.constraints.constraint import (
     outside,
     range_bounds,
 )
-from linkwise.solve.validation import FARTHEST, link_given, numbers_between, points, settle, words
+from linkwise.solve.validation import FARTHEST, link_given, numbers_between, points, settle
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, greatest, root
 from linkwise.spatial.validation import shaped
@@ -58,6 +58,7 @@ class Distance(Constraint):
     True
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "other", "point", "other_point", "ranged")
     link: int | str
     other: int | str
     point: FloatArray
@@ -92,11 +93,6 @@ class Distance(Constraint):
     def numbers(self) -> FloatArray:
         """The bounds (..., 2)."""
         return self.bounds
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Distance, self.link, self.other, words(self.point), words(self.other_point), self.ranged)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the links are there."""
@@ -138,6 +134,3 @@ class Distance(Constraint):
             return point, np.zeros((3, view.tree.nv))
         jac, arm = view.jacobian(link), view.pose(link)[:3, :3] @ point
         return self._place(view, link, point), jac[:3] + np.stack([cross(column, arm) for column in jac[3:].T], axis=1)
-
-    def __repr__(self) -> str:
-        return f"Distance(link={self.link!r}, other={self.other!r}, {self.bounds.shape[:-1]} tasks)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,7 @@ class Coordinate(JointEquation):
     (True, 0.5)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("joint",)
     joint: int | str
     value: FloatArray
     bounds: FloatArray | None
@@ -109,11 +110,6 @@ class Coordinate(JointEquation):
         """The value (..., 1), or the bounds (..., 2)."""
         return self.value[..., None] if self.bounds is None else self.bounds
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Coordinate, self.joint, self.bounds is None)
-
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the joint is there."""
         self.counted(tree)
@@ -136,9 +132,6 @@ class Coordinate(JointEquation):
 
     def _slopes(self, p: Array) -> tuple[Any, ...]:
         return (1.0,)
-
-    def __repr__(self) -> str:
-        return f"Coordinate({self.joint!r}, {self.value.shape} tasks)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,6 +168,7 @@ class Follows(JointEquation):
     (True, 0.1)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("joint", "leader")
     joint: int | str
     leader: int | str
     ratio: FloatArray
@@ -200,11 +194,6 @@ class Follows(JointEquation):
         """Ratio and offset (..., 2)."""
         return np.stack(np.broadcast_arrays(self.ratio, self.offset), axis=-1)
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Follows, self.joint, self.leader)
-
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless both joints are there and are two."""
         follower, leader = self.counted(tree)
@@ -221,6 +210,3 @@ class Follows(JointEquation):
 
     def _slopes(self, p: Array) -> tuple[Any, ...]:
         return 1.0, -p[0]
-
-    def __repr__(self) -> str:
-        return f"Follows({self.joint!r}, {self.leader!r}, {self.numbers.shape[:-1]} tasks)"

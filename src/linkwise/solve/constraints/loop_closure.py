@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ class Closed(Constraint):
     (True, [1.0, 1.5])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("loop",)
     loop: Loop | str | int
 
     def __init__(self, loop: Loop | str | int, *, weight: npt.ArrayLike | None = None, priority: int | None = None) -> None:
@@ -63,11 +64,6 @@ class Closed(Constraint):
     def numbers(self) -> FloatArray:
         """None (0,): all tasks have the same frames."""
         return np.zeros(0)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """All of it."""
-        return (Closed, self.loop)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the loop, or its links, are there."""
@@ -109,9 +105,6 @@ class Closed(Constraint):
             return squared(gap), 0.0
         angle = angle_to(rotation[:, 2]) if loop.kind == "hinge" else _angle(rotation)
         return squared(gap), angle * angle
-
-    def __repr__(self) -> str:
-        return f"Closed({self.loop!r})"
 
 
 def with_loops(mechanism: Tree, constraints: Sequence[Constraint]) -> list[Constraint]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,7 @@ class Manipulability(Constraint):
     (True, [0.94, -0.4, -0.69])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "rows")
     link: int | str
     lower: FloatArray
     rows: tuple[int, ...]
@@ -73,11 +74,6 @@ class Manipulability(Constraint):
     def numbers(self) -> FloatArray:
         """The least value (..., 1)."""
         return self.lower[..., None]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Manipulability, self.link, self.rows)
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless the link is there, on a fixed base, and no loop holds the joints that move it."""
@@ -105,6 +101,3 @@ class Manipulability(Constraint):
         value = volume_and_slope(view.tree, self.link, self.rows, characteristic_length(view.tree, self.link), view.q)[0]
         lacking = outside(value, p[0], FARTHEST)
         return 0.0, lacking * lacking
-
-    def __repr__(self) -> str:
-        return f"Manipulability(link={self.link!r}, {self.lower.shape} tasks)"

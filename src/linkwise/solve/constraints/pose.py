@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from linkwise.solve.constraints.constraint import (
     squared,
     with_bound,
 )
-from linkwise.solve.validation import FARTHEST, points, settle, words
+from linkwise.solve.validation import FARTHEST, points, settle
 from linkwise.spatial.quaternion import quaternion_rotation, rotation_quaternion
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array, FloatArray, atan2, greatest, root, select
@@ -41,7 +41,7 @@ HALF_TURN = 1e-6
 ANY_AXIS = 2.0 / np.sqrt(3.0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pose(Constraint):
     """The frame of a link stands at the pose T, in the axes that count.
 
@@ -72,6 +72,7 @@ class Pose(Constraint):
     (True, True, False, False, False, True)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ("link", "mask", "frame", "at")
     link: int | str
     T: FloatArray
     mask: tuple[bool, ...]
@@ -97,11 +98,6 @@ class Pose(Constraint):
     def numbers(self) -> FloatArray:
         """The pose, row by row (..., 16)."""
         return self.T.reshape(*self.T.shape[:-2], 16)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Pose, self.link, self.mask, self.frame, None if self.at is None else words(self.at))
 
     def kind(self) -> Pose:
         """The same for one pose."""
@@ -173,9 +169,6 @@ class Pose(Constraint):
         sines = np.array([left[2, 1] - left[1, 2], left[0, 2] - left[2, 0], left[1, 0] - left[0, 1]]) * (0.5 / w)
         return shift, np.array([select(square - HALF_TURN, sine, ANY_AXIS) for sine in sines]), w
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(link={self.link!r}, {np.shape(self.numbers)[:-1]} tasks, mask={self.mask})"
-
 
 class Position(Pose):
     """A point of a link, or the tool's origin, stands at the point p, or within a box.
@@ -242,11 +235,6 @@ class Position(Pose):
     def numbers(self) -> FloatArray:
         """The pose (..., 16), or the box (..., 6)."""
         return super().numbers if self.box is None else self.box
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return super().key if self.box is None else (*super().key, "box")
 
     def kind(self) -> Position:
         """The same for one task."""
@@ -332,11 +320,6 @@ class Orientation(Pose):
     def numbers(self) -> FloatArray:
         """The pose, and the angle where there is one (..., 16) or (..., 17)."""
         return super().numbers if self.upper is None else with_bound(super().numbers, self.upper)
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return super().key if self.upper is None else (*super().key, "cone")
 
     def kind(self) -> Orientation:
         """The same for one task."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,7 @@ class Posture(JointRows):
     (True, [-0.474, 0.988, 1.321])
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ()
     q: FloatArray
 
     def __init__(self, q: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
@@ -86,11 +87,6 @@ class Posture(JointRows):
     def numbers(self) -> FloatArray:
         """The coordinates (..., n) or (..., nq)."""
         return self.q
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (Posture, self.q.shape[-1])
 
     def check(self, tree: Tree) -> None:
         """Raise `ArgumentError` unless there are as many joint coordinates."""
@@ -128,9 +124,6 @@ class Posture(JointRows):
         """The joints with quaternions that numbers of this size hold."""
         return [at for at in tree.manifold_joints if at.link >= 0] if size == tree.nq else []
 
-    def __repr__(self) -> str:
-        return f"Posture({self.q.shape[:-1]} tasks)"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LimitMargin(JointRows):
@@ -158,6 +151,7 @@ class LimitMargin(JointRows):
     ([True, False], -2.78)
     """
 
+    keyed: ClassVar[tuple[str, ...]] = ()
     share: FloatArray
 
     def __init__(self, share: npt.ArrayLike, *, weight: npt.ArrayLike | None = 1.0, priority: int | None = None) -> None:
@@ -168,11 +162,6 @@ class LimitMargin(JointRows):
     def numbers(self) -> FloatArray:
         """The share (..., 1)."""
         return self.share[..., None]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is not a number."""
-        return (LimitMargin,)
 
     def joints(self, tree: Tree) -> list[int]:
         """Those with two limits."""
@@ -190,6 +179,3 @@ class LimitMargin(JointRows):
         low, high = tree.q_min[joints], tree.q_max[joints]
         keep = p[0] * (high - low)
         return ConstraintEquations.between(view.q[tree.nq - tree.n :][joints], rates, (low + keep, high - keep), angles)
-
-    def __repr__(self) -> str:
-        return f"LimitMargin({self.share.shape} tasks)"

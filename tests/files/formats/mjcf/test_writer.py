@@ -26,7 +26,7 @@ from linkwise import (
 )
 from linkwise.errors import FileError
 from linkwise.files import Description, read, remarks, save
-from linkwise.files.formats.mjcf import reader, writer
+from linkwise.files.formats.mjcf import losses, reader, writer
 from linkwise.files.registry import ReadOptions
 from linkwise.model.shape import Shape
 from linkwise.spatial.transform import transform, translation
@@ -90,12 +90,12 @@ def test_any_tree_is_that_of_mujoco_and_is_read_again(seed: int) -> None:
     floats = bool(seed % 2)
     mech = depth_first(seed, floating=floats, **({"base": np.eye(4)} if floats else {}))
     mech = with_torso(mech, **random_body(np.random.default_rng(seed))) if floats else mech
-    assert not writer.losses(Description(mech)).never
+    assert not losses.losses(Description(mech)).never
     twin(mech).compare(seed)
     difference = same_motion(mech, again(mech))
     print(f"read again: {difference:.1e}")
     assert difference < BOUND
-    assert writer.losses(Description(again(mech))).lost == []
+    assert losses.losses(Description(again(mech))).lost == []
     assert same_motion(again(mech), again(again(mech))) < BOUND
 
 
@@ -167,7 +167,7 @@ def test_friction_limits_and_efforts() -> None:
     motor = Motor(inertia=2e-4, viscous=0.01, coulomb=0.4)
     link = Link(name="a", joint_name="j", mass=1.0, inertia=(0.1, 0.1, 0.1), limits=(-0.5, 1.5), tau_max=8.0, motor=motor)
     mech = Mechanism([link, Link(name="b", joint="prismatic", offset=0.25, mass=1.0, inertia=(0.1, 0.1, 0.1))], name="a & b")
-    assert writer.losses(Description(mech)) == writer.Losses()
+    assert losses.losses(Description(mech)) == losses.Losses()
     read_again = again(mech)
     assert (read_again.name, read_again.links[0].limits, read_again.links[0].tau_max) == ("a & b", (-0.5, 1.5), 8.0)
     assert (read_again.links[0].motor.inertia, read_again.links[0].motor.coulomb) == (2e-4, (0.4, -0.4))
@@ -201,7 +201,7 @@ def test_massless_links_become_joints_of_one_body() -> None:
     assert mujoco.MjModel.from_xml_string(writer.render(mech)).nbody == 2
     assert again(mech).link_names == ("wheel_fork", "wheel_cross", "wheel")
     unnamed = "its name (it has no inertia: its joint becomes one of the next body)"
-    assert writer.losses(Description(mech)).lost == [f"link {name!r}: {unnamed}" for name in ("fork", "cross")]
+    assert losses.losses(Description(mech)).lost == [f"link {name!r}: {unnamed}" for name in ("fork", "cross")]
 
 
 def test_thin_and_point_bodies_load() -> None:
@@ -211,7 +211,7 @@ def test_thin_and_point_bodies_load() -> None:
     links = [Link(name="plate", mass=1.0, inertia=0.5 * (plate + plate.T)), Link(name="bob", mass=1.0, com=(0.5, 0, 0))]
     mech = Mechanism(links)
     lost = "its mass or moments of inertia of 0 (1e-14 is written, and MuJoCo moves no body without mass and moments"
-    assert writer.losses(Description(mech)).lost == [f"link 'bob': {lost} of inertia)"]
+    assert losses.losses(Description(mech)).lost == [f"link 'bob': {lost} of inertia)"]
     twin(mech).compare(7)
     assert same_motion(mech, again(mech)) < 1e-13
 
@@ -237,7 +237,7 @@ def test_a_robot_of_a_file_is_written(tmp_path: Path) -> None:
     panda = robots.load("panda")
     save(panda, tmp_path / "panda.xml", allow_loss=True)
     loaded = lw.load(tmp_path / "panda.xml")
-    print(writer.losses(Description(panda)))
+    print(losses.losses(Description(panda)))
     assert same_motion(panda, loaded) < 1e-12
 
 
@@ -274,12 +274,12 @@ ARM = Link(name="arm", **SOLID)
         ),
         (
             Mechanism([Link(name=name, parent=on, **SOLID) for name, on in (("a", "base"), ("b b", "base"), ("c", "a"))]),
-            [f"the order of its links ({writer._NESTED})"],
+            [f"the order of its links ({losses._NESTED})"],
         ),
     ],
 )
 def test_what_is_lost_is_said(mech: Mechanism, lost: list[str], tmp_path: Path) -> None:
-    assert writer.losses(Description(mech)) == writer.Losses(lost)
+    assert losses.losses(Description(mech)) == losses.Losses(lost)
     with pytest.raises(FileError):
         save(mech, tmp_path / "arm.xml")
     save(mech, tmp_path / "arm.xml", allow_loss=True)
@@ -318,7 +318,7 @@ def test_what_is_lost_is_said(mech: Mechanism, lost: list[str], tmp_path: Path) 
     ],
 )
 def test_what_cannot_be_written_is_refused(mech: Mechanism, never: str, tmp_path: Path) -> None:
-    assert writer.losses(Description(mech)).never == [never]
+    assert losses.losses(Description(mech)).never == [never]
     with pytest.raises(FileError):
         save(mech, tmp_path / "arm.xml", allow_loss=True)
     assert not (tmp_path / "arm.xml").exists()

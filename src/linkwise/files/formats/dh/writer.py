@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise.files.atomic import write_text
 from linkwise.files.formats.dh.table import DIALECTS, HEADER, Dialect, dialect_of, flipped
-from linkwise.files.registry import Losses, chain_losses, with_offset
+from linkwise.files.losses import Losses, chain_losses, with_offset
 from linkwise.mechanism import Mechanism
 from linkwise.model.link import DHRow, Link
 from linkwise.model.motor import Motor

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from linkwise.files.registry import TEXT, Format, Losses, ReadOptions, register, stem
+from linkwise.files.losses import Losses
+from linkwise.files.registry import TEXT, Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading
 
 
@@ -22,7 +23,7 @@ class Mjcf(Format):
         return parse(text, stem(path), options, None if folder is None else Path(folder))
 
     def losses(self, description: Description) -> Losses:  # noqa: D102
-        from linkwise.files.formats.mjcf.writer import losses
+        from linkwise.files.formats.mjcf.losses import losses
 
         return losses(description)
 

@@ -2,196 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from linkwise.errors import choices
 from linkwise.files.formats.mjcf.attributes import ORDER
+from linkwise.files.formats.mjcf.body_plan import EQUALITIES, LEAST, TYPES, BodyPlan, has_range, joint_values
 from linkwise.files.formats.mjcf.geoms import PARTS, WHOLE
-from linkwise.files.registry import Losses, motor_losses
-from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
-from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
+from linkwise.files.report import needs_tool_frame, unused_name
+from linkwise.files.xml_tree import element_lines, numbers, real
 from linkwise.mechanism import Mechanism
-from linkwise.model.assembly import separated
 from linkwise.model.inertia import Inertia
 from linkwise.model.joints.ball import ROTATION_COLUMNS
 from linkwise.model.joints.floating import POSE_COLUMNS
 from linkwise.model.joints.joint import Columns
 from linkwise.model.link import Link
 from linkwise.model.loop import BASE
-from linkwise.model.motor import Motor
-from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.shape import Shape
-from linkwise.model.spring import EndStop, LinearSpringDamper, Spring
+from linkwise.model.spring import LinearSpringDamper, Spring
 from linkwise.spatial.quaternion import rotation_quaternion
-from linkwise.spatial.rotation import rotation_error
 from linkwise.spatial.scalar import Array, FloatArray
-from linkwise.spatial.transform import inverse, translation
-
-#: What the kinds of joints of a mechanism are called in MJCF, those of several freedoms taken apart.
-TYPES = {"revolute": "hinge", "prismatic": "slide", "ball": "ball", "floating": "free"}
-
-#: The kinds of closures that an equality constraint is.
-EQUALITIES = {"point": "connect", "full": "weld"}
-
-#: MuJoCo moves no body whose mass (kg) or moments of inertia (kg m2) are less; of its bound 1e-15 they must be more.
-LEAST = 1e-14
-
-#: A rotation that differs by more than this from one is written with rounding.
-ROUNDING = 1e-12
-
-#: As many freedoms may the joints of one body have.
-MOST_FREEDOMS = 6
+from linkwise.spatial.transform import inverse
 
 _IDENTITY = np.eye(4)
-
-
-class _Plan:
-    """Which links become bodies, and what else stands in each.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-        The mechanism, its joints of several freedoms taken apart where MJCF has no such kind.
-    root : int
-        The link that is the floating base itself, or -1.
-    children : dict of int to list of int
-        The links on each link, on the base at -1.
-    stacks : dict of int to list of int
-        Of each link that is a body, the massless links before it whose joints the body has too, and itself.
-    sites : dict of int to list
-        Names and frames of the sites on each link.
-    """
-
-    def __init__(self, mechanism: Mechanism, shapes: Sequence[Shape]) -> None:
-        self.mechanism = mechanism = separated(mechanism)
-        self.shapes: dict[int, list[Shape]] = {}
-        check_shape_links(mechanism, shapes)
-        for shape in shapes:
-            self.shapes.setdefault(self.place(shape.link), []).append(shape)
-        self.children: dict[int, list[int]] = {k: [] for k in range(-1, len(mechanism.links))}
-        for k, parent in enumerate(mechanism.parents):
-            self.children[parent].append(k)
-        self.names = {"base", "world", *mechanism.link_names}
-        self.sites: dict[int, list[tuple[str, Array]]] = {}
-        taken: set[str] = set()
-        self.ends: list[list[str]] = []
-        for k, loop in enumerate(mechanism.loops):
-            ends = (loop.first, loop.first_frame), (loop.second, loop.second_frame)
-            self.ends.append(self._add_sites(loop.name or f"loop{k + 1}", ends, taken))
-        self.paths: dict[int, list[str]] = {}
-        for k, spring in enumerate(mechanism.springs):
-            if isinstance(spring, LinearSpringDamper):
-                points = [(link, translation(*point)) for link, point in spring.points]
-                self.paths[k] = self._add_sites(spring.name or f"spring{k + 1}", points, taken)
-        self.root = self._root()
-        self.stacks: dict[int, list[int]] = {}
-        for k in mechanism.order:
-            if k != self.root and not self._is_stacked(k):
-                stack = [k]
-                while (parent := mechanism.parents[stack[0]]) >= 0 and parent != self.root and self._is_stacked(parent):
-                    stack.insert(0, parent)
-                self.stacks[k] = stack
-        on_joints = [element for element in mechanism.springs if isinstance(element, Spring) and _is_of_joint(element)]
-        self.springs = {spring.joints[0][0]: spring for spring in on_joints}
-
-    def turned_back(self, joint: str) -> float:
-        """The stiffness of the springs on a ball joint that rest where it does not turn."""
-        springs = (element for element in self.mechanism.springs if isinstance(element, BallSpring))
-        return float(sum(spring.stiffness for spring in springs if spring.joint == joint and spring.rest == UNTURNED))
-
-    def borne(self, k: int) -> float:
-        """What part of the weight of a link forces bear."""
-        loads = (element for element in self.mechanism.springs if isinstance(element, ConstantForce))
-        shares = (_borne_share(self.mechanism, load) for load in loads if load.link == self.mechanism.link_names[k])
-        return float(sum(share or 0.0 for share in shares))
-
-    def place(self, link: str) -> int:
-        """The index of a link, -1 for the base."""
-        return -1 if link == "base" else self.mechanism.link_index(link)
-
-    def _add_sites(self, name: str, ends: Iterable[tuple[str, Array]], taken: set[str]) -> list[str]:
-        """Put sites where a loop is closed, or between which a spring pulls; the names of them."""
-        names = []
-        for side, (link, frame) in enumerate(ends, 1):
-            names.append(unused_name(f"{name}_{side}", taken))
-            self.sites.setdefault(self.place(link), []).append((names[-1], frame))
-        return names
-
-    def _root(self) -> int:
-        """The link that a floating base itself is: the one that is fixed in its frame, if there is one alone."""
-        links = self.mechanism.links
-        fixed = [k for k in self.children[-1] if not links[k].moves and not links[k].joint_name]
-        if not self.mechanism.floating or len(fixed) != 1 or not np.array_equal(links[fixed[0]].placement(), _IDENTITY):
-            return -1
-        return fixed[0]
-
-    def _is_stacked(self, k: int) -> bool:
-        """Whether a link is nothing but the place between its joint and the next one."""
-        link, below = self.mechanism.links[k], self.children[k]
-        bare = link.body.is_zero and k not in self.shapes and k not in self.sites and k != self.mechanism.tool_index
-        if not bare or not link.moves or link.has_quaternion or len(below) != 1:
-            return False
-        following = self.mechanism.links[below[0]]
-        if not following.moves or following.joint == "floating" or self._freedoms(k) > MOST_FREEDOMS:
-            return False
-        return not following.has_quaternion or np.array_equal(following.after[:3, :3], np.eye(3))
-
-    def _freedoms(self, k: int) -> int:
-        """How many freedoms the joints of the body have that a massless link would belong to."""
-        links, parents = self.mechanism.links, self.mechanism.parents
-        total = links[self.children[k][0]].joint_model.nv
-        while k >= 0 and links[k].moves and links[k].body.is_zero:
-            total, k = total + links[k].joint_model.nv, parents[k]
-        return total
-
-    def moved_with(self, k: int) -> list[Inertia]:
-        """The inertias of a body and of all that is fixed to it."""
-        links = self.mechanism.links
-        bodies, left = [], [k]
-        while left:
-            k = left.pop()
-            bodies += [] if k < 0 else [links[k].body]
-            bodies += [self.mechanism.payload] if k == self.mechanism.tool_index else []
-            left += [j for j in self.children[k] if not links[j].moves][::-1]
-        return bodies
-
-    def is_bare(self, k: int) -> bool:
-        """Whether a body that moves has no inertia at all, nor what is fixed to it."""
-        return self._carries(k) and all(body.is_zero for body in self.moved_with(k))
-
-    def is_lifted(self, k: int) -> bool:
-        """Whether MuJoCo would not move a body as it is: neither it nor what is fixed to it has a mass and moments."""
-        bodies = self.moved_with(-1 if k == self.root else k)
-        whole = any(body.mass >= LEAST and np.linalg.eigvalsh(body.tensor)[0] >= LEAST for body in bodies)
-        return self._carries(k) and not whole and not all(body.is_zero for body in bodies)
-
-    def _carries(self, k: int) -> bool:
-        """Whether a body has a joint of its own."""
-        if k in (-1, self.root):
-            return self.mechanism.floating
-        return k in self.stacks and self.mechanism.links[k].moves
-
-
-def _is_of_joint(spring: Spring) -> bool:
-    """Whether a spring is what MJCF says in the joint itself: one without damper on one coordinate."""
-    other = spring.name or spring.damping or spring.force or spring.inertia or spring.slack or not spring.stiffness
-    return not other and [ratio for _, ratio in spring.joints] == [1.0]
-
-
-def _borne_share(mechanism: Mechanism, load: ConstantForce) -> float | None:
-    """What part of the weight of its link a force bears, at the centre of mass; None of another force."""
-    body = mechanism.links[mechanism.link_index(load.link)].body
-    weight, force = body.mass * mechanism.gravity, np.array(load.force)
-    share = -float(force @ weight) / (float(weight @ weight) or 1.0)
-    is_borne = np.abs(force + share * weight).max() <= ROUNDING * np.abs(force).max()
-    return share if is_borne and np.array_equal(load.point, body.com) else None
-
-
-# ── text ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
@@ -219,7 +53,7 @@ def render(mechanism: Mechanism, shapes: Sequence[Shape] = ()) -> str:
     </mujoco>
     <BLANKLINE>
     """
-    return "\n".join(_Writer(_Plan(mechanism, [shape for shape in shapes if shape.kind != "mesh"])).lines()) + "\n"
+    return "\n".join(_Writer(BodyPlan(mechanism, [shape for shape in shapes if shape.kind != "mesh"])).lines()) + "\n"
 
 
 #: Lines with their margins, and bodies that are still to be written: links, each with the frame in which it stands.
@@ -244,9 +78,9 @@ def _body_parts(attributes: Mapping[str, str], inner: Parts) -> Parts:
 class _Writer:
     """Writes the elements of a plan."""
 
-    def __init__(self, plan: _Plan) -> None:
+    def __init__(self, plan: BodyPlan) -> None:
         self.plan, self.mechanism = plan, plan.mechanism
-        self.efforts = _joint_values(self.mechanism)
+        self.efforts = joint_values(self.mechanism)
         shapes = Counter(shape.name for on_link in plan.shapes.values() for shape in on_link)
         self.shape_names = {name for name, times in shapes.items() if name and times == 1}
 
@@ -266,7 +100,7 @@ class _Writer:
     def _order(self) -> list[str]:
         """The bodies in the order of the links, where they are written in another: each with all that it carries."""
         names = [self.mechanism.link_names[k] for k in sorted({*self.plan.stacks, self.plan.root} - {-1})]
-        listed = _is_reordered(self.plan) and _has_order(self.plan)
+        listed = self.plan.is_reordered and self.plan.has_order
         return element_lines("text", {"name": ORDER, "data": " ".join(names)}) if listed else []
 
     def _world(self) -> list[str]:
@@ -340,7 +174,7 @@ class _Writer:
             return element_lines("joint", said | self._of_velocities(name, ROTATION_COLUMNS))
         said["axis"] = numbers(frame[:3, :3] @ link.axis)
         said |= {"ref": real(-link.offset)} if link.offset else {}
-        said |= {"range": numbers(link.limits or ())} if _has_range(link) else {}
+        said |= {"range": numbers(link.limits or ())} if has_range(link) else {}
         said |= {"actuatorfrcrange": numbers([-link.tau_max, link.tau_max])} if link.tau_max else {}
         said |= _written(self.efforts.get(name, {}))
         if name in self.plan.springs:
@@ -438,36 +272,8 @@ def _section(tag: str, inner: Sequence[str]) -> list[str]:
     return element_lines(tag, {}, inner) if inner else []
 
 
-def _joint_values(mechanism: Mechanism) -> dict[str, dict[str, float]]:
-    """What each joint feels of its motors, by the attributes of MJCF."""
-    values: dict[str, dict[str, float]] = {}
-    for drive in mechanism.drives:
-        motor = drive.motor
-        up, down = motor.reflected_coulomb
-        felt = {
-            "armature": motor.reflected_inertia,
-            "damping": max(0.0, motor.reflected_viscous),
-            "frictionloss": max(0.0, 0.5 * (up - down)),
-        }
-        joint = values.setdefault(drive.joint, dict.fromkeys(felt, 0.0))
-        for key, value in felt.items():
-            joint[key] += value
-    return values
-
-
 def _written(values: Mapping[str, float]) -> dict[str, str]:
     return {key: real(value) for key, value in values.items() if value}
-
-
-def _turning_losses(mechanism: Mechanism) -> Iterator[str]:
-    """Motors of joints with quaternions that MJCF cannot say: it has one number for all velocities of a joint."""
-    values = _joint_values(mechanism)
-    for at in mechanism.manifold_joints:
-        felt = [values.get(name, {}) for name in mechanism.speed_names[at.v]]
-        if any(other != felt[0] for other in felt):
-            yield f"motors of {at.name!r}: all of them ({_UNEQUAL})"
-        elif at.joint.kind == "floating" and felt[0].get("frictionloss"):
-            yield f"motors of {at.name!r}: their Coulomb friction (MuJoCo's is along the axes of the world)"
 
 
 def _inertial_lines(body: Inertia, least: float = 0.0) -> list[str]:
@@ -503,161 +309,3 @@ def _pose(frame: Array) -> dict[str, str]:
 def _quaternion(rotation: Array) -> dict[str, str]:
     same = np.array_equal(rotation, np.eye(3))
     return {} if same else {"quat": numbers(rotation_quaternion(np.asarray(rotation, dtype=float)))}
-
-
-def _has_range(link: Link) -> bool:
-    return link.limits is not None and math.isfinite(link.limits[1] - link.limits[0]) and link.limits[0] < link.limits[1]
-
-
-# ── losses ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def losses(description: Description) -> Losses:
-    """What an MJCF file leaves out of a description, or changes, and what keeps it from being written.
-
-    Examples
-    --------
-    >>> from linkwise import Link, Mechanism
-    >>> arm = Link(name="arm", mass=2.0, inertia=(0.1, 0.1, 0.1), qd_max=1.0)
-    >>> screw = Mechanism([arm, Link(name="nut", joint="screw", pitch=0.1)])
-    >>> losses(Description(screw)).lost, losses(Description(screw)).never[0]
-    (["link 'arm': its qd_max"], "link 'nut': its screw joint")
-    """
-    mechanism = description.mechanism
-    plan = _Plan(mechanism, description.shapes)
-    apart = plan.mechanism
-    lost = [f"link {link.name!r}: {part}" for k, link in enumerate(apart.links) for part in _link_losses(plan, k, link)]
-    lost += [f"link {link.name!r}: {_UNNAMED}" for k, link in enumerate(apart.links) if _loses_name(plan, k, mechanism)]
-    lost += [f"motor of {drive.joint!r}: {part}" for drive in apart.drives for part in _motor_losses(drive.motor)]
-    lost += _turning_losses(apart)
-    lost += [part for element in apart.springs for part in _spring_losses(apart, element)]
-    lost += [f"its {name} ({_TURNED})" for name in ("base", "tool") if _is_bent(getattr(mechanism, name))]
-    if mechanism.floating and not np.array_equal(mechanism.base, _IDENTITY):
-        lost.append(f"its base ({_FROM_WORLD})")
-    if not mechanism.payload.physical:
-        lost.append("its payload's mark physical=False")
-    if description.external.any():
-        lost.append("what acts on its tool (external)")
-    if _is_reordered(plan) and not _has_order(plan):
-        lost.append(f"the order of its links ({_NESTED})")
-    for shape in description.shapes:
-        named = shape.material is not None or (shape.name and [s.name for s in description.shapes].count(shape.name) > 1)
-        if shape.kind == "mesh" or named:
-            part = "" if shape.kind == "mesh" else " (its name or material)"
-            lost.append(f"link {shape.link!r}: its {shape.role} {shape.kind}{part}")
-    return Losses(lost, [*_never(plan)])
-
-
-_TURNED = "its rotation is not one to rounding, and would be rounded"
-_UNEQUAL = "MJCF has one number for all velocities of a joint"
-_FROM_WORLD = "a free joint counts from the world"
-_NESTED = "a name has a blank, or a massless link does not stand before the one that it carries"
-_UNNAMED = "its name (it has no inertia: its joint becomes one of the next body)"
-_NO_INERTIA = "and MuJoCo moves no body without mass and moments of inertia"
-
-
-def _never(plan: _Plan) -> Iterator[str]:
-    """What another mechanism would be read for, or MuJoCo does not load."""
-    mechanism = plan.mechanism
-    for k, link in enumerate(mechanism.links):
-        item = f"link {link.name!r}"
-        if link.moves and link.joint not in TYPES:
-            yield f"{item}: its {link.joint} joint"
-        elif link.joint == "floating" and (mechanism.parents[k] >= 0 or mechanism.floating):
-            yield f"{item}: its floating joint (a free joint stands in the world alone)"
-        if k != plan.root and plan.is_bare(k):
-            yield f"{item}: it has no inertia, nor has anything fixed to it, {_NO_INERTIA}"
-        if not link.body.physical and not can_exist(link.body):
-            yield f"{item}: no body has its inertia, and MuJoCo loads no such file"
-    if plan.is_bare(-1):
-        yield f"its floating base: it has no inertia, nor has anything fixed to it, {_NO_INERTIA}"
-    for loop in mechanism.loops:
-        if loop.kind not in EQUALITIES:
-            yield f"loop {loop.name!r}: its kind {loop.kind!r}; expected {choices(EQUALITIES)}"
-    names = [loop.name for loop in mechanism.loops], [getattr(element, "name", None) for element in mechanism.springs]
-    for noun, labels in zip(("loop", "spring"), names, strict=True):
-        yield from (
-            f"{noun} {name!r}: its name stands twice" for name, times in Counter(labels).items() if name and times > 1
-        )
-    if "world" in mechanism.link_names:
-        yield "link 'world': its name, which means the world"
-    words = {str(name) for link in mechanism.links for name in (link.name, link.joint_name)}
-    words |= {str(name) for name in (*names[0], *names[1], mechanism.name)}
-    yield from (f"the name {name!r} (XML cannot say it)" for name in sorted(words) if NOT_XML.search(name))
-
-
-def _depth_first(plan: _Plan, k: int = -1) -> list[int]:
-    """The links in the order in which bodies are written."""
-    results: list[int] = []
-    left = [k]
-    while left:
-        results.append(left.pop())
-        left += sorted(plan.children[results[-1]], key=lambda j: j == plan.root)[::-1]
-    return results[1:]
-
-
-def _is_reordered(plan: _Plan) -> bool:
-    """Whether bodies are written in another order than that of the links: each with all that it carries."""
-    written = [k for k in _depth_first(plan) if k != plan.root]
-    return written != sorted(written)
-
-
-def _has_order(plan: _Plan) -> bool:
-    """Whether a list of the bodies says the order of the links."""
-    together = all(stack == [*range(stack[0], stack[0] + len(stack))] for stack in plan.stacks.values())
-    return together and all(name.split() == [name] for name in plan.mechanism.link_names)
-
-
-def _link_losses(plan: _Plan, k: int, link: Link) -> Iterator[str]:
-    if any(_is_bent(frame) for frame in (link.before, link.after)):
-        yield f"its placement ({_TURNED})"
-    if link.joint == "floating" and not np.array_equal(plan.mechanism.base @ link.before, _IDENTITY):
-        yield f"its placement ({_FROM_WORLD})"
-    yield from (f"its {field}" for field in ("qd_max", "qdd_max") if getattr(link, field) is not None)
-    if link.tau_max == 0:
-        yield "its tau_max 0 (read as none)"
-    if link.limits is not None and (link.has_quaternion or not _has_range(link)):
-        yield f"its limits ({'of a cone' if link.has_quaternion else 'of one side alone, or without a range'})"
-    if not link.moves and link.joint_name:
-        yield "the name of its joint"
-    if not link.body.physical:
-        yield "its mark physical=False"
-    if plan.is_lifted(k):
-        yield f"its mass or moments of inertia of 0 ({LEAST} is written, {_NO_INERTIA})"
-
-
-def _loses_name(plan: _Plan, k: int, mechanism: Mechanism) -> bool:
-    """Whether a link becomes a joint of the body after it, and the reader calls it otherwise."""
-    link, body = plan.mechanism.links[k], k
-    if k in plan.stacks or k == plan.root or link.name not in mechanism.link_names:
-        return False
-    while body not in plan.stacks:
-        (body,) = plan.children[body]
-    return link.name != f"{plan.mechanism.link_names[body]}_{link.coordinate_name}"
-
-
-def _motor_losses(motor: Motor) -> Iterator[str]:
-    if motor.gear_ratio != 1:
-        yield "its gear ratio (inertia and friction are written as the joint feels them)"
-    yield from motor_losses(motor, "its")
-
-
-def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
-    if isinstance(element, (Spring, LinearSpringDamper)):
-        if element.force:
-            where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
-            yield f"spring {element.name or where!r}: its constant force"
-    elif isinstance(element, BallSpring):
-        if element.name or element.rest != UNTURNED:
-            yield f"spring of {element.joint!r}: its rest or its name"
-    elif isinstance(element, ConstantForce):
-        if element.name or _borne_share(mechanism, element) is None:
-            yield f"the constant force on link {element.link!r}"
-    elif isinstance(element, EndStop):
-        yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
-    else:
-        yield f"a force element of the kind {type(element).__name__}"
-
-
-def _is_bent(frame: FloatArray) -> bool:
-    return bool(rotation_error(frame[:3, :3]) > ROUNDING)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.files.registry import motor_losses
+from linkwise.files.losses import motor_losses
 from linkwise.files.report import Description
 from linkwise.files.xml_tree import Element, numbers, real
 from linkwise.mechanism import Mechanism

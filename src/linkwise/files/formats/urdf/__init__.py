@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from linkwise.files.registry import Format, Losses, ReadOptions, register, stem
+from linkwise.files.losses import Losses
+from linkwise.files.registry import Format, ReadOptions, register, stem
 from linkwise.files.report import Description, Reading
 
 

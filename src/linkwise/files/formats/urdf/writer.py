@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.files.formats.urdf.elements import GEOMETRIES, PITCH, UNBOUNDED
-from linkwise.files.registry import Losses, motor_losses
+from linkwise.files.losses import Losses, motor_losses
 from linkwise.files.report import Description, can_exist, check_shape_links, needs_tool_frame, unused_name
 from linkwise.files.xml_tree import NOT_XML, element_lines, numbers, real
 from linkwise.mechanism import Mechanism

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from linkwise.kernel.backends.llvm.body import inlined
-from linkwise.kernel.backends.llvm.path_speeds import lane_text, load_lanes, loop_gufunc
+from linkwise.kernel.backends.llvm.path_speeds import each_path, lane_text, load_lanes, loop_gufunc
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.gufunc import Face
 from linkwise.kernel.reachability import LANES
@@ -37,14 +37,7 @@ def _motion(tape: Tape) -> str:
     t.do(f"%groups = udiv i64 %width, {LANES}")
     t.do("%n = sub i64 %m, 1")
     t.do("%final = sub i64 %n, 1")
-    t.do("%none = icmp sle i64 %count, 0")
-    t.do("br i1 %none, label %end, label %start")
-    t.start("start")
-    with t.loop("path", "%count") as j:
-        base = {}
-        for place, name in enumerate((*MOTION.inputs, *MOTION.outputs)):
-            data, step = t.load("ptr", "%args", place), t.load("i64", "%steps", place)
-            base[name] = t.at("i8", data, t.emit(f"mul i64 {j}, {step}"))
+    with each_path(t, MOTION) as base:
         stop, last = t.load("double", base["times"], "%n"), t.load("double", base["x"], "%n")
         rests = t.emit(f"fcmp oeq double {last}, 0.0")
         before = t.block

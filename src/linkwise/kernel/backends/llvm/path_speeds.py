@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from linkwise.kernel.backends.llvm import lowering as llvm
@@ -236,6 +237,20 @@ def _store_cap(t: Text, value: str, node: str) -> None:
     t.do(f"store double {least}, ptr {t.at('double', '%cap', node)}, align 8")
 
 
+@contextmanager
+def each_path(t: Text, face: Face) -> Iterator[dict[str, str]]:
+    """The loop over paths: where the arrays of each begin, by their names."""
+    t.do("%none = icmp sle i64 %count, 0")
+    t.do("br i1 %none, label %end, label %start")
+    t.start("start")
+    with t.loop("path", "%count") as j:
+        base = {}
+        for place, name in enumerate((*face.inputs, *face.outputs)):
+            data, step = t.load("ptr", "%args", place), t.load("i64", "%steps", place)
+            base[name] = t.at("i8", data, t.emit(f"mul i64 {j}, {step}"))
+        yield base
+
+
 def _samples() -> str:
     """The loop over paths and places."""
     t = lane_text("main")
@@ -243,29 +258,21 @@ def _samples() -> str:
     for name, place in (("count", 0), ("t", 1), ("w", 5)):
         t.do(f"%{name} = load i64, ptr {t.at('i64', '%dimensions', place)}")
     t.do(f"%groups = udiv i64 %w, {LANES}")
-    t.do("%none = icmp sle i64 %count, 0")
-    t.do("br i1 %none, label %end, label %start")
-    t.start("start")
-    with t.loop("path", "%count") as j:
-        base = {}
-        for place, name in enumerate((*SAMPLES.inputs, *SAMPLES.outputs)):
-            data, step = t.load("ptr", "%args", place), t.load("i64", "%steps", place)
-            base[name] = t.at("i8", data, t.emit(f"mul i64 {j}, {step}"))
-        with t.loop("sample", "%t") as k:
-            piece = t.emit(f"fptoui double {t.load('double', base['piece'], k)} to i64")
-            first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %w, 6')}")
-            row = t.emit(f"mul i64 {k}, {t.emit('mul i64 %w, 3')}")
-            matrix = t.at("double", base["weights"], t.emit(f"mul i64 {k}, 18"))
-            with t.loop("group", "%groups") as group:
-                lane = t.emit(f"mul i64 {group}, {LANES}")
-                at, values = t.emit(f"add i64 {first}, {lane}"), []
-                for _ in range(6):
-                    values.append(load_lanes(t, base["ends"], at))
-                    at = t.emit(f"add i64 {at}, %w")
-                at = t.emit(f"add i64 {row}, {lane}")
-                for term in range(3):
-                    store_lanes(t, _times(t, matrix, term, values), base["state"], at)
-                    at = t.emit(f"add i64 {at}, %w")
+    with each_path(t, SAMPLES) as base, t.loop("sample", "%t") as k:
+        piece = t.emit(f"fptoui double {t.load('double', base['piece'], k)} to i64")
+        first = t.emit(f"mul i64 {piece}, {t.emit('mul i64 %w, 6')}")
+        row = t.emit(f"mul i64 {k}, {t.emit('mul i64 %w, 3')}")
+        matrix = t.at("double", base["weights"], t.emit(f"mul i64 {k}, 18"))
+        with t.loop("group", "%groups") as group:
+            lane = t.emit(f"mul i64 {group}, {LANES}")
+            at, values = t.emit(f"add i64 {first}, {lane}"), []
+            for _ in range(6):
+                values.append(load_lanes(t, base["ends"], at))
+                at = t.emit(f"add i64 {at}, %w")
+            at = t.emit(f"add i64 {row}, {lane}")
+            for term in range(3):
+                store_lanes(t, _times(t, matrix, term, values), base["state"], at)
+                at = t.emit(f"add i64 {at}, %w")
     t.do("br label %end")
     t.start("end")
     t.do("ret void")
