@@ -392,6 +392,15 @@ def test_friction_and_dampers_in_one_compiled_call_equal_interval_by_interval(
     assert np.abs(change).max() < 1e-7  # both have settled within 1e-8
 
 
+def test_efforts_hold_where_springs_begin_to_pull() -> None:
+    """Efforts bend there, so that points in fixed places of an interval miss the greatest: by 5e-4 here."""
+    springs = [lw.Spring("link1", 400.0, 0.1, slack=0.05), lw.Spring("link2", 300.0, -0.1, slack=0.2)]
+    arm = lw.robots.planar_2r().replace(gravity=(0, -9.81, 0), springs=springs)
+    efforts = np.array([150.0, 110.0])
+    move = time_optimal(np.random.default_rng(9).uniform(-0.3, 0.3, (5, 2)), arm, MotionLimits(qd_max=3.0, tau_max=efforts))
+    assert (np.abs(arm.inverse_dynamics(*move.at(dense(move)))) / efforts).max() < 1.0 + 1e-9
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 def test_friction_of_joints_that_stand_and_that_leave_a_rest(monkeypatch: pytest.MonkeyPatch, compiled: bool) -> None:
     """A joint that stands has no friction, whatever the sign of rounding; after a rest friction grows as a root of s."""

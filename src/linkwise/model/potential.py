@@ -28,10 +28,13 @@ def _three(check: Checker, field: str, value: Any) -> tuple[float, ...]:
 
 def _rest(check: Checker, field: str, value: Any) -> tuple[float, ...]:
     """A unit quaternion."""
-    values = check.finite(field, value, (4,), "a quaternion w x y z of length 1")
+    expected, known = "a quaternion w x y z of length 1", len(check.problems)
+    values = check.finite(field, value, (4,), expected)
+    if len(check.problems) > known:
+        return UNTURNED
     size = 0.0 if values.dtype == object else float(np.linalg.norm(values))
     if abs(size - 1.0) > 1e-6:
-        check.report(field, value, "a quaternion w x y z of length 1")
+        check.report(field, value, expected)
         return UNTURNED
     return tuple((values / size).tolist())
 

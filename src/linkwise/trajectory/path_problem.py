@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise.errors import ArgumentError
 from linkwise.kernel.reachability import LANES, profiles
 from linkwise.model.spring import Spring
+from linkwise.model.symbolic import any_nonzero
 from linkwise.model.tree import Tree
 from linkwise.spatial.scalar import FloatArray
 from linkwise.trajectory import compiled_path
@@ -125,7 +126,7 @@ class PathProblem:
         assert tree is not None
         if set(self.dynamics) != {"tau_max"} or tree.nv > MOST or not self.limits["tau_max"].all():
             return False
-        elastic = all(isinstance(spring, Spring) for spring in tree.springs)
+        elastic = all(isinstance(spring, Spring) and not any_nonzero(spring.slack) for spring in tree.springs)
         return elastic and not tree.has_length_inertias
 
     def _compiled(self, nodes: FloatArray, ends: FloatArray) -> Retimed | None:

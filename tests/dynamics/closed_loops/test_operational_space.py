@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Loop, Manipulability, Mechanism, Wrench, robots
+from linkwise import Link, Loop, Manipulability, Mechanism, Mimic, Wrench, robots
 from linkwise.errors import ArgumentError
 from linkwise.inverse_kinematics import manipulability_gradient
 from linkwise.solve.lengths import characteristic_length
+from linkwise.spatial.transform import transform
 from support.random_linkages import random_loop
 
 PLANE = [1, 1, 0, 0, 0, 0]
@@ -72,6 +73,9 @@ def test_what_is_refused() -> None:
         bar.operational_space_dynamics(q, np.ones(3))
     with pytest.raises(ArgumentError, match="loop pin of 'four_bar' runs through joints that move"):
         bar.solve([Manipulability("tool", 1.0, mask=PLANE)], q0=q)
+    follower = Link(name="beside", parent="base", mimic=Mimic("crank"), after=transform(None, (1.0, 0.0, 0.0)))
+    with pytest.raises(ArgumentError, match="loop pin of 'four_bar' runs through joints that move 'beside'"):
+        bar.replace(links=[*bar.links, follower]).solve([Manipulability("beside", 0.5, mask=[1, 0, 0, 0, 0, 0])], q0=q)
     arm = robots.planar_3r()
     gripper = bar.replace(motors=())
     hand = arm.attach(gripper, prefix="g_")

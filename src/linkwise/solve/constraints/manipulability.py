@@ -80,10 +80,11 @@ class Manipulability(Constraint):
         tree.frame(self.link)
         if tree.floating:
             raise ArgumentError(f"Manipulability: {tree.name!r} has a floating base; expected a fixed one")
+        places = [at.coordinate if at.coordinate >= 0 else ~k for k, at in enumerate(tree.followers)]  # (of what moves them)
         for loop in tree.loops:
             ends = (set() if end == BASE else {*tree.path(end)} for end in (loop.first, loop.second))
-            joints = {k for k in next(ends) ^ next(ends) if tree.links[k].moves}
-            if joints & {*tree.path(self.link)}:
+            joints = {places[k] for k in next(ends) ^ next(ends) if tree.links[k].moves}
+            if joints & {places[k] for k in tree.path(self.link)}:
                 raise ArgumentError(
                     f"Manipulability: loop {loop.name or repr(loop)} of {tree.name!r} runs through joints that move"
                     f" {shown(self.link)}; expected a frame on joints that no loop holds"

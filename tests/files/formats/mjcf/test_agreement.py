@@ -231,7 +231,8 @@ TEXTS = {
     ),
     "springs with slack": arm(world='<site name="w" pos="0 0 0.1"/>', lower_geom=BALL + '<site name="s" pos="0.3 0 0"/>').replace(
         "</mujoco>", '<tendon><fixed stiffness="5" springlength="-0.1 0.2" damping="0.1"><joint joint="elbow" coef="2"/>'
-        '<joint joint="shoulder" coef="-1"/></fixed><spatial stiffness="9" springlength="0 0.8"><site site="w"/>'
+        '<joint joint="shoulder" coef="-1"/></fixed><fixed stiffness="3" springlength="-1 0.1"><joint joint="elbow" coef="3"/>'
+        '</fixed><spatial stiffness="9" springlength="-1 0.8"><site site="w"/>'
         '<site site="s"/></spatial></tendon></mujoco>',
     ),
     # ── joints that follow ──

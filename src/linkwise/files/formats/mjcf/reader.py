@@ -261,6 +261,8 @@ class _Reader:
         names = ["base" if body == WORLD else equalities.links[body] for body in bodies]
         points = [(name, site.frame[:3, 3]) for name, site in zip(names, ends, strict=True)]
         values = self._spring_values(said, length)
+        if values and 0.0 < -values.get("rest", 0.0) <= values["slack"]:  # (no line is shorter than 0)
+            values |= {"rest": 0.0, "slack": values["slack"] + values["rest"]}
         if values and (spring := said.build(partial(LinearSpringDamper, points, **values))):
             links.springs.append(spring)
 
@@ -276,10 +278,11 @@ class _Reader:
         for key, noun in (("frictionloss", "friction"), ("range", "range")):
             if any(said.numbers(key, 1, 2) or ()):
                 said.remark(f"its {noun} is left out")
-        rest_length = reference if lengths[0] == -1.0 else lengths[0]
+        at_reference = {*lengths} == {-1.0}
+        rest_length = reference if at_reference else lengths[0]
         damping = 0.0 if "damper" in off else said.damping()
         values = {"stiffness": 0.0 if "spring" in off else stiffness, "rest": rest_length, "damping": damping}
-        return {**values, **inertia, "slack": 0.0 if lengths[0] == -1.0 else lengths[-1] - lengths[0]}
+        return {**values, **inertia, "slack": 0.0 if at_reference else lengths[-1] - lengths[0]}
 
     def _tell_lacking(self, kept: Sequence[BodyElement]) -> None:
         """Say which links lack the mass of their meshes."""

@@ -259,7 +259,6 @@ class _Writer:
 def _rest(element: Spring | LinearSpringDamper, sign: float = 1.0) -> dict[str, str]:
     """The lengths between which a tendon of a spring takes nothing."""
     ends = sorted({sign * element.rest, sign * (element.rest + element.slack)})
-    ends[0] = np.nextafter(-1.0, -2.0) if ends[0] == -1.0 else ends[0]  # (-1 means the length of springref)
     return {"springlength": numbers(ends)}
 
 
