@@ -43,5 +43,6 @@ MODULES = (
     "spacelib",
     "trajectory",
     "view",
+    "workspace",
 )
 """The public modules, in the order of the alphabet."""
