@@ -140,8 +140,8 @@ configuration take 1,000 bytes or more, a batch has as many as fit into 1 MiB, t
 
 {pinocchio}
 
-Batches of the largest results, which are mostly zeros, are limited by what the core writes. Bytes of a result, and the time
-in which NumPy fills the same arrays with zeros:
+In batches of the largest results, which are mostly zeros, clearing them takes half to two thirds of the time. Bytes of a
+result, and the time in which NumPy fills the same arrays with zeros:
 
 | | bytes | Linkwise | zeros |
 |---|---|---|---|
