@@ -19,6 +19,7 @@ from linkwise.kernel import writers
 from linkwise.kernel.backend import BACKENDS, default_backend
 from linkwise.model.joints.joint import JOINTS
 from linkwise.simulation.integrators import INTEGRATORS
+from linkwise.sweeps.drivers import LOOPED
 
 from .conftest import NAME, PAGES, ROOT, Block, blocks, commands, here, same, shell
 
@@ -35,8 +36,10 @@ example prints is compared with the pages where it is run: in `test_examples`.""
 @pytest.fixture
 def registries() -> Iterator[None]:
     """What a page adds from outside is taken away again."""
-    formats(), default_backend(), [__import__(module) for module in writers.MODULES]
-    lists = (ALGORITHMS, LANGUAGES, WORDS, writers.WRITERS, BACKENDS, JOINTS, INTEGRATORS)
+    formats(), default_backend()
+    for module in (*writers.MODULES, "linkwise.dynamics", "linkwise.kinematics"):
+        __import__(module)
+    lists = (ALGORITHMS, LOOPED, LANGUAGES, WORDS, writers.WRITERS, BACKENDS, JOINTS, INTEGRATORS)
     before, known = [dict(registry) for registry in lists], list(FORMATS)
     yield
     FORMATS[:] = known
