@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from linkwise import Coordinate, Position, Trajectory, Wrench, robots, simulate
-from linkwise.arrays.graph import Output, _Constant
+from linkwise.arrays.graph import GraphOutput, _Constant
 from linkwise.clearance import clearance
 from linkwise.inverse_kinematics import (
     Solutions,
@@ -221,10 +221,10 @@ def test_an_output_that_is_not_used_adds_nothing(torch: Any) -> None:
     assert slope.product("vjp", ("vjp_y",))(zero, zero, zero, one)[0].item() == 2.0
     with pytest.raises(ValueError, match=r"f: x has the shape \(2,\); expected \(\.\.\., 1\)"):
         function(np.zeros(2))
-    assert row(SimpleNamespace(x=0.1), "x", Output(), (), [one]).item() == 0.1  # (no float32 in between)
-    text = row(SimpleNamespace(word=np.array(["b", "a"])), "word", Output(kind=("a", "b")), (2,), [one])
+    assert row(SimpleNamespace(x=0.1), "x", GraphOutput(), (), [one]).item() == 0.1  # (no float32 in between)
+    text = row(SimpleNamespace(word=np.array(["b", "a"])), "word", GraphOutput(kind=("a", "b")), (2,), [one])
     assert text.tolist() == [1.0, 0.0]
-    assert row(SimpleNamespace(word=None), "word", Output(kind=("a", "b")), (2,), [one]).tolist() == [-1.0, -1.0]
+    assert row(SimpleNamespace(word=None), "word", GraphOutput(kind=("a", "b")), (2,), [one]).tolist() == [-1.0, -1.0]
 
 
 def test_arguments_are_told_apart() -> None:

@@ -11,7 +11,7 @@ from linkwise.arrays.framework import jumps as jumps
 from linkwise.arrays.framework import numbers as numbers
 from linkwise.arrays.framework import of as of
 from linkwise.arrays.framework import plain as plain
-from linkwise.arrays.graph import Output as Output
+from linkwise.arrays.graph import GraphOutput as GraphOutput
 from linkwise.arrays.graph import array_in_graphs as array_in_graphs
 from linkwise.arrays.graph import by_library as by_library
 from linkwise.arrays.graph import in_graphs as in_graphs

@@ -22,7 +22,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-class Output(NamedTuple):
+class GraphOutput(NamedTuple):
     """A result of a function in graphs: its shape without the batch, its type, and whether derivatives are taken of it.
 
     Of texts the type is the tuple of all that there are, and the result their places there.
@@ -69,7 +69,7 @@ class GraphFunction(NamedTuple):
     arguments: tuple[str, ...]
     defaults: Mapping[str, Any]
     inputs: Callable[..., Mapping[str, tuple[Any, ...]]]
-    outputs: Callable[..., Mapping[str, Output]]
+    outputs: Callable[..., Mapping[str, GraphOutput]]
     build: Callable[..., Any]
     narrow: bool = False
     in_parts: Callable[[dict[str, Any]], dict[str, Any]] | None = None
@@ -81,7 +81,7 @@ GRAPH_FUNCTIONS: dict[str, GraphFunction] = {}
 
 def in_graphs(
     inputs: Mapping[str, tuple[Any, ...]] | Callable[..., Mapping[str, tuple[Any, ...]]],
-    outputs: Callable[..., Mapping[str, Output]],
+    outputs: Callable[..., Mapping[str, GraphOutput]],
     build: Callable[..., Any],
     *,
     operator: Callable[..., Any] | None = None,
@@ -119,8 +119,8 @@ def array_in_graphs(
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """The same of a function that returns one array, in float32 where all tensors are."""
 
-    def rows(mechanism: Any, **_: Any) -> dict[str, Output]:
-        return {"array": Output(shape_of(mechanism, shape, ()))}
+    def rows(mechanism: Any, **_: Any) -> dict[str, GraphOutput]:
+        return {"array": GraphOutput(shape_of(mechanism, shape, ()))}
 
     def build(mechanism: Any, tensors: Any, options: Any, *, array: Any) -> Any:
         return array

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise import arrays
 from linkwise.algorithm import refuse_loops
-from linkwise.arrays import Output, Signature
+from linkwise.arrays import GraphOutput, Signature
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import reflected_inertias
 from linkwise.errors import ArgumentError
@@ -82,14 +82,14 @@ class SpatialOperators:
     B: FloatArray
 
 
-def _graph_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
+def _graph_rows(mechanism: Tree, **_: Any) -> dict[str, GraphOutput]:
     """The operators that depend on q, in graphs of `torch.compile`."""
     count, size = _constant(mechanism, "H").shape
     return {
-        "phi": Output((size, size)),
-        "D": Output((count, count)),
-        "K": Output((size, count)),
-        "psi": Output((size, size)),
+        "phi": GraphOutput((size, size)),
+        "D": GraphOutput((count, count)),
+        "K": GraphOutput((size, count)),
+        "psi": GraphOutput((size, size)),
     }
 
 

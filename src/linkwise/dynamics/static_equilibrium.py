@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import algorithm_options, find, kernel_of
-from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, by_library, in_graphs
+from linkwise.arrays import DifferentiableFramework, Framework, GraphOutput, Signature, by_library, in_graphs
 from linkwise.arrays.implicit import implicit_function
 from linkwise.dynamics.closed_loops.nullspace import SINGULAR, LoopFreedom, cut_open, freedom_at
 from linkwise.dynamics.external import External, loaded_kernel, rows_of_external, wrench_arguments
@@ -125,10 +125,10 @@ def _missing_efforts(tree: Tree, parameters: dict[str, Any], wrenches: dict[str,
     )
 
 
-def _graph_rows(tree: Tree, **_: Any) -> dict[str, Output]:
+def _graph_rows(tree: Tree, **_: Any) -> dict[str, GraphOutput]:
     """What an equilibrium has in graphs of `torch.compile`."""
     shapes = dict.fromkeys(KINDS, ()) | {"q": (tree.nq,)}
-    return {name: Output(shape, KINDS[name], name == "q") for name, shape in shapes.items()}
+    return {name: GraphOutput(shape, KINDS[name], name == "q") for name, shape in shapes.items()}
 
 
 def _in_graph(tree: Tree, tensors: Any, options: Any, **rows: Any) -> StaticEquilibrium:

@@ -12,7 +12,7 @@ import numpy as np
 from linkwise.arrays import (
     DifferentiableFramework,
     Framework,
-    Output,
+    GraphOutput,
     Signature,
     constant_in_graphs,
     functions_of,
@@ -120,7 +120,7 @@ def all_solutions_rows(
     turns: bool = False,
     redundancy: Any = None,
     **_: Any,
-) -> dict[str, Output]:
+) -> dict[str, GraphOutput]:
     """What all solutions have in graphs of `torch.compile`: rows for as many as there are of a regular pose at most."""
     if redundancy is not None:
         raise ArgumentError(no_graph("all_inverse_kinematics with redundancy"))
@@ -130,7 +130,9 @@ def all_solutions_rows(
         ranges = JointRanges.of(mechanism, limits=limits)
         turns_within = ((ranges.high - ranges.low) / TURN)[ranges.turning & np.isfinite(ranges.high - ranges.low)]
         most *= int(np.prod(np.ceil(turns_within - ROUNDING).clip(1.0)))  # (one more of a joint that is at both limits)
-    return {name: Output((most, mechanism.nq) if name == "q" else (), kind, name == "q") for name, kind in LISTED.items()}
+    return {
+        name: GraphOutput((most, mechanism.nq) if name == "q" else (), kind, name == "q") for name, kind in LISTED.items()
+    }
 
 
 def all_solutions_in_rows(solver: Callable[..., Any], mechanism: Tree, T: Any, **options: Any) -> Any:

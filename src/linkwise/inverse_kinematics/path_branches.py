@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.algorithm import kernel_of
-from linkwise.arrays import Output, by_library, in_graphs, no_graph, plain, refuse
+from linkwise.arrays import GraphOutput, by_library, in_graphs, no_graph, plain, refuse
 from linkwise.errors import ArgumentError, shown
 from linkwise.inverse_kinematics.branches.self_motion import SelfMotion
 from linkwise.inverse_kinematics.by_library import path_by
@@ -178,17 +178,17 @@ class GraphPathBranches(PathBranches):
     branch = solutions
 
 
-def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, Output]:
+def _graph_rows(mechanism: Tree, *, T: tuple[int, ...], **_: Any) -> dict[str, GraphOutput]:
     """What a way has in graphs."""
     along = T[:1]
     return {
-        "s": Output(along, differentiable=False),
-        "q": Output((*along, mechanism.n)),
-        "success": Output(kind="bool"),
-        "travel": Output(differentiable=False),
-        "chosen": Output(along, "int64"),
-        "table": Output((*along, 4), differentiable=False),
-        "count": Output(kind="int64"),
+        "s": GraphOutput(along, differentiable=False),
+        "q": GraphOutput((*along, mechanism.n)),
+        "success": GraphOutput(kind="bool"),
+        "travel": GraphOutput(differentiable=False),
+        "chosen": GraphOutput(along, "int64"),
+        "table": GraphOutput((*along, 4), differentiable=False),
+        "count": GraphOutput(kind="int64"),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, constant_in_graphs
+from linkwise.arrays import DifferentiableFramework, Framework, GraphOutput, Signature, constant_in_graphs
 from linkwise.errors import ArgumentError
 from linkwise.model.tree import Tree
 from linkwise.simulation.differentiable import check_differentiable, differentiable_states
@@ -77,7 +77,7 @@ def graph_rows(mech: Tree, *, q0: Any = None, qd0: Any = None, torque: Any = Non
     rows = len(checked_task(mech, None, None, None, **options).t)
     names = STATES + (ENERGIES if options["energies"] else ())
     sizes = dict.fromkeys(STATES, (mech.nv,)) | {"q": (mech.nq,)}
-    return {name: Output((rows, *sizes.get(name, ()))) for name in names}
+    return {name: GraphOutput((rows, *sizes.get(name, ()))) for name in names}
 
 
 def trajectory_in_graph(mech: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any) -> Trajectory:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature, constant_in_graphs, plain
+from linkwise.arrays import DifferentiableFramework, Framework, GraphOutput, Signature, constant_in_graphs, plain
 from linkwise.arrays.implicit import implicit_function
 from linkwise.kernel import Kernel, trace
 from linkwise.model.tree import Tree
@@ -102,10 +102,10 @@ def shared_fields(mechanism: Tree, limits: bool = True) -> tuple[tuple[str, Any]
     return ("names", mechanism.names), ("limits", np.stack([ranges.low, ranges.high], axis=1))
 
 
-def solution_rows(mechanism: Tree, **_: Any) -> dict[str, Output]:
+def solution_rows(mechanism: Tree, **_: Any) -> dict[str, GraphOutput]:
     """What a solution has in graphs of `torch.compile`."""
     kinds = dict(zip(ROWS, DTYPES, strict=True)) | {"reason": tuple(REASONS)}
-    return {name: Output((mechanism.nq,) if name == "q" else (), kind, name == "q") for name, kind in kinds.items()}
+    return {name: GraphOutput((mechanism.nq,) if name == "q" else (), kind, name == "q") for name, kind in kinds.items()}
 
 
 def solution_in_graph(mechanism: Tree, tensors: dict[str, Any], options: dict[str, Any], **rows: Any) -> GraphSolution:
@@ -164,7 +164,7 @@ def solve_parts(solve: Callable[..., Solution], mechanism: Tree, **parts: Any) -
     return solve(mechanism, constraints, **options)
 
 
-def parts_rows(mechanism: Tree, **parts: Any) -> dict[str, Output]:
+def parts_rows(mechanism: Tree, **parts: Any) -> dict[str, GraphOutput]:
     """What a solution for them has in graphs; with weights or priorities that of a `PrioritySolution`."""
     shapes = tuple((name, part) for name, part in parts.items() if "]." in name)
     levels = _described(mechanism, shapes, tuple(parts), *parts.values())[0]
@@ -172,9 +172,9 @@ def parts_rows(mechanism: Tree, **parts: Any) -> dict[str, Output]:
         return solution_rows(mechanism)
     each = (len(np.unique(levels)),)
     rows = {
-        "constraint_errors": Output((len(levels), 2), differentiable=False),
-        "levels": Output(each, differentiable=False),
-        "at_rest": Output(each, "bool"),
+        "constraint_errors": GraphOutput((len(levels), 2), differentiable=False),
+        "levels": GraphOutput(each, differentiable=False),
+        "at_rest": GraphOutput(each, "bool"),
     }
     return solution_rows(mechanism) | rows
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise import arrays
 from linkwise.algorithm import kernel_of
-from linkwise.arrays import DifferentiableFramework, Framework, Output, Signature
+from linkwise.arrays import DifferentiableFramework, Framework, GraphOutput, Signature
 from linkwise.errors import ArgumentError, LinkwiseError, shown
 from linkwise.extras import quadratic_programs
 from linkwise.inverse_kinematics.velocity.kernel import DIAGNOSTICS, RANK, motion_kernel
@@ -356,11 +356,11 @@ def _bias(task: VelocityTask, states: list[FloatArray]) -> FloatArray:
     return np.asarray((rate @ states[1][..., None])[..., 0])
 
 
-def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str, Output]:
+def velocity_rows(mechanism: Tree, *, limits: str | None, **_: Any) -> dict[str, GraphOutput]:
     """What a solution has in graphs of `torch.compile`."""
-    n, six, flag = (mechanism.nv,), (6,), Output(kind="bool")
+    n, six, flag = (mechanism.nv,), (6,), GraphOutput(kind="bool")
     rows = {"rates": n, "achieved": six, "diagnostics": (len(DIAGNOSTICS),), "low": n, "high": n}
-    return {name: Output(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": Output(n, "bool")}
+    return {name: GraphOutput(shape) for name, shape in rows.items()} | {"exact": flag, "saturated": GraphOutput(n, "bool")}
 
 
 def velocities_in_graph(

@@ -46,7 +46,7 @@ def _primitive(shape: Shape, link: int, pose: FloatArray, plain: Colour, role: s
     return Primitive(link, kind, role, size, frame, (red, green, blue), link, None, opacity)
 
 
-class Distances(Protocol):
+class DistanceResult(Protocol):
     """Those of pairs at one configuration, in the plane or in space."""
 
     @property
@@ -80,7 +80,7 @@ class NearestPoints(NamedTuple):
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
-    def of(cls, result: Distances) -> NearestPoints:
+    def of(cls, result: DistanceResult) -> NearestPoints:
         """Those of distances that were measured."""
         order = np.argsort(result.distance)[:NEAREST]
         return cls(result.points[order], result.distance[order], tuple(result.pairs[k] for k in order))
