@@ -19,6 +19,15 @@ from linkwise.spatial.scalar import FloatArray
 LOWERING = "1"
 
 
+#: (advance, weight, delay) of each stage of an integrator, in steps: see `RolloutProgram`.
+Coefficients = tuple[tuple[float, float, float], ...]
+
+
+def scaled(coefficients: Coefficients, step: float) -> Coefficients:
+    """The coefficients for steps of this length, s."""
+    return tuple((step * a, step * b, step * c) for a, b, c in coefficients)
+
+
 @dataclass(frozen=True)
 class RolloutProgram:
     """What a step is made of.
@@ -40,7 +49,7 @@ class RolloutProgram:
     """
 
     stage: Tape
-    coefficients: tuple[tuple[float, float, float], ...]
+    coefficients: Coefficients
     law: Tape | None = None
     finish: Tape | None = None
     hold: bool = True
@@ -78,10 +87,6 @@ class RolloutProgram:
         tapes = [(name, tape.digest) for name, tape in self.tapes.items()]
         text = repr((LOWERING, tapes, len(self.coefficients), self.hold))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def scaled(self, step: float) -> tuple[tuple[float, float, float], ...]:
-        """The coefficients for steps of this length, s."""
-        return tuple((step * a, step * b, step * c) for a, b, c in self.coefficients)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.kernel import Kernel
-from linkwise.kernel.rollout import Recorded, RolloutProgram
+from linkwise.kernel.rollout import Coefficients, Recorded, RolloutProgram, scaled
 from linkwise.simulation.integrators import INTEGRATORS, Phase
 from linkwise.simulation.plant import BatchPlant, Plant
 from linkwise.simulation.torque import Feedback, TorqueFunction
@@ -34,7 +34,7 @@ class Steps:
     stage: Callable[..., Any]
     finish: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
     law: Kernel | None
-    coefficients: tuple[tuple[float, float, float], ...]
+    coefficients: Coefficients
     hold: bool
 
 
@@ -92,7 +92,7 @@ class PythonRollout:
         function: TorqueFunction | None = None,
     ) -> Recorded:
         """Integrate; all as in `Rollout`. A function gives the torque in the place of the law."""
-        stage, coefficients = self.steps.stage, [tuple(step * c for c in stage) for stage in self.steps.coefficients]
+        stage, coefficients = self.steps.stage, scaled(self.steps.coefficients, step)
         recorded = Recorded.empty(len(q), steps // record + 1, q.shape[1], qd.shape[1])
         with np.errstate(all="ignore"):
             for k in range(steps + 1):

@@ -120,7 +120,7 @@ def simulate(
     backend : {"llvm", "numpy"}, optional
         How it is computed; LLVM wherever llvmlite is installed. Where forward dynamics loop over the bodies, from 32 of them
         on, explicit methods take their steps in Python by default, and nothing is compiled; "llvm" compiles them for the
-        mechanism, in seconds to minutes, and is 2 to 5 times as fast then.
+        mechanism, in seconds to minutes, and is 1.5 to 4.5 times as fast then.
     friction : {"sign", "stiction"}
         What Coulomb friction is at rest. "sign": none, as in `Mechanism.forward_dynamics`; a joint chatters where it would
         stick, or creeps if its motor has a `transition_speed`. "stiction": what holds the joint, up to the breakaway

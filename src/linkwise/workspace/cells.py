@@ -42,8 +42,8 @@ Places = npt.NDArray[np.intp]
 class Cells:
     """An archive of postures over a grid.
 
-    The first joint, where the grid lies about its axis, stands in the middle of its range in all of them: what it reaches by
-    turning is told by `covered`.
+    The first joint, where the grid lies about its axis, stands in the middle of its range in all of them: `covered` says
+    what it reaches by turning.
 
     Attributes
     ----------

@@ -93,7 +93,7 @@ class ClosedPostures(Postures):
 
     @cached_property
     def closed_kernel(self) -> Kernel:
-        """From q (nq,) to position (3,), z axis (3,), manipulability of the frame, and how well speeds are told apart."""
+        """From q (nq,) to position (3,), z axis (3,), manipulability of the frame, and the condition of its velocities."""
         outputs = {"p": (3,), "z": (3,), "w": (), "spread": (), "left": ()}
         return Kernel(trace(self._closed_place, "closed_posture", {"q": (self.tree.nq,)}, outputs))
 

@@ -14,7 +14,7 @@ from linkwise.model.joints.joint import Joint as Joint
 from linkwise.model.joints.joint import joint as joint
 from linkwise.model.joints.joint import make_joint as make_joint
 
-#: The kind of joint where none is said, and that of a link which does not move on its parent.
+#: The kind of joint where a link names none, and that of a link which does not move on its parent.
 DEFAULT, RIGID = Revolute.kind, Fixed.kind
 
 #: The joint between the ground and a base that floats.

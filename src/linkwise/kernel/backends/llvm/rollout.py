@@ -21,7 +21,7 @@ from linkwise.kernel.backends.llvm.loading import load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, port, set_constants
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.rollout import Recorded, RolloutProgram
+from linkwise.kernel.rollout import Recorded, RolloutProgram, scaled
 from linkwise.spatial.scalar import FloatArray
 
 #: Steps of one call into machine code: between two calls Python sees to signals.
@@ -296,7 +296,7 @@ def table_of(
     program: RolloutProgram, head: Sequence[int], step: float, ports: Sequence[Sequence[int]]
 ) -> npt.NDArray[np.int64]:
     """The table that the machine code reads: the numbers of `HEAD`, those of the stages, those of the arrays."""
-    stages = [bits(number) for stage in program.scaled(step) for number in stage]
+    stages = [bits(number) for stage in scaled(program.coefficients, step) for number in stage]
     return np.array([*head, *stages, *(word for port in ports for word in port)], dtype=np.int64)
 
 
