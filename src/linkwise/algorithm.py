@@ -29,7 +29,7 @@ from linkwise.kernel.cache import directory
 from linkwise.kernel.deferred_tape import kept_tape
 from linkwise.kernel.gufunc import Entry, call_in_graph, documentation, is_single, make_callable, no_entry, usable
 from linkwise.kernel.sources import is_own, sources_digest
-from linkwise.kernel.tape import Shape
+from linkwise.kernel.tape import Shape, without_collection
 from linkwise.model.coupling import coupling
 from linkwise.model.digest import digest, digest_of
 from linkwise.model.loop import CLOSURE_ROWS
@@ -288,6 +288,7 @@ def algorithm_options(tree: Tree, declared: Algorithm, options: Mapping[str, Any
     return chosen
 
 
+@without_collection()
 def _compile(tree: Tree, declared: Algorithm, backend: str | None, options: dict[str, Any], tier: str | None) -> Kernel:
     if tier is not None and tier not in TIERS:
         raise ArgumentError(f"{declared.name}: tier is {shown(tier)}; expected {choices(TIERS)}")

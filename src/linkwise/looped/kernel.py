@@ -23,6 +23,7 @@ from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.kernel import DerivativeProduct
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
 from linkwise.kernel.sources import is_own, sources_digest
+from linkwise.kernel.tape import without_collection
 from linkwise.model.body import moving_bodies
 from linkwise.model.coupling import Coupling, coupling
 from linkwise.model.digest import digest, digest_of
@@ -200,6 +201,7 @@ def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: La
     return gufunc(kernel.code, data(), kernel.doc)
 
 
+@without_collection()
 def data_of(
     tree: Tree,
     declared: Algorithm,

@@ -46,17 +46,18 @@ def kind_of(body: Body) -> RowKind | None:
     return _KINDS["sliding"]
 
 
-def _twisted(placement: FloatArray) -> FloatArray | None:
-    """The pose (3, 4) of a body whose kind is twisted, with a, sin(alpha), cos(alpha), d in row 2; None where it is none."""
-    (xx, xy, xz, _), (yx, *_), (zx, sine, cosine, _) = placement[:3].tolist()
-    if xx != 1.0 or any((xy, xz, yx, zx)):
-        return None
-    a, beside, d = (placement[:3, :3].T @ placement[:3, 3]).tolist()
-    if abs(beside) > _TURNED * max(abs(a), abs(beside), abs(d)):
-        return None
-    pose = np.zeros((3, 4))
-    pose[2] = a, sine, cosine, d
-    return pose
+def _twisted(placements: FloatArray) -> tuple[npt.NDArray[np.bool_], FloatArray]:
+    """Which of the bodies have a kind that is twisted, and the poses (N, 3, 4) of these.
+
+    Row 2 of each holds a, sin(alpha), cos(alpha), d.
+    """
+    turns, steps = placements[:, :3, :3], placements[:, :3, 3]
+    a, beside, d = np.einsum("nji,nj->in", turns, steps)
+    about_x = (turns[:, 0] == (1.0, 0.0, 0.0)).all(axis=1) & (turns[:, 1:, 0] == 0.0).all(axis=1)
+    lengths = np.max(np.abs((a, beside, d)), axis=0)
+    poses = np.zeros((len(placements), 3, 4))
+    poses[:, 2] = np.transpose((a, turns[:, 2, 1], turns[:, 2, 2], d))
+    return about_x & (np.abs(beside) <= _TURNED * lengths), poses
 
 
 @dataclass
@@ -136,7 +137,7 @@ class MechanismRows:
         tree, bodies = self.tree, self.bodies
         place = {-1: -1, **{k: index for index, k in enumerate(self.kept)}}
         makers: dict[str, Callable[[], list[RowData]]] = {
-            "bodies": lambda: [self._body(k, place) for k in self.kept],
+            "bodies": lambda: self._bodies(place),
             "frames": lambda: [RowData(-1, PLAIN[0], {"pose": self.frame[1][:3]}, body=place.get(self.frame[0], -1))],
             "links": lambda: _links(tree, bodies),
             "rotors": lambda: _rotors(tree, bodies),
@@ -147,19 +148,27 @@ class MechanismRows:
         }
         return makers[name]()
 
-    def _body(self, k: int, place: Mapping[int, int]) -> RowData:
-        body, inertia = self.bodies.bodies[k], self.bodies.bodies[k].inertia
-        if self.options.get("link", BASE) not in {BASE, TOOL} and not self.path:  # what the link does not carry has no mass
-            inertia = np.zeros((4, 4), dtype=object)
-            inertia[:, 3] = inertia[3] = self.moments[k + 1]
-        kind, of_joint = self.traced.by_link.get(body.link, (kind_of(body) or RowKind("other", joint=body.joint), ()))
-        pose = _twisted(body.placement) if self.twisted and kind is _KINDS["turning"] else None
-        if pose is not None:
-            kind = _KINDS["turning about a twisted axis"]
-        numbers = {"pose": body.placement[:3] if pose is None else pose, "angle": body.angle, "pitch": body.pitch}
-        numbers["inertia"] = _ten(inertia)
-        numbers["joint"] = of_joint
-        return RowData(place[body.parent], kind, numbers, body.position, body.speed)
+    def _bodies(self, place: Mapping[int, int]) -> list[RowData]:
+        bodies = [self.bodies.bodies[k] for k in self.kept]
+        placements = [body.placement for body in bodies if self.twisted]
+        twisted, poses = _twisted(np.array(placements, dtype=np.float64).reshape(-1, 4, 4))
+        rows = []
+        for index, (k, body) in enumerate(zip(self.kept, bodies, strict=True)):
+            kind, of_joint = self.traced.by_link.get(body.link, (kind_of(body) or RowKind("other", joint=body.joint), ()))
+            numbers = {"pose": body.placement[:3], "angle": body.angle, "pitch": body.pitch}
+            if self.twisted and kind is _KINDS["turning"] and twisted[index]:
+                kind, numbers["pose"] = _KINDS["turning about a twisted axis"], poses[index]
+            numbers |= {"inertia": _ten(self._inertia(k)), "joint": of_joint}
+            rows.append(RowData(place[body.parent], kind, numbers, body.position, body.speed))
+        return rows
+
+    def _inertia(self, k: int) -> Array:
+        """The pseudo-inertia (4, 4) of a body that counts: what the link in question does not carry has no mass."""
+        if self.options.get("link", BASE) in {BASE, TOOL} or self.path:
+            return self.bodies.bodies[k].inertia
+        inertia = np.zeros((4, 4), dtype=object)
+        inertia[:, 3] = inertia[3] = self.moments[k + 1]
+        return inertia
 
     def data(self, tables: Iterable[str], constants: Iterable[str], *, sparse: bool) -> LoopedData:
         """Tables in arrays, as machine code reads them; constants of the mechanism that are not asked for are zeros."""
