@@ -19,6 +19,7 @@ from linkwise.kernel import cache as disk
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.backends.llvm import loaders
 from linkwise.kernel.backends.llvm.looped_loading import LoopedCode, entry, gufunc
+from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kernel.deferred_tape import DeferredTape
 from linkwise.kernel.kernel import DerivativeProduct
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
@@ -197,7 +198,8 @@ def rows_for(tree: Tree, declared: Algorithm, options: Mapping[str, Any], *, twi
 def _ufunc(tree: Tree, declared: Algorithm, options: Mapping[str, Any], data: Lazy[LoopedData], kernel: LoopedKernel) -> Any:
     """The gufunc; where joints follow others what spreads and gathers around it."""
     if tree.coupled:
-        return Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
+        computed = Coupled(tree, declared, options) if declared.spread else CoupledAcceleration(tree, declared, options)
+        return python_gufunc(kernel.tape, computed, kernel.doc)
     return gufunc(kernel.code, data(), kernel.doc)
 
 
@@ -222,7 +224,7 @@ def data_of(
 
 
 class Coupled:
-    """A function of a mechanism with joints that follow others, by that of the mechanism with every joint free.
+    """A function of rows of a mechanism with joints that follow others, by that of the mechanism with every joint free.
 
     Numbers are spread and gathered element by element, so that a batch gives what a loop gives.
     """
@@ -232,14 +234,12 @@ class Coupled:
         self.kernel = LoopedKernel(self.coupling.uncoupled, declared, options)
         self.spread = _Spread(self.coupling)
 
-    def __call__(self, *args: Any, out: Any = None) -> Any:
-        """Compute, as the gufunc does."""
+    def __call__(self, *args: FloatArray) -> tuple[FloatArray, ...]:
+        """Compute many rows."""
         shapes = self.declared.inputs.values()
-        arrays = [self.spread.out(np.asarray(arg), shape) for arg, shape in zip(args, shapes, strict=True)]
-        results = self.kernel(*arrays)
+        results = self.kernel(*(self.spread.out(arg, shape) for arg, shape in zip(args, shapes, strict=True)))
         parts = results if isinstance(results, tuple) else (results,)
-        pairs = zip(parts, self.declared.outputs.values(), strict=True)
-        return _delivered(tuple(self.spread.gathered(part, shape) for part, shape in pairs), out)
+        return tuple(map(self.spread.gathered, parts, self.declared.outputs.values()))
 
 
 class CoupledAcceleration:
@@ -257,26 +257,17 @@ class CoupledAcceleration:
     def _looped(self, name: str, options: Mapping[str, Any]) -> Kernel:
         return algorithm.kernel_of(self.tree, name, None, options, "looped")
 
-    def __call__(self, q: Any, qd: Any, tau: Any, *external: Any, out: Any = None) -> Any:
-        """Compute, as the gufunc does."""
+    def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[FloatArray, ...]:
+        """Compute many rows."""
         mass = self.mass(q)
-        left = np.asarray(tau) - self.efforts(q, qd, np.zeros_like(qd), *external)
+        with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
+            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+        left = tau - self.efforts(q, qd, np.zeros_like(qd), *external)
         qdd = np.linalg.solve(mass, left[..., None])[..., 0]
-        results: tuple[FloatArray, ...] = (qdd,)
-        if self.derivatives:
-            by_q, by_qd, mass = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
-            results = (-np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass))
-        return _delivered(results, out)
-
-
-def _delivered(results: tuple[FloatArray, ...], out: Any) -> Any:
-    """Results as a gufunc returns them; in arrays that were given for them."""
-    if out is not None:
-        targets = out if isinstance(out, tuple) else (out,)
-        for target, value in zip(targets, results, strict=True):
-            target[...] = value
-        results = targets
-    return results if len(results) > 1 else results[0]
+        if not self.derivatives:
+            return (qdd,)
+        by_q, by_qd, _ = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
+        return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
 
 
 class _Spread:

@@ -112,6 +112,12 @@ def function(tape: Tape) -> Callable[..., Any]:
     return compiled_function
 
 
+def python_gufunc(tape: Tape, computed: Callable[..., Any], doc: str) -> Any:
+    """A gufunc of the shapes of a tape whose loops call a Python function of many rows."""
+    memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
+    return make(memory, len(tape.inputs), len(tape.outputs))
+
+
 def loop(tape: Tape, dtype: str, compiled: Callable[..., Any] | None = None) -> Any:
     """Wrap the NumPy lowering, which may be made already, as the inner loop of a gufunc, for machines without llvmlite."""
     return LOOP(_inner(tape, compiled or function(tape), np.dtype(dtype)))
@@ -171,13 +177,7 @@ class NumPy(Backend):
 
     def build(self, tape: Tape, doc: str, lanes: int | None) -> CompiledKernel:
         """A gufunc whose loops call the Python function."""
-
-        def ufunc() -> Any:
-            computed = function(tape)
-            memory = Memory(tape, [(dtype, loop(tape, dtype, computed)) for dtype in ("float32", "float64")], doc)
-            return make(memory, len(tape.inputs), len(tape.outputs))
-
-        return CompiledKernel(Lazy(ufunc))
+        return CompiledKernel(Lazy(lambda: python_gufunc(tape, function(tape), doc)))
 
     def iteration(self, program: IterationProgram, lanes: int | None) -> Callable[..., FloatArray]:
         """All tasks that are left take a step at once, start after start."""
