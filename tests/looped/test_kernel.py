@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,10 @@ def test_joints_that_follow_others_are_called_as_all_are() -> None:
     assert all(map(np.array_equal, results, kernel(q, qd, tau)))
     single = mech.kernel("inverse_dynamics", tier="looped")
     assert np.array_equal(single(q.astype(np.float32), qd, tau), single(q.astype(np.float32).astype(float), qd, tau))
+    known = weakref.ref(mech)
+    del mech, mass, kernel, single
+    gc.collect()
+    assert known() is None, "nothing keeps it"
 
 
 def test_a_singular_mass_matrix_stays_in_its_row() -> None:

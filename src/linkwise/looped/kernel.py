@@ -246,27 +246,26 @@ class CoupledAcceleration:
     """Forward dynamics of a mechanism with joints that follow others, or its derivatives.
 
     M qdd = tau - bias, with what `Coupled` gives of both; M is solved with by LAPACK, for it has no zeros that are known.
+    The gufunc that holds it must not lead back to the mechanism, for the garbage collector does not look into one.
     """
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any]) -> None:
-        self.tree, self.derivatives = tree, declared.name.endswith("derivatives")
-        loaded = "external" in declared.inputs
-        self.efforts = self._looped("inverse_dynamics_external" if loaded else "inverse_dynamics", options)
-        self.mass = self._looped("mass_matrix", {})
-
-    def _looped(self, name: str, options: Mapping[str, Any]) -> Kernel:
-        return algorithm.kernel_of(self.tree, name, None, options, "looped")
+        stem = "inverse_dynamics"
+        efforts = algorithm.with_external(stem) if "external" in declared.inputs else stem
+        self.efforts = Coupled(tree, algorithm.find(efforts), options)
+        self.mass = Coupled(tree, algorithm.find("mass_matrix"), {})
+        slopes = f"{stem}_derivatives" if declared.name.endswith("derivatives") else None
+        self.slopes = Coupled(tree, algorithm.find(slopes), {}) if slopes else None
 
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[FloatArray, ...]:
         """Compute many rows."""
-        mass = self.mass(q)
+        (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
         with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
             mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-        left = tau - self.efforts(q, qd, np.zeros_like(qd), *external)
-        qdd = np.linalg.solve(mass, left[..., None])[..., 0]
-        if not self.derivatives:
+        qdd = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
+        if self.slopes is None:
             return (qdd,)
-        by_q, by_qd, _ = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
+        by_q, by_qd, _ = self.slopes(q, qd, qdd)
         return -np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass)
 
 
