@@ -257,12 +257,12 @@ class CoupledAcceleration:
         slopes = f"{stem}_derivatives" if declared.name.endswith("derivatives") else None
         self.slopes = Coupled(tree, algorithm.find(slopes), {}) if slopes else None
 
-    def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[FloatArray, ...]:
+    def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
         with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
             mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-        qdd = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
+        qdd: Any = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
         if self.slopes is None:
             return (qdd,)
         by_q, by_qd, _ = self.slopes(q, qd, qdd)
