@@ -260,9 +260,13 @@ class CoupledAcceleration:
     def __call__(self, q: FloatArray, qd: FloatArray, tau: FloatArray, *external: FloatArray) -> tuple[Any, ...]:
         """Compute many rows."""
         (mass,), (efforts,) = self.mass(q), self.efforts(q, qd, np.zeros_like(qd), *external)
-        with np.errstate(invalid="ignore"):  # (NumPy would leave all rows for a singular matrix in one of them)
-            mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
-        qdd: Any = np.linalg.solve(mass, (tau - efforts)[..., None])[..., 0]
+        left = (tau - efforts)[..., None]
+        try:
+            qdd: Any = np.linalg.solve(mass, left)[..., 0]
+        except np.linalg.LinAlgError:  # (NumPy leaves all rows for a singular matrix in one of them)
+            with np.errstate(invalid="ignore"):
+                mass[np.linalg.slogdet(mass)[0] == 0.0] = np.nan
+            qdd = np.linalg.solve(mass, left)[..., 0]
         if self.slopes is None:
             return (qdd,)
         by_q, by_qd, _ = self.slopes(q, qd, qdd)
