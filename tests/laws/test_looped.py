@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import hypothesis.strategies as st
@@ -255,3 +256,22 @@ def test_kernels_pickle_and_refuse() -> None:
     for mechanism, name, tier, message in cases:
         with pytest.raises(lw.errors.ArgumentError, match=message):
             mechanism.kernel(name, tier=tier)
+
+
+@pytest.mark.parametrize(("name", "option"), [("jacobian", "frame"), ("jacobian_dot", "frame"), ("momentum", "about")])
+@pytest.mark.parametrize("wrong", ["World", 1, ["body"]])
+def test_options_that_there_are_not(name: str, option: str, wrong: Any) -> None:
+    """What steps do not know is no frame of another name."""
+    mech = lw.robots.planar_2r()
+    for kernel in (mech.kernel, partial(mech.kernel, tier="looped"), lw.stack([mech, mech]).kernel):
+        with pytest.raises(lw.errors.ArgumentError, match=f"{option} is .*expected"):
+            kernel(name, **{option: wrong})
+
+
+@pytest.mark.parametrize("tier", ["straight", "looped"])
+def test_no_wrenches_at_all(tier: str) -> None:
+    with pytest.raises(lw.errors.ArgumentError, match=r"wrenches is \(\); expected one"):
+        lw.robots.planar_2r().kernel("inverse_dynamics_external", tier=tier, wrenches=())
+    arms = lw.stack([lw.robots.planar_2r()] * 2)
+    tau = arms.kernel("inverse_dynamics_external", wrenches=[(0, "body")])([0.1, 0.2], [0, 0], [0, 0], np.ones((1, 6)))
+    assert tau.shape == (2, 2)

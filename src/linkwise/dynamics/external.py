@@ -199,6 +199,8 @@ def wrench_frames(tree: Tree, wrenches: Any) -> Wrenches:
         return None
     if isinstance(wrenches, str):
         wrenches = [(k, wrenches) for k in range(len(tree.links))]
+    if not wrenches:
+        raise ArgumentError(f"wrenches is {wrenches!r}; expected one link and its axes, or more")
     for _, axes in wrenches:
         choice("wrenches: axes", axes, AXES)
     frames = [name if name == TOOL else tree.link_index(name) for name, _ in wrenches]

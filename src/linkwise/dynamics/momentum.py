@@ -7,13 +7,13 @@ import numpy as np
 from linkwise.algorithm import algorithm
 from linkwise.dynamics.center_of_mass import center, first_moments, some_mass
 from linkwise.dynamics.newton_euler import ZERO, moving, spin
-from linkwise.errors import ArgumentError, choices
 from linkwise.model.body import moving_bodies
 from linkwise.model.body_transform import joint_transforms
 from linkwise.model.tree import Tree
 from linkwise.spatial.rotation import cross
 from linkwise.spatial.scalar import Array
 from linkwise.spatial.spatial_vectors import inertia_times
+from linkwise.spatial.validation import choice
 from linkwise.sweeps.drivers import Row, Sweeps, looped
 from linkwise.sweeps.tables import moments_of
 from linkwise.sweeps.unrolled import unrolled
@@ -36,8 +36,6 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
     >>> arm.momentum([0.0, 0.0], [1.0, 0.0]).round(3) + 0.0
     array([0.   , 2.   , 0.   , 0.   , 0.   , 2.667])
     """
-    if about not in POINTS:
-        raise ArgumentError(f"about is {about!r}; expected {choices(POINTS)}")
     bodies = moving_bodies(tree)
     if about == "com":
         some_mass(tree, sum(moment[3] for moment in moments_of(tree, bodies, "base")))
@@ -47,6 +45,7 @@ def momentum(tree: Tree, q: Array, qd: Array, *, about: str = "origin") -> Array
 @looped("momentum", moment=True)
 def momentum_in_steps(sweeps: Sweeps, *, about: str = "origin") -> None:
     """The sum of I v over the bodies, and the spin of rotors, about the world's origin or the centre of mass."""
+    choice("about", about, POINTS)
 
     def outward(body: Row) -> None:
         body["velocity"] = moving(body)

@@ -65,6 +65,7 @@ def jacobian(tree: Tree, q: Array, *, link: int | str = "tool", frame: str = "wo
 @looped("jacobian", path=True)
 def jacobian_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
     """Column by column from the poses of the bodies (D. E. Whitney, 1972)."""
+    check_frame(frame)
     sweeps.ground(world=np.eye(4)[:3])
     sweeps.temporary("tip", 3, 4)
     sweeps.outward(lambda body: at_rest(body_pose(body)))

@@ -32,7 +32,6 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = "tool", f
            [ 0.,  0.],
            [ 0.,  0.]])
     """
-    check_frame(frame)
     bodies = moving_bodies(tree)
     options = {} if frame == "world" else {"frame": frame}
     poses = body_poses(bodies, q, bodies.path(frame_of(tree, bodies, link)[0]))
@@ -43,6 +42,7 @@ def jacobian_dot(tree: Tree, q: Array, qd: Array, *, link: int | str = "tool", f
 @looped("jacobian_dot", path=True)
 def jacobian_dot_in_steps(sweeps: Sweeps, *, frame: str = "world") -> None:
     """The rate of each column."""
+    check_frame(frame)
     zero = np.zeros(3)
     sweeps.ground(world=np.eye(4)[:3], omega=zero, speed=zero)
     sweeps.temporary("tip", 3, 4)

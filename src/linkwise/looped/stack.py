@@ -60,9 +60,10 @@ class Stack:
             arrays.refuse(arrays.no_graph(f"{name} of a stack"))
         if name not in LOOPED:
             raise ArgumentError(f"stack: no algorithm {name!r} that loops over bodies; there is {members(sorted(LOOPED))}")
-        key = (name, *options.items())
+        chosen = algorithm_options(self.mechanisms[0], find(name), options)
+        key = (name, *chosen.items())
         if key not in self._functions:
-            self._functions[key] = _StackedFunction(self, name, options)
+            self._functions[key] = _StackedFunction(self, name, chosen)
         return self._functions[key]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -94,10 +95,9 @@ class Stack:
 class _StackedFunction:
     """One algorithm on a stack: the gufunc whose first input is the constants of each mechanism."""
 
-    def __init__(self, whole: Stack, name: str, options: dict[str, Any]) -> None:
+    def __init__(self, whole: Stack, name: str, chosen: dict[str, Any]) -> None:
         first, declared = whole.mechanisms[0], find(name)
-        self.kernel = LoopedKernel(first, declared, algorithm_options(first, declared, options))
-        chosen = self.kernel.arguments[2]
+        self.kernel = LoopedKernel(first, declared, chosen)
         for mechanism in whole.mechanisms:
             reason = refused(mechanism, declared, chosen) or ("joints follow others" if mechanism.coupled else "")
             if reason:
