@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import weakref
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from click.testing import CliRunner
 import linkwise as lw
 from linkwise.cli.command import Commands
 from linkwise.kernel import cache
+from linkwise.kernel.backends.llvm import looped_loading
 from linkwise.kernel.looped import ProgramLayout
 from linkwise.looped import kernel as sweeps
 from linkwise.spatial.transform import translation
@@ -249,3 +252,13 @@ def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(cache.VARIABLE, "")
     assert "switched off" in str(CliRunner().invoke(command, []).exception)
     sweeps.kept_code.cache_clear()
+
+
+def test_solvers_of_texts_that_changed_since_the_process_began_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No digest of the sources is known then; that of the program tells two apart."""
+    layout = sweeps.code_of("gravity_torque", (), single=True).layout
+    monkeypatch.setattr(looped_loading, "sources_digest", lambda: None)
+    monkeypatch.setattr(looped_loading, "load_made", lambda key, *make: key)
+    layouts = [replace(layout, length=1_000_000, digest=name) for name in ("one", "other", "one")]
+    keys = [looped_loading.LoopedCode(each, Mock()).solver() for each in layouts]
+    assert keys[0] == keys[2] != keys[1]

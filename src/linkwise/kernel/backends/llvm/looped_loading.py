@@ -72,8 +72,9 @@ class LoopedCode:
         variant = (f"solver {dtype}", None, False)
         with self._lock:
             if variant not in self._loaded:
+                known = sources_digest() or self.layout.digest  # (variants of one text share it)
                 key = processor.machine_key(
-                    f"solver {self.layout.name} {list(self.layout.words)} {looped.LOOPED} {sources_digest()}", dtype
+                    f"solver {self.layout.name} {list(self.layout.words)} {looped.LOOPED} {known}", dtype
                 )
                 self._loaded[variant] = load_made(key, lambda: looped.solver_code(self._program(), dtype, None))
             return self._loaded[variant]
