@@ -79,8 +79,7 @@ class LinearSolveWriter:
     def _up_with(self, name: str, start: str, values: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
         """The same with values that change on the way: their names in the loop and after it, and what they become there."""
         t, before = self.t, self.t.block
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
+        t.go_on(f"{name}.test")
         place = len(t.lines)
         t.do(f"%{name}.more = icmp sge i64 %{name}.k, 0")
         t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
@@ -103,8 +102,7 @@ class LinearSolveWriter:
         It yields an iterator of both cases, (child, parent) and (row, "").
         """
         t, before, step = self.t, self.t.block, -1 if inward else 1
-        t.do(f"br label %{name}.test")
-        t.start(f"{name}.test")
+        t.go_on(f"{name}.test")
         place = len(t.lines)
         at = f"%{name}.at"
         t.do(f"%{name}.more = icmp {'sge' if inward else 'sle'} i64 {at}, {0 if inward else top}")
@@ -189,8 +187,7 @@ class LinearSolveWriter:
     def _last_of(self, name: str, first: str, count: int) -> str:
         """Emit: which of some velocities, one after the other, comes last in the order, as its number there."""
         t, before = self.t, self.t.block
-        t.do(f"br label %{name}.seek")
-        t.start(f"{name}.seek")
+        t.go_on(f"{name}.seek")
         below = f"%{name}.below"
         t.do(f"%{name}.top = phi i64 [ {self.last}, %{before} ], [ {below}, %{name}.seek ]")
         t.do(f"{below} = sub i64 %{name}.top, 1")

@@ -75,8 +75,7 @@ def sending(t: Text) -> str:
     t.begin()
     t.do("%above = add i64 %second, 63")
     t.do("%lines = and i64 %above, -64")
-    t.do("br label %begin")
-    t.start("begin")
+    t.go_on("begin")
     t.do("%b = phi i64 [ %first, %entry ], [ %b.next, %each ]")
     t.do("%before = icmp ult i64 %b, %second")
     t.do("br i1 %before, label %each, label %sent")
@@ -243,8 +242,7 @@ class ArgumentPorts:
         name, source, target = ("in", here, buffer) if inward else ("out", buffer, here)
         copied = f"ptr {source}, i64 %lanes, i64 {row}, ptr {core}, ptr @dims_{s}_{k}, ptr {target}"
         t.do(f"call void {t.runtime(f'copy_{name}')}({copied})")
-        t.do(f"br label %moved{k}")
-        t.start(f"moved{k}")
+        t.go_on(f"moved{k}")
 
     def _rows(self, k: int, here: str, row: str, packed: str, buffer: str, *, inward: bool) -> None:
         """Move rows whose elements lie side by side; where some lanes are spare, the last row stands for theirs.
@@ -261,8 +259,7 @@ class ArgumentPorts:
             sources[f"stage{k}"] = self._stage(k)
         t.do(f"br label %move{k}")
         sources[f"few{k}.rows"] = self._pointers(f"few{k}.rows", here, row, clamped=True)
-        t.do(f"br label %move{k}")
-        t.start(f"move{k}")
+        t.go_on(f"move{k}")
         rows = []
         for lane in range(t.width):
             values = [f"[ {pointers[lane]}, %{block} ]" for block, pointers in sources.items()]
@@ -383,8 +380,7 @@ class _Loop:
             self._clear_loose(block)
             set_constants(t, self.tape, block, looped=True, unread=unread(self.ports.columns, self.ports.firsts))
         before = t.block
-        t.do("br label %round")
-        t.start("round")
+        t.go_on("round")
         t.do(f"%done = phi i64 [ 0, %{before} ], [ %next, %written ]")
         t.do("%left = sub i64 %count, %done")
         t.do("%more = icmp sgt i64 %left, 0")
@@ -397,8 +393,7 @@ class _Loop:
         self._move("pack", "in")
         t.do(f"call void @blocks_{t.tag}(ptr %in, ptr %out, ptr %space, i64 %blocks)")
         self._move("unpack", "out")
-        t.do("br label %written")
-        t.start("written")
+        t.go_on("written")
         t.do("%next = add i64 %done, %rows")
         t.do("br label %round")
         t.start("end")
@@ -408,8 +403,7 @@ class _Loop:
             t.start("fence")  # what was written past the caches is seen by other threads before what comes after
             self.ports.finish()
             t.do("fence seq_cst")
-            t.do("br label %finish")
-            t.start("finish")
+            t.go_on("finish")
         if on_heap:
             t.do(f"call void {t.runtime('free')}(ptr %memory)")
         t.do("ret void")
@@ -420,14 +414,9 @@ class _Loop:
         for k, columns in enumerate(ports.columns):
             if columns is None or not columns.cleared:
                 continue
-            label = f"zeros{t.names}"
             tight = t.load("i64", "%cores", k * (DIMENSIONS + 1) + DIMENSIONS)
-            loose = t.emit(f"icmp eq i64 {tight}, 0")
-            t.do(f"br i1 {loose}, label %{label}, label %{label}.done")
-            t.start(label)
-            clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
-            t.do(f"br label %{label}.done")
-            t.start(f"{label}.done")
+            with t.when(t.emit(f"icmp eq i64 {tight}, 0"), f"zeros{t.names}"):
+                clear(t, t.at(t.vector, block, ports.firsts[k]), ports.sizes[k] * t.vector_size)
 
     def _move(self, name: str, buffer: str) -> None:
         """Move the arguments of the blocks of this round."""

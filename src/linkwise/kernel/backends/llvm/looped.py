@@ -69,8 +69,7 @@ def solver_code(program: LoopedProgram, dtype: str, lanes: int | None) -> bytes:
     for k in solutions:
         t.start(f"solve{k}")
         t.do(f"call void @phase{k}(ptr %head, ptr %work, ptr %numbers)")
-        t.do("br label %done")
-    t.start("done")
+        t.go_on("done")
     t.do("ret void")
     head = "define void @call(ptr %head, ptr %work, ptr %numbers, i64 %phase)"
     return compiled(module([*parts, t.function(head)]))
@@ -327,5 +326,4 @@ class _Loop:
         t.start(f"{label}.loose")
         copy = t.runtime("copy_in" if direction == "pack" else "copy_out")
         t.do(f"call void {copy}(ptr {source}, i64 {lanes}, i64 {row}, ptr {strides}, ptr {dims}, ptr {target})")
-        t.do(f"br label %{label}.end")
-        t.start(f"{label}.end")
+        t.go_on(f"{label}.end")

@@ -41,8 +41,7 @@ def _motion(tape: Tape) -> str:
         stop, last = t.load("double", base["times"], "%n"), t.load("double", base["x"], "%n")
         rests = t.emit(f"fcmp oeq double {last}, 0.0")
         before = t.block
-        t.do("br label %instant")
-        t.start("instant")
+        t.go_on("instant")
         t.do(f"%i = phi i64 [ 0, %{before} ], [ %i.next, %instant.done ]")
         t.do(f"%kept = phi i64 [ 0, %{before} ], [ %at, %instant.done ]")
         time = t.load("double", base["time"], "%i")
@@ -52,16 +51,14 @@ def _motion(tape: Tape) -> str:
         t.do("%i.more = icmp ult i64 %i.next, %k")
         t.do("br i1 %i.more, label %instant, label %path.over")
         t.start("path.over")
-    t.do("br label %end")
-    t.start("end")
+    t.go_on("end")
     t.do("ret void")
     return t.function("define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")
 
 
 def _cursor(t: Text, times: str, time: str) -> None:
     """Emit: ``%at``, the last interval that does not begin after a time, the first and the last one for what is outside."""
-    t.do("br label %back")
-    t.start("back")
+    t.go_on("back")
     t.do("%low = phi i64 [ %kept, %instant ], [ %lower, %back.move ]")
     late = t.emit(f"fcmp ogt double {t.load('double', times, '%low')}, {time}")
     t.do(f"%back.more = and i1 {late}, {t.emit('icmp ugt i64 %low, 0')}")
@@ -127,5 +124,4 @@ def _instant(t: Text, tape: Tape, base: dict[str, str], time: str, stop: str, re
         for name, value in zip(MOTION.outputs, inlined(tape, t, [*ends, *everywhere]), strict=True):
             target = t.at("double", base[name], begin)
             t.do(f"call void @llvm.masked.store.{t.suffix}.p0({t.vector} {value}, ptr {target}, i32 8, {t.mask} {mask})")
-    t.do("br label %instant.done")
-    t.start("instant.done")
+    t.go_on("instant.done")

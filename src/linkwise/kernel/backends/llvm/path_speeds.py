@@ -134,8 +134,7 @@ def _fill(pointers: str, rows: Tape | None, caps: Tape, efforts: Tape | None, dr
     bits = t.emit(f"bitcast {t.mask} {over} to i{LANES}")
     stands = t.emit(f"uitofp i1 {t.emit(f'icmp eq i{LANES} {bits}, 0')} to double")
     t.do(f"store double {stands}, ptr {t.at('double', '%held', '%k')}, align 8")
-    t.do("br label %over")
-    t.start("over")
+    t.go_on("over")
     _store_cap(t, _less(t, t.get("%carry", 0), t.get("%far", 0)), "%behind")
     t.put(t.get("%near", 0), "%carry", 0)
     t.do("ret void")
@@ -147,11 +146,8 @@ def _coefficients(t: Text, name: str, matrix: str, values: list[str], kept: str)
 
     The last one is the first one of the next interval, which is kept, but in the last interval.
     """
-    t.do(f"br i1 %final, label %{name}.last, label %{name}.all")
-    t.start(f"{name}.last")
-    t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
-    t.do(f"br label %{name}.all")
-    t.start(f"{name}.all")
+    with t.when("%final", name):
+        t.put(_times(t, matrix, ROWS - 1, values), kept, 0)
     results = [*(_times(t, matrix, row, values) for row in range(ROWS - 1)), t.get(kept, 0)]
     t.put(results[0], kept, 0)
     return results
@@ -273,7 +269,6 @@ def _samples() -> str:
             for term in range(3):
                 store_lanes(t, _times(t, matrix, term, values), base["state"], at)
                 at = t.emit(f"add i64 {at}, %w")
-    t.do("br label %end")
-    t.start("end")
+    t.go_on("end")
     t.do("ret void")
     return t.function("define void @loop_double(ptr %args, ptr %dimensions, ptr %steps, ptr %data)")

@@ -192,8 +192,7 @@ def _product(t: Text, a: str | int, b: str | int) -> str | int:
 def counted(t: Text, name: str, count: object, first: object = 0) -> Iterator[str]:
     """Emit a loop from `first` to below `count`, which may be no larger."""
     before = t.block
-    t.do(f"br label %{name}.test")
-    t.start(f"{name}.test")
+    t.go_on(f"{name}.test")
     place = len(t.lines)
     t.do(f"%{name}.more = icmp slt i64 %{name}.k, {count}")
     t.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
@@ -337,8 +336,7 @@ class PhaseWriter:
         """Emit: visit the rows from one to below another, with the state in these lanes; the state that is left."""
         t, before = self.t, self.t.block
         vector = (lanes or t).vector
-        t.do(f"br label %{label}")
-        t.start(label)
+        t.go_on(label)
         place = len(t.lines)
         t.do(f"%{label}.more = icmp ne i64 %{label}.at, {stop}")
         t.do(f"br i1 %{label}.more, label %{label}.visit, label %{label}.done")
@@ -402,8 +400,7 @@ class _Panel:
                 conditions.append(t.emit(f"icmp eq i64 {other[name]}, {value if name == 'count' else t.emit(value)}"))
         together = t.all(*conditions)
         size, stop = (t.emit(f"select i1 {together}, i64 {x}, i64 {y}") for x, y in ((PANEL, 1), (row["parent"], -1)))
-        t.do("br label %panel.begin")
-        t.start("panel.begin")
+        t.go_on("panel.begin")
         t.do(f"%panel.size = phi i64 [ 1, %panel.take ], [ {size}, %panel.look ]")
         t.do(f"%panel.stop = phi i64 [ -1, %panel.take ], [ {stop}, %panel.look ]")
         t.do(f"store i64 {t.emit(f'add i64 {k}, %panel.size')}, ptr {self.until}")
@@ -427,8 +424,7 @@ class _Panel:
 
     def end(self) -> None:
         """Emit: the end of a panel."""
-        self.t.do("br label %panel.end")
-        self.t.start("panel.end")
+        self.t.go_on("panel.end")
 
 
 class _Rows:

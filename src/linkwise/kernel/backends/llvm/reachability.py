@@ -116,8 +116,7 @@ def _values() -> str:
     rate, x = t.broadcast("%rate"), t.broadcast("%x")
     gaps = [t.emit(f"fsub double {t.load('double', '%next', k)}, %x") for k in range(2)]
     sides = [(name, order, t.op("fmul", t.broadcast(gap), rate)) for (name, order), gap in zip(SIDES, gaps, strict=True)]
-    t.do("br label %test")
-    t.start("test")
+    t.go_on("test")
     t.do("%k = phi i64 [ 0, %entry ], [ %k1, %act ]")
     for name, _, first in sides:
         t.do(f"%{name} = phi {VECTOR} [ {first}, %entry ], [ %{name}.better, %act ]")

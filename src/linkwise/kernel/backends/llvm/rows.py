@@ -290,8 +290,7 @@ class Columns:
         t.do(f"br label %{label}.done")
         t.start(f"{label}.other")
         move()
-        t.do(f"br label %{label}.done")
-        t.start(f"{label}.done")
+        t.go_on(f"{label}.done")
 
 
 def columns_of(t: Text, tape: Tape, name: str, least: int) -> list[Columns | None]:
@@ -316,21 +315,14 @@ def port(t: Text, name: str, size: int, *, inward: bool) -> str:
 
     Spare lanes get the last row, and are not written.
     """
-    t.do("%row.at = getelementptr i64, ptr %port, i64 1")
-    t.do("%time.at = getelementptr i64, ptr %port, i64 2")
-    t.do("%data = load ptr, ptr %port")
-    t.do("%row = load i64, ptr %row.at")
-    t.do("%time = load i64, ptr %time.at")
+    data, time = t.load("ptr", "%port", 0), t.load("i64", "%port", 2)
+    t.do(f"%row = load i64, ptr {t.at('i64', '%port', 1)}")
     index = "%k"
     if inward:
-        t.do("%last.at = getelementptr i64, ptr %port, i64 3")
-        t.do("%last = load i64, ptr %last.at")
-        t.do("%past = icmp ugt i64 %k, %last")
-        index = t.emit("select i1 %past, i64 %last, i64 %k")
-    t.do("%skip = mul i64 %begin, %row")
-    t.do(f"%passed = mul i64 {index}, %time")
-    t.do("%offset = add i64 %skip, %passed")
-    t.do("%here = getelementptr i8, ptr %data, i64 %offset")
+        last = t.load("i64", "%port", 3)
+        index = t.emit(f"select i1 {t.emit(f'icmp ugt i64 %k, {last}')}, i64 {last}, i64 %k")
+    offset = t.emit(f"add i64 {t.emit('mul i64 %begin, %row')}, {t.emit(f'mul i64 {index}, {time}')}")
+    t.do(f"%here = getelementptr i8, ptr {data}, i64 {offset}")
     t.do(f"%all = icmp eq i64 %lanes, {t.width}")
     t.do("br i1 %all, label %fast, label %slow")
     t.start("fast")

@@ -135,6 +135,11 @@ class Text:
         self.lines.append(f"{block}:")
         self.state["block"] = block
 
+    def go_on(self, block: str) -> None:
+        """Begin a basic block that the one before leads to, and others may."""
+        self.do(f"br label %{block}")
+        self.start(block)
+
     @property
     def integers(self) -> str:
         """The vector type of whole numbers as wide as the scalars."""
@@ -198,8 +203,7 @@ class Text:
     def loop(self, name: str, count: object, *, step: int = 1) -> Iterator[str]:
         """Emit a loop whose index, the value here, counts from 0 to below `count`, which is above 0."""
         before = self.block
-        self.do(f"br label %{name}")
-        self.start(name)
+        self.go_on(name)
         place = len(self.lines)
         yield f"%{name}.k"
         self.lines.insert(place, f"  %{name}.k = phi i64 [ 0, %{before} ], [ %{name}.next, %{self.block} ]")
@@ -207,6 +211,14 @@ class Text:
         self.do(f"%{name}.more = icmp ult i64 %{name}.next, {count}")
         self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
         self.start(f"{name}.done")
+
+    @contextmanager
+    def when(self, condition: str, name: str) -> Iterator[None]:
+        """Emit what is done only where a condition holds."""
+        self.do(f"br i1 {condition}, label %{name}, label %{name}.done")
+        self.start(name)
+        yield
+        self.go_on(f"{name}.done")
 
     def function(self, head: str, *, kind: str = "#0") -> str:
         """The function of the lines that were written, which begins with the block ``entry``."""
