@@ -12,11 +12,11 @@ from typing import Any
 
 from linkwise.kernel.backends.llvm import lowering as llvm
 from linkwise.kernel.backends.llvm.body import body
-from linkwise.kernel.backends.llvm.loading import laned, load_made
+from linkwise.kernel.backends.llvm.loading import gufunc_of, laned, load_made
 from linkwise.kernel.backends.llvm.processor import machine_key
 from linkwise.kernel.backends.llvm.rows import moving, set_constants
 from linkwise.kernel.backends.llvm.text import Text
-from linkwise.kernel.gufunc import LOOP, Face, Memory, make
+from linkwise.kernel.gufunc import Face
 from linkwise.kernel.iteration import IterationProgram
 
 
@@ -352,10 +352,7 @@ def compiled(program: IterationProgram, lanes: int | None) -> Callable[..., Any]
     sizes = program.sizes
     inputs: dict[str, tuple[int | str, ...]] = {"parameters": ("p",), "q0": ("n",), "starts": ("k", "n"), "settings": ("s",)}
     face = Face(program.step.name, inputs, {"found": (sizes["q"] + sizes["aux"] + 1,)})
-    memory = Memory(face, [("float64", LOOP(code.address("loop_double")))], "")
-    memory.held.append(code)
-    gufunc: Callable[..., Any] = make(memory, 4, 1)
-    return gufunc
+    return gufunc_of(code, face)
 
 
 def object_code(program: IterationProgram, lanes: int | None = None) -> bytes:
