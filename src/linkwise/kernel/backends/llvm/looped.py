@@ -12,7 +12,7 @@ from linkwise.expr.ordering import MANY
 from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
-from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, counted, phase_head, start_place
+from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, phase_head, start_place
 from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.backends.llvm.written_out import written_out
@@ -101,7 +101,7 @@ def _pack(t: Text) -> str:
         return _copied(t, "pack")
     rows = _pointers(t, "%src")
     pairs = t.emit("udiv i64 %count, 2")
-    with counted(t, "pairs", pairs) as k:
+    with t.counted("pairs", pairs) as k:
         column = t.emit(f"mul i64 {k}, 2")
         pieces = []
         for row in rows:
@@ -110,7 +110,7 @@ def _pack(t: Text) -> str:
         there = t.at(t.vector, "%dst", column)
         for offset in (0, 1):
             t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), there, offset)
-    with counted(t, "last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
+    with t.counted("last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
         value = "poison"
         for lane, row in enumerate(rows):
             number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
@@ -122,7 +122,7 @@ def _pack(t: Text) -> str:
 
 def _copied(t: Text, name: str) -> str:
     """Emit ``pack`` or ``unpack`` of a single lane."""
-    with counted(t, "all", "%count") as k:
+    with t.counted("all", "%count") as k:
         t.put(t.get("%src", k), "%dst", k)
     t.do("ret void")
     return t.function(
@@ -138,9 +138,9 @@ def _unpack(t: Text) -> str:
     rows = _pointers(t, "%dst")
     length = group_length(t)
     groups = t.emit(f"udiv i64 %count, {length}")
-    with counted(t, "groups", groups) as k:
+    with t.counted("groups", groups) as k:
         _group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
-    with counted(t, "last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
+    with t.counted("last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
         _group_out(t, rows, "%src", column, 1)
     t.do("ret void")
     return t.function(
@@ -151,7 +151,7 @@ def _unpack(t: Text) -> str:
 def _zero(t: Text) -> str:
     """Emit ``zero``: so many vectors."""
     t.begin()
-    with counted(t, "all", "%count") as k:
+    with t.counted("all", "%count") as k:
         t.put(t.number(0.0), "%dst", k)
     t.do("ret void")
     return t.function("define internal void @zero(ptr %dst, i64 %count)", kind="noinline #0")
@@ -188,7 +188,7 @@ class _Loop:
         ]
         lengths = {name: self._length(words, name) for name in self.layout.cleared}
         cleared = dict(names)
-        with counted(t, "blocks", blocks) as block:
+        with t.counted("blocks", blocks) as block:
             done = t.emit(f"mul i64 {block}, {t.width}")
             left = t.emit(f"sub i64 %count, {done}")
             over = t.emit(f"icmp slt i64 {left}, {t.width}")

@@ -98,8 +98,8 @@ def _bounds(name: str, words: Sequence[str]) -> str:
     begins, tightest = {}, []
     for k, (side, _) in enumerate(SIDES):
         following = t.broadcast(t.load("double", "%next", k))
-        begin = t.op("fmul", t.op("fsub", following, x), rate)
-        begins[side] = (begin, t.negative(rate), t.op("fmul", following, rate))[: len(words)]
+        value = t.op("fmul", t.op("fsub", following, x), rate)
+        begins[side] = (value, t.negative(rate), t.op("fmul", following, rate))[: len(words)]
     t.go_on("test")
     t.do("%k = phi i64 [ 0, %entry ], [ %k1, %act ]")
     for side, begin in begins.items():
@@ -153,32 +153,29 @@ def _search(direction: str, order: str) -> str:
     def op(name: str, x: str, y: str) -> str:
         return t.emit(f"{name} double {x}, {y}")
 
-    def branch(condition: str, then: str, otherwise: str) -> None:
-        t.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
-
     interval = ("%lines", "%blocks", "%rate", "%next")
     size = op("fadd", "%x", t.load("double", "%next", 1))
     room = op("fmul", size, scalar(-ROUNDING, "double").split()[-1])
-    branch(op("fcmp ole", *_call(t, "values", 2, (*interval, "%x"))), "first", "step")
+    t.branch(op("fcmp ole", *_call(t, "values", 2, (*interval, "%x"))), "first", "step")
     t.start("first")
     t.do("ret double %x")
     t.start("step")
     t.do("%here = phi double [ %x, %entry ], [ %kept, %again ]")
     t.do("%k = phi i64 [ 0, %entry ], [ %k1, %again ]")
     low, low_slope, low_start, high, high_slope, high_start = _call(t, "bounds", 6, (*interval, "%here"))
-    branch(op("fcmp oge", op("fsub", high, low), "0.0"), "stay", "newton")
+    t.branch(op("fcmp oge", op("fsub", high, low), "0.0"), "stay", "newton")
     t.start("newton")
     slope = op("fsub", high_slope, low_slope)
-    branch(op(f"fcmp {order}", slope, "0.0"), "move", "empty")
+    t.branch(op(f"fcmp {order}", slope, "0.0"), "move", "empty")
     t.start("move")
     moved = op("fdiv", op("fsub", low_start, high_start), slope)
-    branch(op("fcmp olt", moved, room), "empty", "keep")
+    t.branch(op("fcmp olt", moved, room), "empty", "keep")
     t.start("keep")
     t.do(f"%kept = select i1 {op('fcmp olt', moved, '0.0')}, double 0.0, double {moved}")
-    branch(op(f"fcmp {order}", "%kept", "%here"), "again", "stay")
+    t.branch(op(f"fcmp {order}", "%kept", "%here"), "again", "stay")
     t.start("again")
     t.do("%k1 = add i64 %k, 1")
-    branch(t.emit(f"icmp ult i64 %k1, {STEPS}"), "step", "stay.last")
+    t.branch(t.emit(f"icmp ult i64 %k1, {STEPS}"), "step", "stay.last")
     for block, result in (("stay.last", "%kept"), ("stay", "%here"), ("empty", NAN)):
         t.start(block)
         t.do(f"ret double {result}")

@@ -135,6 +135,10 @@ class Text:
         self.lines.append(f"{block}:")
         self.state["block"] = block
 
+    def branch(self, condition: str, then: str, otherwise: str) -> None:
+        """Write a branch to one of two blocks."""
+        self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
+
     def go_on(self, block: str) -> None:
         """Begin a basic block that the one before leads to, and others may."""
         self.do(f"br label %{block}")
@@ -210,6 +214,21 @@ class Text:
         self.do(f"%{name}.next = add i64 %{name}.k, {step}")
         self.do(f"%{name}.more = icmp ult i64 %{name}.next, {count}")
         self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
+        self.start(f"{name}.done")
+
+    @contextmanager
+    def counted(self, name: str, count: object, first: object = 0) -> Iterator[str]:
+        """Emit a loop whose index counts from `first` to below `count`, which may be no larger."""
+        before = self.block
+        self.go_on(f"{name}.test")
+        place = len(self.lines)
+        self.do(f"%{name}.more = icmp slt i64 %{name}.k, {count}")
+        self.do(f"br i1 %{name}.more, label %{name}, label %{name}.done")
+        self.start(name)
+        yield f"%{name}.k"
+        self.do(f"%{name}.next = add i64 %{name}.k, 1")
+        self.lines.insert(place, f"  %{name}.k = phi i64 [ {first}, %{before} ], [ %{name}.next, %{self.block} ]")
+        self.do(f"br label %{name}.test")
         self.start(f"{name}.done")
 
     @contextmanager
