@@ -18,10 +18,12 @@ from linkwise.kernel.backends.llvm.body import Plan
 from linkwise.kernel.backends.llvm.rows import (
     CLEARED,
     Columns,
+    aligned_memory,
     broadcast_row,
     clear,
     columns_of,
     first_lane,
+    row_pointers,
     rows_in,
     rows_out,
     set_constants,
@@ -250,7 +252,8 @@ class ArgumentPorts:
         What spare lanes computed is what the last row's lane did, so writing it there once more changes nothing.
         """
         t = self.t
-        sources = {f"whole{k}.rows": self._pointers(f"whole{k}.rows", here, row)}
+        t.start(f"whole{k}.rows")
+        sources = {f"whole{k}.rows": row_pointers(t, here, row)}
         staged = k in self.streamed and not inward
         if staged:
             t.do(f"%stream{k} = icmp eq i64 {packed}, 2")
@@ -258,7 +261,8 @@ class ArgumentPorts:
             t.start(f"stage{k}")
             sources[f"stage{k}"] = self._stage(k)
         t.do(f"br label %move{k}")
-        sources[f"few{k}.rows"] = self._pointers(f"few{k}.rows", here, row, clamped=True)
+        t.start(f"few{k}.rows")
+        sources[f"few{k}.rows"] = row_pointers(t, here, row, clamped=True)
         t.go_on(f"move{k}")
         rows = []
         for lane in range(t.width):
@@ -276,19 +280,6 @@ class ArgumentPorts:
             t.start(f"send{k}")
             self._send(here, k)
             t.do(f"br label %moved{k}")
-
-    def _pointers(self, block: str, here: str, row: str, *, clamped: bool = False) -> list[str]:
-        """Begin a block with a pointer to the row of each lane."""
-        t = self.t
-        t.start(block)
-        rows = [here]
-        for lane in range(1, t.width):
-            step = row
-            if clamped:
-                real = t.emit(f"icmp ult i64 {lane}, %lanes")
-                step = t.emit(f"select i1 {real}, i64 {row}, i64 0")
-            rows.append(t.emit(f"getelementptr i8, ptr {rows[-1]}, i64 {step}"))
-        return rows
 
     @property
     def stage(self) -> int:
@@ -371,7 +362,7 @@ class _Loop:
         t, together = self.t, self.plan.together
         sizes = {name: together * size for name, size in self.sizes.items()}
         sizes["stage"] = self.ports.stage
-        on_heap = self._room(sizes)
+        memory = self._room(sizes)
         t.do(f"%cores = alloca [{len(self.ports.shapes) * (DIMENSIONS + 1)} x i64]")
         t.do("%count = load i64, ptr %dimensions")
         self.ports.cores()
@@ -404,8 +395,8 @@ class _Loop:
             self.ports.finish()
             t.do("fence seq_cst")
             t.go_on("finish")
-        if on_heap:
-            t.do(f"call void {t.runtime('free')}(ptr %memory)")
+        if memory:
+            t.do(f"call void {t.runtime('free')}(ptr {memory})")
         t.do("ret void")
 
     def _clear_loose(self, block: str) -> None:
@@ -432,29 +423,20 @@ class _Loop:
             operands = [f"{argument.split()[0]} {value}" for argument, value in zip(ARGUMENTS, values, strict=True)]
             t.do(f"call void @{name}_{t.tag}({', '.join(operands)})")
 
-    def _room(self, sizes: dict[str, int]) -> bool:
-        """Room for vectors: on the stack, or, if it is much, on the heap, for the stack of a thread may be small."""
+    def _room(self, sizes: dict[str, int]) -> str:
+        """Room for vectors: on the stack, or, if it is much, on the heap, for the stack of a thread may be small.
+
+        Returns what is to be freed, empty where that is nothing.
+        """
         t, align = self.t, max(64, self.t.vector_size)
-        on_heap = sum(sizes.values()) * t.vector_size > STACK
-        if not on_heap:
+        if sum(sizes.values()) * t.vector_size <= STACK:
             for name, size in sizes.items():
                 t.do(f"%{name} = alloca [{max(1, size)} x {t.vector}], align {align}")
-            return False
+            return ""
         whole = {name: (size * t.vector_size + align - 1) // align * align for name, size in sizes.items()}
-        malloc = t.runtime("malloc")
-        t.do(f"%memory = call ptr {malloc}(i64 {sum(whole.values()) + align})")
-        t.do("%lacking = icmp eq ptr %memory, null")
-        t.do("br i1 %lacking, label %stop, label %begin, !prof !0")
-        t.start("stop")
-        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
-        t.do("unreachable")
-        t.start("begin")
-        t.do("%place = ptrtoint ptr %memory to i64")
-        t.do(f"%higher = add i64 %place, {align - 1}")
-        t.do(f"%aligned = and i64 %higher, {-align}")
-        t.do("%base = inttoptr i64 %aligned to ptr")
+        memory, base = aligned_memory(t, str(sum(whole.values()) + align), align)
         passed = 0
         for name, size in whole.items():
-            t.do(f"%{name} = getelementptr i8, ptr %base, i64 {passed}")
+            t.do(f"%{name} = getelementptr i8, ptr {base}, i64 {passed}")
             passed += size
-        return True
+        return memory

@@ -13,14 +13,21 @@ from linkwise.kernel.backends.llvm.linear_solve import LinearSolveWriter
 from linkwise.kernel.backends.llvm.looped_entry import LoopedEntry
 from linkwise.kernel.backends.llvm.lowering import SCALARS, compiled, host, module
 from linkwise.kernel.backends.llvm.phases import PhaseWriter, Words, ahead_place, phase_head, start_place
-from linkwise.kernel.backends.llvm.rows import _group_out, _joined, _shuffle, _zipped, group_length
+from linkwise.kernel.backends.llvm.rows import (
+    aligned_memory,
+    column_in,
+    group_length,
+    group_out,
+    row_pointers,
+    two_columns_in,
+)
 from linkwise.kernel.backends.llvm.text import Text
 from linkwise.kernel.backends.llvm.written_out import written_out
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, RowPass
 from linkwise.kernel.tape import without_collection
 
 #: Counts the changes of this lowering.
-LOOPED = "14"
+LOOPED = "15"
 
 #: Lanes of the code for so many configurations.
 FEW = 1
@@ -85,37 +92,17 @@ def _call_solver(t: Text, layout: ProgramLayout, number: int) -> str:
     return t.function(phase_head(number), kind="noinline #0")
 
 
-def _pointers(t: Text, start: str) -> list[str]:
-    """A pointer to the row of each lane; spare lanes have the last row."""
-    rows = [start]
-    for lane in range(1, t.width):
-        real = t.emit(f"icmp slt i64 {lane}, %lanes")
-        rows.append(t.at("i8", rows[-1], t.emit(f"select i1 {real}, i64 %row, i64 0")))
-    return rows
-
-
 def _pack(t: Text) -> str:
     """Emit ``pack``: rows of `count` elements side by side, to lanes."""
     t.begin()
     if t.width == 1:
         return _copied(t, "pack")
-    rows = _pointers(t, "%src")
+    rows = row_pointers(t, "%src", "%row", clamped=True)
     pairs = t.emit("udiv i64 %count, 2")
     with t.counted("pairs", pairs) as k:
-        column = t.emit(f"mul i64 {k}, 2")
-        pieces = []
-        for row in rows:
-            pieces.append(t.emit(f"load <2 x {t.scalar}>, ptr {t.at(t.scalar, row, column)}, align {t.size}"))
-        even, odd = _joined(t, pieces[0::2]), _joined(t, pieces[1::2])
-        there = t.at(t.vector, "%dst", column)
-        for offset in (0, 1):
-            t.put(_shuffle(t, even, odd, t.width, _zipped(t.width, offset)), there, offset)
+        two_columns_in(t, rows, t.emit(f"mul i64 {k}, 2"), "%dst")
     with t.counted("last", "%count", t.emit(f"mul i64 {pairs}, 2")) as column:
-        value = "poison"
-        for lane, row in enumerate(rows):
-            number = t.emit(f"load {t.scalar}, ptr {t.at(t.scalar, row, column)}, align {t.size}")
-            value = t.emit(f"insertelement {t.vector} {value}, {t.scalar} {number}, i32 {lane}")
-        t.put(value, "%dst", column)
+        column_in(t, rows, column, "%dst")
     t.do("ret void")
     return t.function("define internal void @pack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0")
 
@@ -135,13 +122,13 @@ def _unpack(t: Text) -> str:
     t.begin()
     if t.width == 1:
         return _copied(t, "unpack")
-    rows = _pointers(t, "%dst")
+    rows = row_pointers(t, "%dst", "%row", clamped=True)
     length = group_length(t)
     groups = t.emit(f"udiv i64 %count, {length}")
     with t.counted("groups", groups) as k:
-        _group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
+        group_out(t, rows, "%src", t.emit(f"mul i64 {k}, {length}"))
     with t.counted("last", "%count", t.emit(f"mul i64 {groups}, {length}")) as column:
-        _group_out(t, rows, "%src", column, 1)
+        group_out(t, rows, "%src", column, 1)
     t.do("ret void")
     return t.function(
         "define internal void @unpack(ptr %src, i64 %lanes, i64 %row, i64 %count, ptr %dst)", kind="noinline #0"
@@ -261,16 +248,8 @@ class _Loop:
         """Emit: memory for one block, ``%work``; what is to be freed."""
         t = self.t
         starts = -(-8 * 2 * len(self.layout.arrays) // align) * align  # (what `start_place`, `ahead_place` say)
-        memory = t.emit(f"call ptr {t.runtime('malloc')}(i64 {t.emit(f'add i64 {size}, {starts + align}')})")
-        t.do(f"%lacking = icmp eq ptr {memory}, null")
-        t.do("br i1 %lacking, label %stop, label %room, !prof !0")
-        t.start("stop")
-        t.do("call void @llvm.trap()")  # a result that was not computed must not be taken for one
-        t.do("unreachable")
-        t.start("room")
-        start = t.emit(f"ptrtoint ptr {memory} to i64")
-        t.do(f"%base = and i64 {t.emit(f'add i64 {start}, {starts + align - 1}')}, {-align}")
-        t.do("%work = inttoptr i64 %base to ptr")
+        memory, base = aligned_memory(t, t.emit(f"add i64 {size}, {starts + align}"), align)
+        t.do(f"%work = getelementptr i8, ptr {base}, i64 {starts}")
         return memory
 
     def _length(self, words: Words, name: str) -> str:
