@@ -109,7 +109,7 @@ REMARKS = {
     ),
     "spring and damper of a free joint": (
         world(f'<body><joint name="j" type="free" springdamper="0.1 1"/>{BALL}</body>'),
-        "line 1: joint 'j': its spring is left out, for a free joint has none",
+        "line 1: joint 'j': springdamper is left out, for a free joint has none here",
     ),
     "spring and damper beside a joint that is held": (
         world(f'<body><joint name="i" springdamper="0.1 1"/><joint name="j"/>{BALL}</body>').replace(
@@ -167,7 +167,8 @@ REMARKS = {
     ),
     "a free joint with friction": (
         world(f'<body name="a"><joint name="j" type="free" frictionloss="1"/>{BALL}</body>'),
-        "line 1: joint 'j': its friction is left out, for MuJoCo's is along the axes of the world",
+        "line 1: joint 'j': its friction or spring is along the axes of the world, so it is read as three prismatic joints"
+        " and a ball joint; bare_free_joints=True leaves that out",
     ),
     "balanced": (
         world('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/></body>', '<compiler balanceinertia="true"/>'),
