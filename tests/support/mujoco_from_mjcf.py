@@ -50,8 +50,9 @@ class MujocoTwin:
         names = []
         for k in self.joints:
             place, speed, name = int(model.jnt_qposadr[k]), int(model.jnt_dofadr[k]), model.joint(k).name
+            link = self.moving[len(self.addresses)]
             free = model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE
-            spread = free and (model.dof_frictionloss[speed] or np.any(model.jnt_stiffness[k]))
+            spread = free and link >= 0 and mech.links[link].joint != "floating"
             for at in range(4 if spread else 1):  # (three slides and a ball)
                 self.addresses.append((place + at, speed + at))
                 names.append(name and name + ("_x", "_y", "_z", "")[at] if spread else name)

@@ -245,6 +245,8 @@ def body_inertia(
         if not moves and settings.total_mass <= 0 and any(geom.unknown for geom in weighed):
             return BodyInertia(left_out=True)
         body = _of_geoms(counted) or body
+    if said is None and body.mass == 0 < settings.least_mass:  # (MuJoCo takes the place of the body for that in the body)
+        body.com = np.array(item.row("pos", ORIGIN))
     return _corrected(body, settings, item)
 
 
