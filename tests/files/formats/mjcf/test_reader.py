@@ -384,3 +384,9 @@ def test_a_time_constant_overrules_the_stiffness() -> None:
     inertia = float(mech.mass_matrix([0.0])[0, 0])
     assert np.allclose([mech.springs[0].stiffness, mech.springs[0].damping], [100.0 * inertia, 20.0 * inertia], rtol=1e-14)
     assert mech.links[0].motor is None
+
+
+def test_repeated_farther_than_numbers_go() -> None:
+    """An overflow on the way is no warning of NumPy: the place that comes of it is reported."""
+    text = world(f'<replicate count="9" offset="1e308 0 0" sep="-"><body name="b"><joint/>{BALL}</body></replicate>')
+    assert "'inf' is not a finite number" in str(mjcf.parse(text, "test").problems[0])

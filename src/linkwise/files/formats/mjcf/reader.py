@@ -87,10 +87,10 @@ def parse(text: str, name: str = "", options: ReadOptions = USUAL, folder: Path 
         includer.expand(top)
         attacher = Attacher(top, log, includer)
         attacher.expand(top)
-        Replicator(top, log, settings_of(top, Report())).expand(top)
-        if options.root is not None:
-            keep_body(log, top, options.root)
         with np.errstate(all="ignore"):
+            Replicator(top, log, settings_of(top, Report())).expand(top)
+            if options.root is not None:
+                keep_body(log, top, options.root)
             return _Reader(top, name, options, log, attacher).reading()
     except XmlError as error:
         return Reading(None, [error.problem], {})
