@@ -181,7 +181,7 @@ def test_what_a_dialect_cannot_hold_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_a_motor_is_lost_beside_an_offset(tmp_path: Path) -> None:
-    """A row of the dialect has one or the other; with the offset added to d it has the motor."""
+    """A row of the dialect has one or the other."""
     motor = lw.Motor(1e-3, 50.0, 0.5)
     arm = lw.Mechanism([lw.Link.dh(a=0.5, offset=0.5, convention="standard", name="link1", motor=motor)])
     with pytest.raises(FileError, match="link 'link1': its motor") as raised:
