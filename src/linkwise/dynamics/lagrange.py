@@ -169,4 +169,3 @@ def _masses(tree: Tree, poses: dict[int, Array]) -> Iterator[tuple[Array, Array]
     bodies += [(drive.motor.locked, poses[drive.carrier]) for drive in tree.drives if drive.carrier is not None]
     bodies.append((tree.payload, np.asarray(poses[tree.tool_index] @ tree.tool)))
     return ((body.pseudo, pose) for body, pose in bodies if not body.is_zero)
-
