@@ -12,8 +12,7 @@ from linkwise.kernel.backends import numpy as numpy_lowering
 from linkwise.kernel.backends.llvm import (
     iteration,
     loaders,
-    path_motion,
-    path_speeds,
+    polynomial_paths,
     reachability,
     rollout,
     sequence,
@@ -78,15 +77,15 @@ class Llvm(Backend):
         self, rows: Tape | None, caps: Tape, efforts: Tape | None, drag: Any = None
     ) -> Callable[..., Any]:  # fmt: skip
         """Lines of limits and both passes of all paths in one call, joints in vector lanes."""
-        return path_speeds.speeds(rows, caps, efforts, drag)
+        return polynomial_paths.speeds(rows, caps, efforts, drag)
 
     def path_samples(self) -> Callable[..., Any]:
         """All places of all paths in one call, joints in vector lanes."""
-        return path_speeds.samples()
+        return polynomial_paths.samples()
 
     def path_motion(self, tape: Tape) -> Callable[..., Any]:
         """All instants of all paths in one call, joints in vector lanes."""
-        return path_motion.motion(tape)
+        return polynomial_paths.motion(tape)
 
     def launcher(self, program: Any) -> Any:
         """PTX, from the same lowering."""

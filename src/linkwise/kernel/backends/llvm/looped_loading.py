@@ -15,8 +15,7 @@ from linkwise.expr.ordering import MANY
 from linkwise.kernel import cache as disk
 from linkwise.kernel.backends.llvm import looped, processor
 from linkwise.kernel.backends.llvm.loading import Code, entry_with_pool, load_made
-from linkwise.kernel.backends.llvm.looped import FEW
-from linkwise.kernel.backends.llvm.looped_entry import MOST_SCALARS, numbers
+from linkwise.kernel.backends.llvm.looped import FEW, MOST_SCALARS, numbers
 from linkwise.kernel.backends.llvm.lowering import SCALARS, host
 from linkwise.kernel.gufunc import LOOP, Entry, Face, Memory, make, python_loop, usable
 from linkwise.kernel.looped import LoopedData, LoopedProgram, ProgramLayout
