@@ -162,7 +162,8 @@ def solver_code(program: LoopedProgram, dtype: str, lanes: int | None) -> bytes:
     for k in solutions:
         t.start(f"solve{k}")
         t.do(f"call void @phase{k}(ptr %head, ptr %work, ptr %numbers)")
-        t.go_on("done")
+        t.do("br label %done")
+    t.start("done")
     t.do("ret void")
     head = "define void @call(ptr %head, ptr %work, ptr %numbers, i64 %phase)"
     return compiled(module([*parts, t.function(head)]))
