@@ -251,6 +251,9 @@ def test_warm_fills_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(list((tmp_path / "kernels").glob("*.o"))) >= 3
     monkeypatch.setenv(cache.VARIABLE, "")
     assert "switched off" in str(CliRunner().invoke(command, []).exception)
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "a file"))
+    assert "nothing can be kept" in str(CliRunner().invoke(command, []).exception)
     sweeps.kept_code.cache_clear()
 
 

@@ -19,6 +19,12 @@ def warm(options: Options) -> Output:
     place = cache.directory()
     if place is None:
         raise KernelError(f"the cache is switched off; expected {cache.VARIABLE} to name a folder, or not to be set")
+    cache.store("trial", b"kept")
+    if cache.load("trial") is None:
+        raise KernelError(
+            f"nothing can be kept in {plain(place)}; expected a folder that this user alone may write to, and room"
+        )
+    cache.remove("trial")
     with progress_bar("compiling", options.as_json) as update:
         count = fill(lambda name, done, count: update(description=name, completed=done, total=count, visible=True))
     return Output({"programs": count, "folder": str(place)}, [f"{count} functions are kept in {plain(place)}"])
