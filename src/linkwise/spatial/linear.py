@@ -163,7 +163,7 @@ class Factor:
 
     def half_solve(self, right: Array) -> Array:
         """Y (n,) with L' y = right (n,)."""
-        y = np.array(right, dtype=object)
+        y = np.array(right, dtype=np.result_type(right, self.lower))
         for k in reversed(range(len(y))):
             for i in range(k):
                 y[i] = y[i] - self.lower[k, i] * y[k]
@@ -175,7 +175,7 @@ class Factor:
 
     def other_half_solve(self, right: Array) -> Array:
         """X (n,) with D L x = right (n,)."""
-        x = np.asarray(right) * np.array(self.inverse_pivots, dtype=object)
+        x = np.asarray(right) * np.array(self.inverse_pivots)
         for k in range(len(x)):
             for i in range(k):
                 x[k] = x[k] - self.lower[k, i] * x[i]
@@ -193,10 +193,10 @@ class Factor:
 
 
 def factor(matrix: Array) -> Factor:
-    """Factorise a symmetric positive definite matrix (n, n) from the last row to the first."""
-    left = np.array(matrix, dtype=object)
+    """Factorise a symmetric positive definite matrix (n, n) from the last row to the first; or many (n, n, ...) of numbers."""
+    left = np.array(matrix)
     n = len(left)
-    lower = np.zeros((n, n), dtype=object)
+    lower = np.zeros_like(left)
     inverse_pivots: list[Any] = [1.0] * n
     for k in reversed(range(n)):
         inverse_pivots[k] = 1.0 / left[k, k]
