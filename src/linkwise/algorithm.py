@@ -211,6 +211,9 @@ def find(name: str) -> Algorithm:
 #: The ways to compile an algorithm: all of it as one line of arithmetic, or a loop over the bodies.
 TIERS = ("straight", "looped")
 
+#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
+BODIES = 32
+
 #: Makes a kernel that is not straight-line code as a whole: see `use_loops`.
 LoopMaker: TypeAlias = Callable[[Tree, Algorithm, Mapping[str, Any], str | None], Kernel | None]
 

@@ -15,7 +15,7 @@ from math import prod
 from typing import Any
 
 from linkwise import algorithm
-from linkwise.algorithm import Algorithm
+from linkwise.algorithm import BODIES, Algorithm
 from linkwise.dynamics.derivatives import motion_and_slopes
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.kernel import Kernel
@@ -23,7 +23,7 @@ from linkwise.kernel.backends.llvm import loaders, processor
 from linkwise.kernel.backends.llvm.written_out import SPACE, space
 from linkwise.kernel.looped import LinearSolve, LoopedProgram, ProgramLayout, Size, StraightLine, TableLayout
 from linkwise.kernel.tape import Instruction, Shape, Tape, trace, without_collection
-from linkwise.looped.kernel import BODIES, LoopedKernel, body_count, code_by_key, looped_kernel, refused
+from linkwise.looped.kernel import LoopedKernel, body_count, code_by_key, looped_kernel, refused
 from linkwise.model.tree import Tree, unshared
 from linkwise.sweeps.tables import shapes_of
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from linkwise import algorithm
-from linkwise.algorithm import Algorithm
+from linkwise.algorithm import BODIES, Algorithm
 from linkwise.dynamics.center_of_mass import some_mass
 from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.dynamics.recursions import turning_rotors
@@ -35,9 +35,6 @@ from linkwise.sweeps.drivers import LOOPED, LoopedAlgorithm, RowKind
 from linkwise.sweeps.recorded import RecordedSweeps
 from linkwise.sweeps.tables import MechanismRows, shapes_of
 from linkwise.sweeps.traced_joints import traced_joints
-
-#: From so many moving bodies on an algorithm loops over them, unless stated otherwise; see `benchmarks/sizes.py`.
-BODIES = 32
 
 
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise.errors import ArgumentError
 from linkwise.kernel import Kernel, trace
+from linkwise.kernel.backend import backend_of
 from linkwise.kernel.iteration import Descent, IterationProgram, Rounds
 from linkwise.kinematics.configuration import random_coordinates
 from linkwise.model.tree import Tree
@@ -48,9 +49,14 @@ class CompiledProblem:
         What must hold.
     limits : bool
         Whether joint limits hold.
+    backend : str, optional
+        How it is computed; the default one if left out.
     """
 
-    def __init__(self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> None:
+    def __init__(
+        self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool, backend: str | None = None
+    ) -> None:  # fmt: skip
+        self.backend = backend_of(backend).name
         if not tree.nv:
             raise ArgumentError(f"{tree.name!r} has no joint that moves")
         self.problem = self._problem_of(tree, constraints, limits=limits)
@@ -73,12 +79,12 @@ class CompiledProblem:
     @cached_property
     def reaching(self) -> Descent | Rounds:
         """The iteration towards a solution."""
-        return iteration(self.problem, REACH, "reach")
+        return iteration(self.problem, REACH, "reach", backend=self.backend)
 
     @cached_property
     def approaching(self) -> Descent | Rounds:
         """The iteration to the nearest there is."""
-        return iteration(self.problem, BEST_FIT, "approach")
+        return iteration(self.problem, BEST_FIT, "approach", backend=self.backend)
 
     @cached_property
     def checks(self) -> Kernel:
@@ -89,7 +95,8 @@ class CompiledProblem:
             return root(distance), root(angle), self.problem.outside(q)
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
-        return Kernel(trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()}))
+        tape = trace(check, "constraint_errors", inputs, {"distance": (), "angle": (), "outside": ()})
+        return Kernel(tape, self.backend)
 
     @cached_property
     def checking(self) -> Callable[..., tuple[Any, Any, Any]]:
@@ -118,7 +125,7 @@ class CompiledProblem:
             return self.problem.stacked(self.problem.parts(Configuration(self.problem.tree, q), p), exact=True)[1]
 
         inputs = {"numbers": (self.size,), "q": (self.problem.tree.nq,)}
-        return Kernel(trace(rates, "constraint_rates", inputs))
+        return Kernel(trace(rates, "constraint_rates", inputs), self.backend)
 
     @property
     def row(self) -> int:
@@ -241,7 +248,9 @@ def system_of(
 
     def make() -> CompiledProblem:
         problem = frame_problem(tree, constraints, limits=limits) if backend is None else None
-        return CompiledProblem(tree, constraints, limits=limits) if problem is None else LoopedProblem(problem)
+        if problem is not None:
+            return LoopedProblem(problem)
+        return CompiledProblem(tree, constraints, limits=limits, backend=backend)
 
     key = (backend, limits, *((*constraint.key, constraint.weight is None) for constraint in constraints))
     return tree.memo("solve", key, make)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import kernel_of
+from linkwise.algorithm import BODIES, kernel_of
 from linkwise.expr.node import symbol
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.configuration import random_configuration
@@ -199,8 +199,8 @@ def batch_step(step: Callable[..., Any]) -> Callable[..., tuple[FloatArray, ...]
 
 
 def frame_problem(tree: Tree, constraints: Sequence[Constraint], *, limits: bool) -> FrameProblem | None:
-    """Constraints on frames that are far from the ground; None for others, which are compiled."""
-    if any(constraint.weight is not None for constraint in constraints) or not constraints:
+    """Constraints on frames that many bodies move; None for others, which are compiled."""
+    if len(tree.links) < BODIES or not constraints or any(constraint.weight is not None for constraint in constraints):
         return None
     cones = any(np.isfinite(at.most) for at in tree.manifold_joints)
     frames = None if cones and limits else [FrameConstraint.of(constraint.kind()) for constraint in constraints]
@@ -208,6 +208,8 @@ def frame_problem(tree: Tree, constraints: Sequence[Constraint], *, limits: bool
     if len(known) < len(constraints) or sum(len(frame.angles) for frame in known) >= tree.nv:
         return None
     links = {link for frame in known for link in frame.links}
+    if sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
+        return None
     pairs = [(name, link) for name in ("forward_kinematics", "jacobian") for link in links]
     if any(kernel_of(tree, name, None, {"link": link}).tier != "looped" for name, link in pairs):
         return None
