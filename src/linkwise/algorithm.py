@@ -239,6 +239,14 @@ def kernel_of(
     return make(tree, name, backend, options or {}, tier)
 
 
+def loops_over(tree: Tree, *links: int | str) -> bool:
+    """Whether the ways to some frames have so many bodies that these are looped over: the poses and Jacobians there are."""
+    if len(tree.links) < BODIES or sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
+        return False
+    names = ("forward_kinematics", "jacobian", "jacobian_dot")
+    return all(kernel_of(tree, name, None, {"link": link}).tier == "looped" for name in names for link in links)
+
+
 def _kernel_as_asked(tree: Tree, name: str, backend: str | None, options: Mapping[str, Any], tier: str | None) -> Kernel:
     if options:  # (what was asked before is looked up as it was asked)
         asked = (name, backend, tier, *options.items())

@@ -120,6 +120,18 @@ class LoopedKernel(Kernel):
     tier = "looped"
 
     def __init__(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], code: LoopedCode | None = None) -> None:
+        self.code = code or code_for(tree, declared, options)
+        self._declare(tree, declared, options, self.code.layout.length * (1 if code else max(1, len(tree.links))))
+        data = Lazy(partial(data_of, tree, declared, options, self.code.layout))
+        self._compiled = Lazy(
+            lambda: CompiledKernel(
+                Lazy(lambda: _ufunc(tree, declared, options, data, self)),
+                Lazy(lambda: None if tree.coupled else entry(self.code, data())),
+            )
+        )
+
+    def _declare(self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], length: int) -> None:
+        """Set all but what computes; `length` is about how many operations a configuration takes."""
         shapes = [declared.shapes(tree, which, options) for which in (declared.inputs, declared.outputs)]
         labels = {
             name: names
@@ -129,18 +141,9 @@ class LoopedKernel(Kernel):
         chosen = dict(options)
         alone = tree.memo("kernel", "alone", lambda: unshared(tree))
         trace = partial(algorithm.traced, alone, declared, chosen)
-        self.code = code or code_for(tree, declared, options)
         known: dict[str, Any] = {"name": declared.name, "inputs": shapes[0], "outputs": shapes[1], "labels": labels}
-        known["length"] = self.code.layout.length * (1 if code else max(1, len(tree.links)))
-        super().__init__(DeferredTape.of(known, trace), None, declared.function.__doc__ or "")
+        super().__init__(DeferredTape.of(known | {"length": length}, trace), None, declared.function.__doc__ or "")
         self.arguments = (tree, declared.name, chosen)
-        data = Lazy(partial(data_of, tree, declared, options, self.code.layout))
-        self._compiled = Lazy(
-            lambda: CompiledKernel(
-                Lazy(lambda: _ufunc(tree, declared, options, data, self)),
-                Lazy(lambda: None if tree.coupled else entry(self.code, data())),
-            )
-        )
 
     @cached_property
     def identity(self) -> str:
@@ -236,7 +239,7 @@ class Coupled:
         results = self.kernel(*arrays)
         parts = results if isinstance(results, tuple) else (results,)
         pairs = zip(parts, self.declared.outputs.values(), strict=True)
-        return _delivered(tuple(self.spread.gathered(part, shape) for part, shape in pairs), out)
+        return delivered(tuple(self.spread.gathered(part, shape) for part, shape in pairs), out)
 
 
 class CoupledAcceleration:
@@ -263,10 +266,10 @@ class CoupledAcceleration:
         if self.derivatives:
             by_q, by_qd, mass = self._looped("inverse_dynamics_derivatives", {})(q, qd, qdd)
             results = (-np.linalg.solve(mass, by_q), -np.linalg.solve(mass, by_qd), np.linalg.inv(mass))
-        return _delivered(results, out)
+        return delivered(results, out)
 
 
-def _delivered(results: tuple[FloatArray, ...], out: Any) -> Any:
+def delivered(results: tuple[FloatArray, ...], out: Any) -> Any:
     """Results as a gufunc returns them; in arrays that were given for them."""
     if out is not None:
         targets = out if isinstance(out, tuple) else (out,)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.algorithm import BODIES, kernel_of
+from linkwise.algorithm import BODIES, kernel_of, loops_over
 from linkwise.expr.node import symbol
 from linkwise.kernel import Kernel, trace
 from linkwise.kinematics.configuration import random_configuration
@@ -207,10 +207,5 @@ def frame_problem(tree: Tree, constraints: Sequence[Constraint], *, limits: bool
     known = [frame for frame in frames or () if frame is not None]
     if len(known) < len(constraints) or sum(len(frame.angles) for frame in known) >= tree.nv:
         return None
-    links = {link for frame in known for link in frame.links}
-    if sum(tree.links[k].moves for k in {k for link in links for k in tree.path(link)}) < BODIES:
-        return None
-    pairs = [(name, link) for name in ("forward_kinematics", "jacobian") for link in links]
-    if any(kernel_of(tree, name, None, {"link": link}).tier != "looped" for name, link in pairs):
-        return None
-    return FrameProblem(tree, constraints, known, limits=limits)
+    looped = loops_over(tree, *{link for frame in known for link in frame.links})
+    return FrameProblem(tree, constraints, known, limits=limits) if looped else None
