@@ -16,6 +16,7 @@ from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.kernel import check_arguments, check_count
 from linkwise.looped.kernel import LoopedKernel, delivered, looped_kernel
 from linkwise.model.tree import Tree
+from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import FloatArray
 
 #: The kernels of a composition by their names.
@@ -52,10 +53,6 @@ def composed(*parts: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return declare
 
 
-def _times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    return np.asarray((matrix @ vector[..., None])[..., 0])
-
-
 def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
     """The rates (..., j, 6, i) of the Jacobian by small motions of each joint j."""
     rate = parts["jacobian_dot"]
@@ -66,19 +63,19 @@ def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
 @composed("jacobian")
 def frame_velocity(parts: Parts, q: FloatArray, qd: FloatArray) -> FloatArray:
     """J qd."""
-    return _times(parts["jacobian"](q), qd)
+    return product(parts["jacobian"](q), qd)
 
 
 @composed("jacobian", "jacobian_dot")
 def frame_acceleration(parts: Parts, q: FloatArray, qd: FloatArray, qdd: FloatArray) -> FloatArray:
     """J qdd + Jd qd."""
-    return _times(parts["jacobian"](q), qdd) + _times(parts["jacobian_dot"](q, qd), qd)
+    return product(parts["jacobian"](q), qdd) + product(parts["jacobian_dot"](q, qd), qd)
 
 
 @composed("jacobian", "jacobian_dot")
 def frame_velocity_derivatives(parts: Parts, q: FloatArray, qd: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The derivatives of J qd by q and by qd."""
-    return np.swapaxes(_times(_slopes(parts, q), qd[..., None, :]), -1, -2), parts["jacobian"](q)
+    return np.swapaxes(product(_slopes(parts, q), qd[..., None, :]), -1, -2), parts["jacobian"](q)
 
 
 @composed("jacobian_dot")
@@ -90,7 +87,7 @@ def kinematic_hessian(parts: Parts, q: FloatArray) -> FloatArray:
 @composed("jacobian_dot")
 def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) -> FloatArray:
     """Their combination with weights."""
-    return np.swapaxes((weights[..., None, None, :] @ _slopes(parts, q))[..., 0, :], -1, -2)
+    return product(np.moveaxis(_slopes(parts, q), (-3, -2), (-2, -1)), weights[..., None, :])
 
 
 @composed("jacobian", "mass_matrix")

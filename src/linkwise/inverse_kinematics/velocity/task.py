@@ -23,6 +23,7 @@ from linkwise.loops.mobility import generic_positions, ranks_at
 from linkwise.model.tree import TOOL, Tree
 from linkwise.solve.lengths import characteristic_length, random_configurations
 from linkwise.solve.validation import positive
+from linkwise.spatial.linear import product
 from linkwise.spatial.scalar import FloatArray
 from linkwise.spatial.validation import numbers, rows_of
 
@@ -205,24 +206,24 @@ class ArrayVelocityTask(VelocityTask):
         gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
 
         def allowed(rates: FloatArray) -> FloatArray:
-            return rates if projection is None else _times(projection, rates)
+            return rates if projection is None else product(projection, rates)
 
         def moving(rows: FloatArray) -> FloatArray:
             """Rates (..., n) that give the frame rows (..., m), as far as singular values are not damped."""
-            turned = _times(np.swapaxes(left, -1, -2), rows) * gains
-            needed = _times(np.swapaxes(right, -1, -2), turned)  # (what rounding left is taken again)
-            missed = _times(np.swapaxes(left, -1, -2), _times(left, turned * values) - _times(matrix, needed))
-            return np.asarray(shares * allowed(needed + _times(np.swapaxes(right, -1, -2), missed * gains)))
+            turned = product(np.swapaxes(left, -1, -2), rows) * gains
+            needed = product(np.swapaxes(right, -1, -2), turned)  # (what rounding left is taken again)
+            missed = product(np.swapaxes(left, -1, -2), product(left, turned * values) - product(matrix, needed))
+            return np.asarray(shares * allowed(needed + product(np.swapaxes(right, -1, -2), missed * gains)))
 
         needed = moving(wanted[..., list(self.rows)] * self.unit)
         start, within = self.nothing, np.True_
         if states:
             still = self._still(q, *states)
             rate = kernel_of(self.mechanism, "jacobian_dot", None, {"link": self.link, "frame": self.frame})(q, *states)
-            drift = _times(rate, states[0])[..., list(self.rows)] * self.unit
-            start, within = self._compensated(shares * still, moving(-drift - _times(whole, still)), (low, high))
+            drift = product(rate, states[0])[..., list(self.rows)] * self.unit
+            start, within = self._compensated(shares * still, moving(-drift - product(whole, still)), (low, high))
         free = allowed(np.divide(secondary, shares, where=shares > 0.0, out=secondary * 0.0))
-        beside = shares * (free - _times(np.swapaxes(right, -1, -2), there * _times(right, free)))
+        beside = shares * (free - product(np.swapaxes(right, -1, -2), there * product(right, free)))
         scale = np.where(within, _room(start, needed, low, high), 0.0)
         rates = start + scale[..., None] * needed
         beside_scale = _room(rates, beside, low, high)
@@ -267,7 +268,7 @@ class ClosedVelocityTask(ArrayVelocityTask):
     def _still(self, q: FloatArray, *states: FloatArray) -> FloatArray:
         scaled, opened, _ = self._closure(q)
         bias = self._closure_bias(q, *states)
-        still = -_times(opened, bias)
+        still = -product(opened, bias)
         self._check_closing(scaled, still, bias)
         return still
 
@@ -330,11 +331,6 @@ class ClosedVelocityTask(ArrayVelocityTask):
                 f"{self._name}: loops of {self.mechanism.name!r} open by {np.max(gap):.3g} longest offsets or rad per s2;"
                 " expected weights with which joints may move that keep them closed at these speeds"
             )
-
-
-def _times(matrix: FloatArray, vector: FloatArray) -> FloatArray:
-    """The product (..., m) of matrices (..., m, n) and vectors (..., n)."""
-    return np.asarray((matrix @ vector[..., None])[..., 0])
 
 
 def _room(start: FloatArray, motion: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
