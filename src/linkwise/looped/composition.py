@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,13 +12,18 @@ import numpy as np
 from linkwise import algorithm
 from linkwise.algorithm import Algorithm
 from linkwise.dynamics.inertia_check import check_inertia
-from linkwise.kernel import Kernel
+from linkwise.expr.derivative import rates
+from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backend import CompiledKernel, Lazy
 from linkwise.kernel.kernel import check_arguments, check_count
+from linkwise.kinematics.analytic_jacobian import RATES, defined
+from linkwise.kinematics.configuration import random_configuration
 from linkwise.looped.kernel import LoopedKernel, delivered, looped_kernel
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
-from linkwise.spatial.scalar import FloatArray
+from linkwise.spatial.rotation import cross
+from linkwise.spatial.scalar import Array, FloatArray
+from linkwise.spatial.validation import choice
 
 #: The kernels of a composition by their names.
 Parts: TypeAlias = Mapping[str, Callable[..., FloatArray]]
@@ -31,33 +37,42 @@ class Composition:
     ----------
     parts : tuple of str
         The algorithms that it takes; they get those of its options that they have.
+    fixed : mapping of str to object
+        Options of these beside.
     function : callable
-        ``function(parts, *arrays)`` over batches.
+        ``function(parts, *arrays)`` over batches; options that no part has are keywords.
     """
 
     parts: tuple[str, ...]
+    fixed: Mapping[str, Any]
     function: Callable[..., Any]
 
+
+#: Configurations at which a frame's orientation is looked at, and the rate of a coordinate that stands for an infinite one.
+SAMPLES, ENDLESS = 3, 1e12
 
 #: By the names of the algorithms.
 COMPOSITIONS: dict[str, Composition] = {}
 
 
-def composed(*parts: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare that the algorithm of the function's name is put together of others."""
+def composed(*parts: str, **fixed: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare that the algorithm of the function's name is put together of others; see `Composition`."""
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
-        COMPOSITIONS[function.__name__] = Composition(parts, function)
+        COMPOSITIONS[function.__name__] = Composition(parts, fixed, function)
         return function
 
     return declare
 
 
+def _units(kernel: Any, q: FloatArray) -> FloatArray:
+    """Unit speeds (nv, nv) of a kernel's mechanism."""
+    return np.eye(kernel.tape.inputs["qd"][0], dtype=q.dtype)
+
+
 def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
     """The rates (..., j, 6, i) of the Jacobian by small motions of each joint j."""
-    rate = parts["jacobian_dot"]
-    units = np.eye(rate.tape.inputs["qd"][0], dtype=q.dtype)  # type: ignore[attr-defined]  # (of a kernel)
-    return rate(q[..., None, :], units)
+    return parts["jacobian_dot"](q[..., None, :], _units(parts["jacobian_dot"], q))
 
 
 @composed("jacobian")
@@ -98,6 +113,51 @@ def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray
     return np.asarray(0.5 * (half + np.swapaxes(half, -1, -2)))
 
 
+@composed("momentum", about="com")
+def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
+    """The momenta at unit speeds."""
+    return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts["momentum"], q)), -1, -2)
+
+
+@composed("forward_kinematics", "jacobian")
+def analytic_jacobian(parts: Parts, q: FloatArray, *, orientation: str = "rpy") -> FloatArray:
+    """The angular rows as rates of the orientation's coordinates."""
+    jac = parts["jacobian"](q)
+    turning = _turning(orientation)(parts["forward_kinematics"](q)[..., :3, :3], np.zeros(3, q.dtype))[0]
+    return np.concatenate([jac[..., :3, :], turning @ jac[..., 3:, :]], axis=-2)
+
+
+@composed("forward_kinematics", "jacobian", "jacobian_dot")
+def analytic_jacobian_dot(parts: Parts, q: FloatArray, qd: FloatArray, *, orientation: str = "rpy") -> FloatArray:
+    """Their rates."""
+    jac, rate = parts["jacobian"](q), parts["jacobian_dot"](q, qd)
+    omega = product(jac[..., 3:, :], qd)
+    turning, turning_rate = _turning(orientation)(parts["forward_kinematics"](q)[..., :3, :3], omega)
+    angular = turning @ rate[..., 3:, :] + turning_rate @ jac[..., 3:, :]
+    return np.concatenate([rate[..., :3, :], angular], axis=-2)
+
+
+@cache
+def _turning(orientation: str) -> Kernel:
+    """From a rotation and an angular velocity the rates of an orientation's coordinates per angular velocity, and theirs."""
+
+    def turning(rotation: Array, omega: Array) -> tuple[Array, Array]:
+        values = np.asarray(RATES[orientation](rotation), dtype=object)
+        moving = np.stack([cross(omega, column) for column in rotation.T], axis=1)
+        slopes = rates(list(values.flat), dict(zip(rotation.flat, moving.flat, strict=True)))
+        return values, np.reshape(slopes, values.shape)
+
+    return Kernel(trace(turning, f"turning_{orientation}", {"R": (3, 3), "omega": (3,)}))
+
+
+def _check_orientation(tree: Tree, orientation: str, poses: Kernel) -> None:
+    """Raise `ArgumentError` where there are no such coordinates, or a frame has them in no configuration."""
+    turning = RATES[choice("orientation", orientation, RATES)]
+    samples = poses(random_configuration(tree, count=SAMPLES))[..., :3, :3]
+    if not any(np.abs(np.asarray(turning(rotation), dtype=float)).max() < ENDLESS for rotation in samples):
+        defined(orientation, 0.0)
+
+
 class ComposedKernel(LoopedKernel):
     """A kernel that puts others together, which loop over the bodies of a mechanism; it is called as any other.
 
@@ -116,7 +176,10 @@ class ComposedKernel(LoopedKernel):
     def __init__(
         self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], parts: Mapping[str, Kernel]
     ) -> None:  # fmt: skip
-        self.parts = dict(parts)
+        self.parts, self.keywords = dict(parts), {}
+        for name, value in options.items():
+            if not any(name in algorithm.find(part).options for part in parts):
+                self.keywords[name] = value
         self._declare(tree, declared, options, sum(part.tape.length for part in parts.values()))
         self._compiled = Lazy(lambda: CompiledKernel(Lazy(lambda: self._compute)))
 
@@ -125,7 +188,7 @@ class ComposedKernel(LoopedKernel):
         check_count(self.tape, args)
         check_arguments(self.tape, args)
         kind = np.result_type(np.float32, *args)
-        results = COMPOSITIONS[self.name].function(self.parts, *(np.asarray(arg, kind) for arg in args))
+        results = COMPOSITIONS[self.name].function(self.parts, *(np.asarray(arg, kind) for arg in args), **self.keywords)
         return delivered(results if isinstance(results, tuple) else (results,), out)
 
 
@@ -137,13 +200,16 @@ def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any],
     ArgumentError
         Where a loop is asked for that there cannot be: why.
     """
-    parts = {}
-    for name in COMPOSITIONS[declared.name].parts:
+    parts, composition = {}, COMPOSITIONS[declared.name]
+    for name in composition.parts:
         part = algorithm.find(name)
-        kernel = looped_kernel(tree, part, {key: value for key, value in options.items() if key in part.options}, tier)
+        known = {key: value for key, value in options.items() if key in part.options}
+        kernel = looped_kernel(tree, part, known | composition.fixed, tier)
         if kernel is None:
             return None
         parts[name] = kernel
     if "mass_matrix" in parts:
         check_inertia(tree)
+    if "orientation" in declared.options:
+        _check_orientation(tree, options.get("orientation", declared.options["orientation"]), parts["forward_kinematics"])
     return ComposedKernel(tree, declared, options, parts)
