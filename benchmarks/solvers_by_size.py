@@ -1,11 +1,11 @@
 """Solvers of chains by size: ``python benchmarks/solvers_by_size.py [--bodies 40 100 400] [--compiled 40]``.
 
-For each size the first call on a mechanism that was never seen before, once the looped kernels are in the cache, and the time
-of a call after it, of inverse kinematics for one pose, for each of 100 at once, and for a position, and of joint velocities
-for a twist; from 0.05 rad beside a solution. Beside it the same iteration compiled for the mechanism (``backend="llvm"``), up
-to so many bodies as ``--compiled`` says, and Pinocchio's example of closed-loop inverse kinematics: a loop of Python over its
-poses, Jacobians and ``integrate``, damped by 1e-12, here with full steps until the error is below 1e-9. One core, least of
-five rounds in turn.
+For each size the first call on a mechanism that was never seen before, once the looped kernels are in the cache, and the
+time of a call after it, of inverse kinematics for one pose, for each of 100 at once, and for a position, and of joint
+velocities for a twist; from 0.05 rad beside a solution. Beside it the same iteration compiled for the mechanism
+(``backend="llvm"``), up to so many bodies as ``--compiled`` says, and Pinocchio's example of closed-loop inverse kinematics:
+a loop of Python over its poses, Jacobians and ``integrate``, damped by 1e-12, here with full steps until the error is below
+1e-9. One core, least of five rounds in turn.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ import numpy as np
 from peers import to_pinocchio
 from sizes import chain
 from timing import in_turn, pin_to_one_core, seconds
-
-import linkwise as lw
 
 try:
     import pinocchio as pin

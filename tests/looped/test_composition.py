@@ -71,7 +71,9 @@ def test_they_are_the_straight_line(name: str, mechanism: lw.Mechanism) -> None:
 
 
 def test_large_mechanisms_take_them() -> None:
-    chain = lw.Mechanism([lw.Link(before=translation(0.1, 0, 0), axis=np.eye(3)[k % 3], mass=1.0, inertia=(0.1, 0.1, 0.1)) for k in range(33)])
+    chain = lw.Mechanism(
+        [lw.Link(before=translation(0.1, 0, 0), axis=np.eye(3)[k % 3], mass=1.0, inertia=(0.1, 0.1, 0.1)) for k in range(33)]
+    )
     q = np.linspace(-1.0, 1.0, 33)
     for name in COMPOSITIONS:
         kernel = chain.kernel(name)

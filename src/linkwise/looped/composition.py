@@ -204,7 +204,7 @@ def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any],
     for name in composition.parts:
         part = algorithm.find(name)
         known = {key: value for key, value in options.items() if key in part.options}
-        kernel = looped_kernel(tree, part, known | composition.fixed, tier)
+        kernel = looped_kernel(tree, part, {**known, **composition.fixed}, tier)
         if kernel is None:
             return None
         parts[name] = kernel

@@ -36,7 +36,6 @@ from linkwise.sweeps.recorded import RecordedSweeps
 from linkwise.sweeps.tables import MechanismRows, shapes_of
 from linkwise.sweeps.traced_joints import traced_joints
 
-
 # ── programs ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -56,7 +56,8 @@ class CompiledProblem:
     def __init__(
         self, tree: Tree, constraints: Sequence[Constraint], *, limits: bool, backend: str | None = None
     ) -> None:  # fmt: skip
-        self.backend = backend_of(backend).name
+        backend_of(backend)  # (refuses an unknown one)
+        self.backend = backend
         if not tree.nv:
             raise ArgumentError(f"{tree.name!r} has no joint that moves")
         self.problem = self._problem_of(tree, constraints, limits=limits)

@@ -185,7 +185,7 @@ class FrameProblem(ConstraintProblem):
     def moved(self) -> npt.NDArray[np.bool_]:
         """Which velocities (nv,) the constraints depend on."""
         q = random_configuration(self.tree, count=LOOKS)
-        return np.logical_or.reduce([frame.moved(self.tree, q) for frame in self.frames])
+        return np.asarray(np.logical_or.reduce([frame.moved(self.tree, q) for frame in self.frames]))
 
 
 def batch_step(step: Callable[..., Any]) -> Callable[..., tuple[FloatArray, ...]]:

@@ -193,7 +193,7 @@ class Factor:
 
 
 def factor(matrix: Array) -> Factor:
-    """Factorise a symmetric positive definite matrix (n, n) from the last row to the first; or many (n, n, ...) of numbers."""
+    """Factorise a symmetric positive definite matrix (n, n), or many (n, n, ...), from the last row to the first."""
     left = np.array(matrix)
     n = len(left)
     lower = np.zeros_like(left)

@@ -97,9 +97,9 @@ def tamed(v: Array) -> Array:
 
 
 def chosen(c: Any, x: Any, y: Any) -> Array:
-    """`select` for arrays, or scalars, which broadcast: the elements of x where those of c are above zero, else those of y."""
+    """`select` for arrays or scalars, which broadcast: the elements of x where those of c are above zero, else of y."""
     if isinstance(c, np.ndarray) and c.dtype == np.float64:
-        return np.where(c > 0.0, x, y)
+        return np.asarray(np.where(c > 0.0, x, y))
     return array(_select(c, x, y))
 
 

@@ -242,7 +242,9 @@ def motion_kernel(mechanism: Tree, order: int, link: int | str, frame: str) -> K
     It is compiled for the mechanism, unless kernels loop over the bodies on the way.
     """
     if loops_over(mechanism, link):
-        return kernel_of(mechanism, ("frame_velocity", "frame_acceleration")[order - 1], None, {"link": link, "frame": frame})
+        return kernel_of(
+            mechanism, ("frame_velocity", "frame_acceleration")[order - 1], None, {"link": link, "frame": frame}
+        )
 
     def motion(q: Array, qd: Array, qdd: Array | None = None) -> Array:
         return frame_motion(mechanism, q, qd, qdd, link, frame)[order - 1]

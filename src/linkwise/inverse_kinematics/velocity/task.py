@@ -202,7 +202,7 @@ class ArrayVelocityTask(VelocityTask):
         finite = np.isfinite(matrix).all(axis=(-2, -1))[..., None]
         left, values, right = np.linalg.svd(np.where(finite[..., None], matrix, 0.0), full_matrices=False)
         values, right = np.where(finite, values, np.nan), np.where(finite[..., None], right, np.nan)
-        there = values > self.zero * values[..., :1]
+        there = np.asarray(values > self.zero * values[..., :1])
         gains = np.where(there, values, 0.0) / np.maximum(np.square(np.maximum(values, region)) + constant**2, 1e-300)
 
         def allowed(rates: FloatArray) -> FloatArray:
@@ -216,7 +216,7 @@ class ArrayVelocityTask(VelocityTask):
             return np.asarray(shares * allowed(needed + product(np.swapaxes(right, -1, -2), missed * gains)))
 
         needed = moving(wanted[..., list(self.rows)] * self.unit)
-        start, within = self.nothing, np.True_
+        start, within = self.nothing, np.asarray(True)
         if states:
             still = self._still(q, *states)
             rate = kernel_of(self.mechanism, "jacobian_dot", None, {"link": self.link, "frame": self.frame})(q, *states)
