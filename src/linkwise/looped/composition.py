@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,10 +15,10 @@ from linkwise.dynamics.inertia_check import check_inertia
 from linkwise.expr.derivative import rates
 from linkwise.kernel import Kernel, trace
 from linkwise.kernel.backend import CompiledKernel, Lazy
-from linkwise.kernel.kernel import check_arguments, check_count
+from linkwise.kernel.backends.numpy import python_gufunc
 from linkwise.kinematics.analytic_jacobian import RATES, defined
 from linkwise.kinematics.configuration import random_configuration
-from linkwise.looped.kernel import LoopedKernel, delivered, looped_kernel
+from linkwise.looped.kernel import LoopedKernel, looped_kernel, regular
 from linkwise.model.tree import Tree
 from linkwise.spatial.linear import product
 from linkwise.spatial.rotation import cross
@@ -65,14 +65,14 @@ def composed(*parts: str, **fixed: Any) -> Callable[[Callable[..., Any]], Callab
     return declare
 
 
-def _units(kernel: Any, q: FloatArray) -> FloatArray:
-    """Unit speeds (nv, nv) of a kernel's mechanism."""
-    return np.eye(kernel.tape.inputs["qd"][0], dtype=q.dtype)
-
-
 def _slopes(parts: Parts, q: FloatArray) -> FloatArray:
     """The rates (..., j, 6, i) of the Jacobian by small motions of each joint j."""
-    return parts["jacobian_dot"](q[..., None, :], _units(parts["jacobian_dot"], q))
+    return parts["jacobian_dot"](q[..., None, :], _units(parts, q))
+
+
+def _units(parts: Parts, q: FloatArray) -> FloatArray:
+    """Unit speeds (nv, nv)."""
+    return np.eye(parts["jacobian"](q[:1]).shape[-1], dtype=q.dtype)
 
 
 @composed("jacobian")
@@ -93,13 +93,13 @@ def frame_velocity_derivatives(parts: Parts, q: FloatArray, qd: FloatArray) -> t
     return np.swapaxes(product(_slopes(parts, q), qd[..., None, :]), -1, -2), parts["jacobian"](q)
 
 
-@composed("jacobian_dot")
+@composed("jacobian", "jacobian_dot")
 def kinematic_hessian(parts: Parts, q: FloatArray) -> FloatArray:
     """The rates of the Jacobian along each joint."""
     return np.moveaxis(_slopes(parts, q), -3, -1)
 
 
-@composed("jacobian_dot")
+@composed("jacobian", "jacobian_dot")
 def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) -> FloatArray:
     """Their combination with weights."""
     return product(np.moveaxis(_slopes(parts, q), (-3, -2), (-2, -1)), weights[..., None, :])
@@ -109,14 +109,14 @@ def kinematic_hessian_product(parts: Parts, q: FloatArray, weights: FloatArray) 
 def inverse_operational_space_inertia(parts: Parts, q: FloatArray) -> FloatArray:
     """J inverse(M) J'."""
     jac = parts["jacobian"](q)
-    half = jac @ np.linalg.solve(parts["mass_matrix"](q), np.swapaxes(jac, -1, -2))
+    half = jac @ np.linalg.solve(regular(parts["mass_matrix"](q)), np.swapaxes(jac, -1, -2))
     return np.asarray(0.5 * (half + np.swapaxes(half, -1, -2)))
 
 
-@composed("momentum", about="com")
+@composed("jacobian", "momentum", about="com")
 def centroidal_momentum_matrix(parts: Parts, q: FloatArray) -> FloatArray:
     """The momenta at unit speeds."""
-    return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts["momentum"], q)), -1, -2)
+    return np.swapaxes(parts["momentum"](q[..., None, :], _units(parts, q)), -1, -2)
 
 
 @composed("forward_kinematics", "jacobian")
@@ -176,20 +176,16 @@ class ComposedKernel(LoopedKernel):
     def __init__(
         self, tree: Tree, declared: Algorithm, options: Mapping[str, Any], parts: Mapping[str, Kernel]
     ) -> None:  # fmt: skip
-        self.parts, self.keywords = dict(parts), {}
-        for name, value in options.items():
-            if not any(name in algorithm.find(part).options for part in parts):
-                self.keywords[name] = value
         self._declare(tree, declared, options, sum(part.tape.length for part in parts.values()))
-        self._compiled = Lazy(lambda: CompiledKernel(Lazy(lambda: self._compute)))
+        known = {name for part in parts for name in algorithm.find(part).options}
+        keywords = {name: value for name, value in options.items() if name not in known}
 
-    def _compute(self, *args: Any, out: Any = None) -> Any:
-        """Compute, as a gufunc does."""
-        check_count(self.tape, args)
-        check_arguments(self.tape, args)
-        kind = np.result_type(np.float32, *args)
-        results = COMPOSITIONS[self.name].function(self.parts, *(np.asarray(arg, kind) for arg in args), **self.keywords)
-        return delivered(results if isinstance(results, tuple) else (results,), out)
+        def make() -> Any:
+            ufuncs = {name: part.ufunc for name, part in parts.items()}  # (which do not lead back to the mechanism)
+            computed = partial(COMPOSITIONS[declared.name].function, ufuncs, **keywords)
+            return python_gufunc(self.tape, computed, self.doc)
+
+        self._compiled = Lazy(lambda: CompiledKernel(Lazy(make)))
 
 
 def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any], tier: str | None) -> Kernel | None:
@@ -204,7 +200,8 @@ def composed_kernel(tree: Tree, declared: Algorithm, options: Mapping[str, Any],
     for name in composition.parts:
         part = algorithm.find(name)
         known = {key: value for key, value in options.items() if key in part.options}
-        kernel = looped_kernel(tree, part, {**known, **composition.fixed}, tier)
+        fixed = {key: value for key, value in composition.fixed.items() if key in part.options}
+        kernel = looped_kernel(tree, part, known | fixed, tier)
         if kernel is None:
             return None
         parts[name] = kernel

@@ -199,7 +199,7 @@ class ArrayVelocityTask(VelocityTask):
         region, constant = settings
         projection, whole = self._allowed(q), VelocityTask.matrix(self, q)
         matrix = whole if projection is None else whole @ projection
-        finite = np.isfinite(matrix).all(axis=(-2, -1))[..., None]
+        finite = np.asarray(np.isfinite(matrix).all(axis=(-2, -1)))[..., None]
         left, values, right = np.linalg.svd(np.where(finite[..., None], matrix, 0.0), full_matrices=False)
         values, right = np.where(finite, values, np.nan), np.where(finite[..., None], right, np.nan)
         there = np.asarray(values > self.zero * values[..., :1])
