@@ -185,7 +185,7 @@ class JointRanges:
     def movable(self, q: Array, slope: Array) -> Array:
         """For each coordinate 1, or 0 where it is at a limit and the slope (n,) leads beyond."""
         (lower, low), (upper, high) = self._ends
-        shares = np.full(slope.shape, 1.0, slope.dtype)
+        shares = np.full(slope.shape, 1.0, np.result_type(q, slope))
         shares[lower] = chosen(q[lower] - column(low, q), 1.0, chosen(slope[lower], 1.0, 0.0))
         room, share = column(high, q) - q[upper], shares[upper]
         shares[upper] = chosen(room, share, chosen(-slope[upper], share, 0.0))
@@ -196,7 +196,7 @@ class JointRanges:
         (lower, low), (upper, high) = self._ends
         beyond = [column(low, q) - slack - q[lower], q[upper] - slack - column(high, q)]
         order = np.argsort(np.concatenate([lower, upper]), kind="stable")
-        return total(chosen(np.concatenate(beyond)[order], 1.0, 0.0)) if order.size else 0.0
+        return total(chosen(np.concatenate(beyond)[order], 1.0, 0.0))
 
 
 def turning(tree: Tree) -> npt.NDArray[np.bool_]:

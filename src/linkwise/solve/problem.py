@@ -142,6 +142,6 @@ class ConstraintProblem:
 
     def shares(self, bounds: CoordinateBounds, q: Array, slope: Array) -> Array:
         """For each velocity 1, or 0 where its joint is at a bound and the slope leads beyond."""
-        shares, first = np.full(slope.shape, 1.0, slope.dtype), len(slope) - self.tree.n
+        shares, first = np.full(slope.shape, 1.0, np.result_type(q, slope)), len(slope) - self.tree.n
         shares[first:] = bounds.movable(q[self.base :], slope[first:])
         return shares

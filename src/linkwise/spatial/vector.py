@@ -109,7 +109,7 @@ _select = np.frompyfunc(select, 3, 1)
 
 def total(values: Array) -> Any:
     """The sum of scalars, or of rows of any shape, one after the other; of a batch it has the bits of each row alone."""
-    return np.add.accumulate(values, axis=0)[-1]
+    return np.add.accumulate(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])[()]
 
 
 def column(values: FloatArray, like: Array) -> FloatArray:

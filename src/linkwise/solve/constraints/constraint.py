@@ -252,7 +252,7 @@ def squared(values: Array) -> Any:
     """The sum of the squares of scalars; 0 where there are none."""
     vector = np.asarray(values)
     if vector.ndim > 1:
-        return total(vector * vector) if len(vector) else 0.0
+        return total(vector * vector)
     return vector @ vector if len(vector) else 0.0
 
 
