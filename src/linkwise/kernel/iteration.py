@@ -24,6 +24,9 @@ STEPS = 8
 #: Starts of tasks that take their steps together in NumPy, unless there are more tasks.
 AT_ONCE = 256
 
+#: Coordinates of all tasks that take a step together in NumPy at most: what is computed with them stays in the caches.
+ROOM = 1 << 17
+
 INPUTS = ("parameters", "q0", "settings", "q", "aux")
 OUTPUTS = ("q", "aux", "status")
 
@@ -148,11 +151,13 @@ class Rounds:
         while active.size and first < starts.shape[1]:
             begun = q0[active, None] if first < 0 else starts[active, first : first + lot]
             tasks = np.repeat(active, begun.shape[1])
-            ends = self._ends(p[tasks], q0[tasks], settings[tasks], begun.reshape(len(tasks), -1))
+            begun, some = begun.reshape(len(tasks), -1), max(1, ROOM // max(1, self.sizes["q"]))
+            parts = [(tasks[k : k + some], begun[k : k + some]) for k in range(0, len(tasks), some)]
+            ends = np.concatenate([self._ends(p[at], q0[at], settings[at], start) for at, start in parts])
             solved = ends[:, -1].reshape(len(active), -1) > 0.0
             best = np.where(solved.any(axis=1), solved.argmax(axis=1), solved.shape[1] - 1)
             rows[active] = ends.reshape(*solved.shape, -1)[np.arange(len(active)), best]
-            active, first = active[~solved.any(axis=1)], first + begun.shape[1]
+            active, first = active[~solved.any(axis=1)], first + solved.shape[1]
             lot = max(1, min(4 * lot, AT_ONCE // max(1, len(active))))
         rows = rows.reshape(*batch, rows.shape[1])
         if out is None:
