@@ -139,7 +139,12 @@ def test_other_constraints_and_short_ways_are_compiled(monkeypatch: pytest.Monke
 
 def test_an_unknown_back_end_is_refused() -> None:
     goal = Pose("tool", np.eye(4))
-    for ask in (partial(ARM.inverse_kinematics, goal.T), partial(solve, ARM, goal)):
+    closed = lw.robots.puma560()  # (a closed form asks no back end)
+    for ask in (
+        partial(ARM.inverse_kinematics, goal.T),
+        partial(solve, ARM, goal),
+        partial(closed.inverse_kinematics, goal.T),
+    ):
         with pytest.raises(KernelError, match="backend is 'gpu'"):
             ask(backend="gpu")
 

@@ -26,6 +26,7 @@ from linkwise.inverse_kinematics.by_library import (
 )
 from linkwise.inverse_kinematics.closed_form import ClosedForm, Solutions, closed_form, elimination
 from linkwise.inverse_kinematics.textbook_methods import newton_raphson, steepest_descent
+from linkwise.kernel.backend import backend_of
 from linkwise.kinematics.jacobian import check_frame
 from linkwise.model.tree import Tree
 from linkwise.solve.by_library import solution_in_graph, solution_rows
@@ -271,6 +272,8 @@ def inverse_kinematics(
     """
     mechanism.require_numbers("inverse_kinematics")
     choice("method", method, METHODS)
+    if backend is not None:
+        backend_of(backend)  # (refuses an unknown one)
     if configuration is not None:
         asked: dict[str, Any] = {"q0": q0, "tol": tol, "seed": seed, "limits": limits, "clear": clear, "backend": backend}
         return _in_configuration(mechanism, Pose(link, T, mask, frame), configuration, method, **asked)
