@@ -245,6 +245,8 @@ def body_inertia(
             return BodyInertia(left_out=True)
         parts = [part for geom in counted if (part := geom.body()) is not None]
         body = BodyInertia(*summed(parts)) if parts else body
+    if said is None and body.mass == 0 < settings.least_mass:  # (MuJoCo takes the place of the body for that in the body)
+        body.com = np.array(item.row("pos", ORIGIN))
     return _corrected(body, settings, item)
 
 
