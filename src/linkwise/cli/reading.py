@@ -81,7 +81,7 @@ class ReadingOptions:
     )  # fmt: skip
     include_root: str | None = _option("A folder from which an MJCF file may include files, besides its own.", **_FOLDER)
     swap_limits: bool = _option("Exchange reversed limits of a URDF.", False, is_flag=True)
-    bare_free_joints: bool = _option("Leave out armature, damping, friction and spring of free joints of an MJCF file.", False, is_flag=True)
+    bare_free_joints: bool = _option("Leave out forces and armature of free joints of an MJCF file.", False, is_flag=True)
     drop_unknown: bool = _option("Leave out what has no counterpart here, as some equalities of MJCF.", False, is_flag=True)
 
     @classmethod
