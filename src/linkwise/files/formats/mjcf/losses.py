@@ -16,6 +16,7 @@ from linkwise.mechanism import Mechanism
 from linkwise.model.assembly import separated
 from linkwise.model.inertia import Inertia
 from linkwise.model.link import Link
+from linkwise.model.loop import BASE
 from linkwise.model.motor import Motor
 from linkwise.model.potential import UNTURNED, BallSpring, ConstantForce
 from linkwise.model.shape import Shape
@@ -342,9 +343,11 @@ def _motor_losses(motor: Motor) -> Iterator[str]:
 
 def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
     if isinstance(element, (Spring, LinearSpringDamper)):
+        where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
         if element.force:
-            where = element.points[0][0] if isinstance(element, LinearSpringDamper) else element.joints[0][0]
             yield f"spring {element.name or where!r}: its constant force"
+        if element.inertia and _branches(mechanism, element):
+            yield f"spring {element.name or where!r}: its inertia between branches (MuJoCo leaves it out)"
     elif isinstance(element, BallSpring):
         if element.name or element.rest != UNTURNED:
             yield f"spring of {element.joint!r}: its rest or its name"
@@ -355,6 +358,14 @@ def _spring_losses(mechanism: Mechanism, element: object) -> Iterator[str]:
         yield f"end stop of {element.joint!r} (the stops of MuJoCo have another law)"
     else:
         yield f"a force element of the kind {type(element).__name__}"
+
+
+def _branches(mechanism: Mechanism, element: Spring | LinearSpringDamper) -> bool:
+    """Whether no link is moved by all the joints that move the length."""
+    of_joints = {link.coordinate_name: link.name for link in mechanism.links if link.moves}
+    names = {*element.links, *(of_joints[joint] for joint, _ in element.terms)} - {BASE}
+    ways = [{*mechanism.path(mechanism.link_index(str(name)))} for name in names]
+    return set().union(*ways) not in ways
 
 
 def _is_bent(frame: FloatArray) -> bool:
